@@ -85,7 +85,7 @@ class Memory:
         graph = self.standalone.graph
         index = self.standalone.indexes.reading
         vectors = index.vectors if index.model.has_vectors else None
-        return await check(graph, graph, vectors, EdgeRegistry.with_core_types())
+        return await check(graph.audit, graph.outbox, vectors, EdgeRegistry.with_core_types())
 
 
 @asynccontextmanager

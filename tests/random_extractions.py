@@ -80,4 +80,4 @@ async def throw(count: int, graph: Graph, ingest: Callable[[list[dict[str, Any]]
 
 
 async def _nodes(graph: Graph) -> dict[Label, int]:
-    return {label: await graph.count(label) for label in Label}
+    return {label: await graph.audit.count(label) for label in Label}

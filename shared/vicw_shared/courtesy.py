@@ -126,7 +126,7 @@ _within: ContextVar[bool] = ContextVar("within", default=False)
 
 
 class Polite[T]:
-    """Has everything that an engine has; its operations give way before they begin."""
+    """Has everything that an engine has; its operations, and those of its parts, give way before they begin."""
 
     def __init__(self, engine: T, courtesy: Courtesy) -> None:
         self._engine = engine
@@ -135,7 +135,7 @@ class Polite[T]:
     def __getattr__(self, name: str) -> Any:
         member = getattr(self._engine, name)
         if not inspect.iscoroutinefunction(member):
-            return member
+            return Polite(member, self._courtesy) if _is_engine(member) else member
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             if _within.get():
@@ -148,6 +148,11 @@ class Polite[T]:
                 _within.reset(token)
 
         return call
+
+
+def _is_engine(member: object) -> bool:
+    """Tell whether it has operations of its own, as a part of a store has."""
+    return any(map(inspect.iscoroutinefunction, vars(type(member)).values()))
 
 
 def polite[T](engine: T, courtesy: Courtesy) -> T:

@@ -12,7 +12,7 @@ from prometheus_client import Histogram
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Round, Rounds
+from vicw_shared.ports import Round, SleepLog
 from vicw_shared.telemetry.stages import SECONDS
 
 TURN_SECONDS = Histogram("vicw_sleep_turn_seconds", "Time of a turn of the sleep cycle", ["task"], buckets=SECONDS)
@@ -30,7 +30,7 @@ class Turn:
 
 
 @asynccontextmanager
-async def noted(rounds: Rounds, task: str, *, first: bool) -> AsyncIterator[Turn]:
+async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[Turn]:
     """Note a turn of a task, the ``first`` of a round or a further one, for whoever asks how far it is.
 
     A note that cannot be made costs the turn nothing.
@@ -49,7 +49,7 @@ async def noted(rounds: Rounds, task: str, *, first: bool) -> AsyncIterator[Turn
         await _note(rounds, replace(round_, at=now(), turns=round_.turns + 1, over=over, error=error))
 
 
-async def _begun(rounds: Rounds, task: str, *, first: bool) -> Round:
+async def _begun(rounds: SleepLog, task: str, *, first: bool) -> Round:
     """Return the round that is under way, or a new one: that is noted at once."""
     known: list[Round] = []
     if not first:
@@ -65,11 +65,11 @@ def under_way(round_: Round) -> bool:
     return not round_.over and not round_.error and now() - round_.at < GIVEN_UP
 
 
-async def note(rounds: Rounds, task: str, began: datetime, error: str = "") -> None:
+async def note(rounds: SleepLog, task: str, began: datetime, error: str = "") -> None:
     """Note a round of one turn that is over, or was ended by an ``error``."""
     await _note(rounds, Round(task, began, now(), 1, not error, error))
 
 
-async def _note(rounds: Rounds, round_: Round) -> None:
+async def _note(rounds: SleepLog, round_: Round) -> None:
     with suppress(VicwError):
         await rounds.note_round(round_)

@@ -167,7 +167,7 @@ def is_held(server: Neo4jServer) -> bool:
 
     async def read() -> bool:
         async with open_neo4j(server) as graph:
-            change = (await graph.models()).change
+            change = (await graph.record.models()).change
             return change is not None and change.held_until > 0
 
     return asyncio.run(read())

@@ -36,10 +36,10 @@ from vicw_shared.archive.writing import ArchiveWriter
 from vicw_shared.extensions import Registries, load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
-from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_sleep.archive.exporting import Exported, Source, Wanted, export
-from vicw_sleep.archive.importing import Imported, Target, import_archive
+from vicw_sleep.archive.exporting import Source, Wanted, export
+from vicw_sleep.archive.importing import Target, import_archive
 from vicw_sleep.archive.judging import judge
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
@@ -64,7 +64,7 @@ async def embedded(path: Path) -> AsyncIterator[tuple[SqliteGraphStore, VectorSt
         stack.push_async_callback(graph.close)
         vectors = EdgeVectorStore(path / "vectors", MODEL.size)
         stack.push_async_callback(vectors.close)
-        await graph.set_model(MODEL)
+        await graph.record.set_model(MODEL)
         yield graph, vectors
 
 
@@ -72,10 +72,10 @@ async def fill(graph: SqliteGraphStore, vectors: VectorStore, messages: int) -> 
     async def opener(_: ModelIdentity) -> Index:
         return Index(MODEL, vectors, SeededEmbedder(MODEL))
 
-    indexes = Indexes(graph, opener)
+    indexes = Indexes(graph.record, opener)
     await indexes.open()
     settings = IngestSettings()
-    indexer = Indexer(graph, indexes, 256, settings.max_tries)
+    indexer = Indexer(graph.outbox, indexes, 256, settings.max_tries)
     ports = IngestPorts.of(graph, indexer, REGISTRIES.edges, LimitSettings(), settings)
     for request in Chat().requests(messages, 500):
         await ingest(request, "default", ports)
@@ -90,13 +90,13 @@ async def timed[T](what: str, items: int, nodes: int, work: Awaitable[T]) -> T:
     return done
 
 
-async def exported(graph: Exported, vectors: VectorStore, path: Path) -> None:
+async def exported(graph: Store, vectors: VectorStore, path: Path) -> None:
     with ArchiveWriter(path) as writer:
         source = Source(graph=graph, vectors=vectors, model=MODEL)
         await export(source, writer, REGISTRIES, Wanted(), program="bench")
 
 
-async def imported(path: Path, graph: Imported, vectors: VectorStore) -> None:
+async def imported(path: Path, graph: Store, vectors: VectorStore) -> None:
     async def open_vectors(_: ModelIdentity) -> VectorStore:
         return vectors
 
@@ -114,7 +114,7 @@ async def measure(room: Path, messages: int, run: Run | None) -> None:
     async with embedded(room / "one") as (graph, vectors):
         began = time.monotonic()
         await fill(graph, vectors, messages)
-        nodes = sum([await graph.count(label) for label in Label])
+        nodes = sum([await graph.audit.count(label) for label in Label])
         print(f"{messages} messages, {nodes} nodes, filled in {time.monotonic() - began:.0f} s\n")
         print(f"{'':36}{'s':>8}{'items/s':>10}{'nodes/s':>10}")
         await timed("export, embedded", messages, nodes, exported(graph, vectors, room / "export"))
@@ -123,9 +123,9 @@ async def measure(room: Path, messages: int, run: Run | None) -> None:
         await timed("import, embedded", messages, nodes, imported(room / "export", graph, vectors))
     if run is not None:
         async with open_neo4j(run.shared(NEO4J)) as neo, collections_for_tests(run.shared(QDRANT)) as (client, made):
-            if await neo.count(Label.CONTEXT):
+            if await neo.audit.count(Label.CONTEXT):
                 raise SystemExit("the Neo4j is not empty: name another")
-            await neo.set_model(MODEL)
+            await neo.record.set_model(MODEL)
             points = QdrantVectorStore(client, (await made.open(MODEL)).name)
             await timed("import, Neo4j and Qdrant", messages, nodes, imported(room / "export", neo, points))
             await timed("export, Neo4j and Qdrant", messages, nodes, exported(neo, points, room / "again"))

@@ -78,16 +78,16 @@ async def fill(platform: Platform, model: ModelIdentity, memories: int) -> float
         raise SystemExit("the Neo4j has more memories than that")
     client = connect(QdrantSettings(url=variables["VICW_QDRANT_URL"]))
     collection = await QdrantCollections(client, variables["VICW_QDRANT_ALIAS"]).open(model)
-    await graph.set_model(model)
+    await graph.record.set_model(model)
     index = Index(model, QdrantVectorStore(client, collection.name), SeededEmbedder(model))
 
     async def opener(_: ModelIdentity) -> Index:
         return index
 
-    indexes = Indexes(graph, opener)
+    indexes = Indexes(graph.record, opener)
     await indexes.open()
     settings = IngestSettings()
-    indexer = Indexer(graph, indexes, 256, settings.max_tries)
+    indexer = Indexer(graph.outbox, indexes, 256, settings.max_tries)
     ports = IngestPorts.of(graph, indexer, registry, LimitSettings(), settings)
     began, done = time.monotonic(), 0
     for request in Chat().requests(memories, REQUEST_ITEMS):

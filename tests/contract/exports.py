@@ -27,14 +27,14 @@ def registries() -> Registries:
 
 
 async def exported(side: Side, path: Path, wanted: Wanted | None = None) -> Manifest:
-    source = Source(graph=side.graph, vectors=side.vectors, model=(await side.graph.models()).used)
+    source = Source(graph=side.graph, vectors=side.vectors, model=(await side.graph.record.models()).used)
     with ArchiveWriter(path) as writer:
         return await export(source, writer, registries(), wanted or Wanted(), program="test")
 
 
 async def imported(path: Path, side: Side, *, restoring: bool = False) -> Result:
     async def open_vectors(model: ModelIdentity) -> VectorStore | None:
-        return side.vectors if (await side.graph.models()).used == model else None
+        return side.vectors if (await side.graph.record.models()).used == model else None
 
     judged = judge(ArchiveReader(path), registries().edges)
     return await import_archive(judged, Target(graph=side.graph, open_vectors=open_vectors), restoring=restoring)

@@ -5,44 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Protocol
 
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import (
-    Erasures,
-    GraphArchive,
-    GraphAudit,
-    GraphStore,
-    GraphTransaction,
-    Growths,
-    Outbox,
-    Rounds,
-    SleepLog,
-    StoreRecord,
-    UnreadItems,
-    Uses,
-)
+from vicw_shared.ports import GraphTransaction, Store
 from vicw_shared.uids import edge_id, make_uid
 
-
-class Graph(
-    GraphStore,
-    StoreRecord,
-    GraphArchive,
-    GraphAudit,
-    Outbox,
-    SleepLog,
-    Erasures,
-    Uses,
-    Growths,
-    Rounds,
-    Protocol,
-):
-    """All ports of a graph, as its adapters implement them."""
-
-    @property
-    def unread(self) -> UnreadItems: ...
-
+Graph = Store
+"""What the tests are of: every adapter."""
 
 AT = datetime(2025, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
 

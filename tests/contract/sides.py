@@ -113,7 +113,7 @@ class Side:
         return await list_pages(self.graph, tenant, KnowledgeQuery.model_validate(query))
 
     async def job(self, job: str, tenant: str) -> JobStatus:
-        return await job_status(job, tenant, self.graph, self.graph, self.graph.unread)
+        return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.unread)
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         patient = dict.fromkeys(("budget_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
@@ -137,16 +137,16 @@ class Side:
         await self.vectors.delete(ids[::every])
         (dense,) = await self.embedder.embed(["nobody's"], Lane.BULK)
         await self.vectors.upsert([Point(str(uuid.UUID(int=every)), dense, None, {"tenant": "t", "label": "Chunk"})])
-        done = await reconcile(self.graph, self.graph, self.vectors)
+        done = await reconcile(self.graph.outbox, self.graph.audit, self.vectors)
         return done.missing, done.orphaned
 
     async def requeue(self) -> int:
         """Queue every passage again."""
         chunks = [uid for uid, node in (await self.nodes()).items() if node.label is Label.CHUNK]
-        return await self.graph.requeue(chunks)
+        return await self.graph.outbox.requeue(chunks)
 
     async def check(self) -> Report:
-        return await check(self.graph, self.graph, self.vectors, EdgeRegistry.with_core_types())
+        return await check(self.graph.audit, self.graph.outbox, self.vectors, EdgeRegistry.with_core_types())
 
     async def nodes(self) -> dict[str, Node]:
         """Return the whole graph's nodes by uid, read as a check reads them: in pages, ascending."""
@@ -191,15 +191,15 @@ def _in_order(nodes: list[Node], label: Label) -> list[Node]:
 async def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
     embedder = HashEmbedder()
     model = await embedder.identity()
-    await graph.set_model(model)
+    await graph.record.set_model(model)
 
     async def opener(_: ModelIdentity) -> Index:
         return Index(model, vectors, embedder)
 
-    indexes = Indexes(graph, opener)
+    indexes = Indexes(graph.record, opener)
     await indexes.open()
     bridges = bridges_of(graph, EdgeRegistry.with_core_types(), IngestSettings())
-    return Side(name, graph, vectors, embedder, Indexer(graph, indexes, batch=16, max_tries=30, bridges=bridges))
+    return Side(name, graph, vectors, embedder, Indexer(graph.outbox, indexes, batch=16, max_tries=30, bridges=bridges))
 
 
 _numbers = itertools.count()

@@ -69,16 +69,16 @@ async def fill(side: Side) -> None:
     await side.ingest({"context": "d", "items": [{"text": "Of t.", "speaker": "Ana"}]}, "t", "a key")
     await side.retract({"context": "c", "ids": ["4"]}, "t")
     macro = await fold(side, await draft(side, (await thread(side))[:3]))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     last = (await thread(side))[-1]
 
     async def wait_for_a_model(transaction: GraphTransaction) -> None:
         await transaction.put_unread([last.uid])
 
     await side.graph.write("t", "c", wait_for_a_model)
-    await side.graph.note_uses("t", {macro.uid: 3, last.uid: 1}, START)
-    await side.graph.note_uses("t", {last.uid: 1}, START + timedelta(microseconds=1))
-    await side.graph.note_uses("u", {n.uid: 7 for n in (await side.nodes()).values() if n.content_hash}, START)
+    await side.graph.uses.note_uses("t", {macro.uid: 3, last.uid: 1}, START)
+    await side.graph.uses.note_uses("t", {last.uid: 1}, START + timedelta(microseconds=1))
+    await side.graph.uses.note_uses("u", {n.uid: 7 for n in (await side.nodes()).values() if n.content_hash}, START)
     await sound(side)
 
 
@@ -96,7 +96,7 @@ async def whole(side: Side) -> tuple[Any, ...]:
 async def shown(side: Side) -> dict[str, Use]:
     """Return what answers have shown."""
     uids = [*await side.nodes()]
-    return await side.graph.uses("t", uids) | await side.graph.uses("u", uids)
+    return await side.graph.uses.uses("t", uids) | await side.graph.uses.uses("u", uids)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -122,7 +122,11 @@ async def test_what_a_platform_has_comes_out_as_it_was(side: Side, store: Path, 
     async with embedded(store) as other:
         await imported(tmp_path / "one", other)
         assert await whole(other) == await whole(side)
-        assert await other.graph.receipt("u", "key:a key") == await side.graph.receipt("u", "key:a key") is not None
+        assert (
+            await other.graph.record.receipt("u", "key:a key")
+            == await side.graph.record.receipt("u", "key:a key")
+            is not None
+        )
         await sound(other)
         await exported(other, tmp_path / "two")
         same(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
@@ -138,7 +142,7 @@ async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) 
         await imported(tmp_path / "one", side)
         assert await shown(side) == before
         later = START + timedelta(days=1)
-        await side.graph.note_uses("t", dict.fromkeys(before, 1), later)
+        await side.graph.uses.note_uses("t", dict.fromkeys(before, 1), later)
         assert max(use.last for use in (await shown(side)).values()) == later
         assert max(use.times for use in (await shown(side)).values()) == 7
 
@@ -146,7 +150,7 @@ async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) 
 async def test_what_was_shown_of_late_is_not_folded_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source:
         await tell(source, [turn(n, f"We talked about {_TEXTS[n % 3]}") for n in range(5)])
-        await source.graph.note_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
+        await source.graph.uses.note_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
         await exported(source, tmp_path / "one")
         await imported(tmp_path / "one", side)
     now = datetime.now(UTC) + timedelta(hours=2)
@@ -196,7 +200,7 @@ async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match="not empty"):
         await imported(tmp_path / "one", side, restoring=True)
     assert await whole(side) == before
-    assert await side.graph.import_mark() is None
+    assert await side.graph.archive.import_mark() is None
 
 
 @pytest.mark.parametrize("taken", ["events.jsonl", "edges.jsonl"])
@@ -222,7 +226,7 @@ async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, t
     if taken == "events.jsonl":
         with pytest.raises(ConflictError, match=f"the store has the node {theirs[name]} already"):
             await imported(tmp_path / "two", side)
-        assert await side.graph.import_mark() is None
+        assert await side.graph.archive.import_mark() is None
     else:
         await imported(tmp_path / "two", side)
     nodes, edges, payloads, *_ = before
@@ -247,7 +251,7 @@ async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: 
         await exported(other, tmp_path / "two")
     with pytest.raises(ConflictError, match=f"the store has the step {step.id} already"):
         await imported(tmp_path / "two", side)
-    assert await side.graph.step(step.id) == step
+    assert await side.graph.log.step(step.id) == step
 
 
 async def test_an_answer_that_the_store_has_stays(side: Side, store: Path, tmp_path: Path) -> None:
@@ -256,11 +260,11 @@ async def test_an_answer_that_the_store_has_stays(side: Side, store: Path, tmp_p
             await source.ingest({"context": "d", "items": [{"text": f"Of {key}."}]}, "t", key)
         await exported(source, tmp_path / "one")
     await side.ingest({"context": "e", "items": [{"text": "Of e."}]}, "t", "a key")
-    before = await side.graph.receipt("t", "key:a key")
+    before = await side.graph.record.receipt("t", "key:a key")
     await side.graph.write("t", "e", methodcaller("drop_nodes", [*await side.nodes()]))
     await imported(tmp_path / "one", side)
-    assert await side.graph.receipt("t", "key:a key") == before is not None
-    assert await side.graph.receipt("t", "key:another") is not None
+    assert await side.graph.record.receipt("t", "key:a key") == before is not None
+    assert await side.graph.record.receipt("t", "key:another") is not None
 
 
 class Killed(BaseException):
@@ -353,7 +357,7 @@ async def test_without_vectors_everything_waits_to_be_embedded(side: Side, store
         await fill(source)
         await exported(source, tmp_path / "one")
         side.embedder.name = "another"
-        await side.graph.set_model(await side.embedder.identity())
+        await side.graph.record.set_model(await side.embedder.identity())
         assert (await imported(tmp_path / "one", side)).vectors == 0
         assert (await side.check()).waiting > 0
         await sound(side)
@@ -471,7 +475,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
     sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
     if len(sources) > 1:
         macro = await fold(side, await draft(side, sources), now)
-        await side.graph.requeue([macro.qdrant_id or ""])
+        await side.graph.outbox.requeue([macro.qdrant_id or ""])
 
 
 async def test_an_export_that_breaks_off_leaves_what_was_there(side: Side, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 async def give_up(side: Side) -> None:
     """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does, or ``resume``."""
     work = eraser(side)
-    if await side.graph.import_mark() is not None:
+    if await side.graph.archive.import_mark() is not None:
         wanted = await choose_half(side.graph)
         await begin_giving_up(side.graph)
         for chosen in wanted:
@@ -41,8 +41,8 @@ async def give_up(side: Side) -> None:
         await work.run(erasure)
     await settle_half(side.graph)
     for erasure in pending:
-        assert await left(side, await fingerprints_of(side.graph, erasure)) == []
-        await side.graph.end_erasure(erasure)
+        assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+        await side.graph.erasures.end_erasure(erasure)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -63,8 +63,8 @@ async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp
             revive()
         await give_up(side)
         assert await whole(side) == before
-        assert await side.graph.import_mark() is None
-        assert await side.graph.receipt("v", "key:its key") is not None
+        assert await side.graph.archive.import_mark() is None
+        assert await side.graph.record.receipt("v", "key:its key") is not None
         with pytest.raises(NotFoundError, match="No import broke off"):
             await choose_half(side.graph)
         await sound(side)
@@ -120,7 +120,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
         patch.setattr("vicw_sleep.archive.importing.Pointing.run", away)
         await imported(tmp_path / "one", side)
     await settle_half(side.graph)
-    assert await side.graph.import_mark() is not None, "it broke off, and nobody has given it up"
+    assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
     revive = dying(side, after, behind=True)
     work = eraser(side)
     with suppress(Killed):
@@ -149,7 +149,7 @@ async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeyp
 
     async def meanwhile(what: Any, **how: Any) -> Any:
         found = await scan(what, **how)
-        await side.graph.end_erasure(erasure)
+        await side.graph.erasures.end_erasure(erasure)
         return found
 
     monkeypatch.setattr(side.graph, "scan", meanwhile)

@@ -90,7 +90,7 @@ async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None
     assert "ship 3" not in left
     (step,) = await side.graph.scan(Steps(task=FORGET), limit=9)
     assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
-    assert await side.graph.erasures() == []
+    assert await side.graph.erasures.erasures() == []
     assert await forget(side, _NOW + timedelta(days=8)) == Done()
 
 
@@ -108,8 +108,8 @@ async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
 async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> None:
     await tell(side, weighing(None, None, None, None, None))
     uids = [event.uid for event in await thread(side)]
-    await side.graph.note_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
-    await side.graph.note_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
+    await side.graph.uses.note_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
+    await side.graph.uses.note_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
     assert await forget(side) == Done(erased=2)
     assert await ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
 
@@ -124,7 +124,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
     async def meanwhile(*asked: Any) -> Any:
         chosen = await weakest(*asked)
         if way == "shown":
-            await side.graph.note_uses("t", {uid: 1}, _NOW)
+            await side.graph.uses.note_uses("t", {uid: 1}, _NOW)
         elif way == "retracted":
             await side.retract({"context": "c", "ids": ["0"]}, "t")
         else:
@@ -205,12 +205,12 @@ async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
 async def test_what_is_folded_keeps_that_it_was_shown(side: Side) -> None:
     await tell(side, turns(12))
     uids = [event.uid for event in await thread(side)]
-    await side.graph.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
+    await side.graph.uses.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
     assert (await consolidate(side)).macros == 3
     assert await forget(side, policy=replace(_POLICY, items=0)) == Done(erased=8), "one of three was shown of late"
     (step,) = await side.graph.scan(Steps(task=MAKER), limit=9)
     await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=999))
-    assert (await side.graph.uses("t", [uids[1]]))[uids[1]].times == 50
+    assert (await side.graph.uses.uses("t", [uids[1]]))[uids[1]].times == 50
 
 
 async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,7 @@ async def test_how_far_it_is_is_told(store: Path) -> None:
         def progress(what: str, done: int, total: int) -> None:
             told.setdefault(what, []).append((done, total))
 
-        report = await check(side.graph, side.graph, side.vectors, registry, progress)
+        report = await check(side.graph.audit, side.graph.outbox, side.vectors, registry, progress)
     assert list(told) == ["passages", "points", "nodes", "edges", "steps"]
     assert all(steps == sorted(steps) and len(steps) > 1 for steps in told.values())
     last = {what: steps[-1] for what, steps in told.items()}
@@ -233,7 +233,7 @@ async def test_what_is_stored_behind_the_first_look_is_not_missed_in_the_steps(s
             return [event for event in found if self.looks > 1 or event.uid != events[1].uid]
 
         async def count(self, label: Label) -> int:
-            return await graph.count(label)
+            return await graph.audit.count(label)
 
     assert await steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
 
@@ -248,15 +248,15 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
             self._seen: set[str] = set()
 
         def __getattr__(self, name: str) -> object:
-            return getattr(side.graph, name)
+            return getattr(side.graph.audit, name)
 
         async def homes(self, uids: Sequence[str]) -> dict[str, int]:
-            found = await side.graph.homes(uids)
+            found = await side.graph.audit.homes(uids)
             late = {uid: count for uid, count in found.items() if uid in self._seen}
             self._seen.update(found)
             return late
 
-    report = await check(Busy(), side.graph, side.vectors, EdgeRegistry.with_core_types())  # type: ignore[arg-type]
+    report = await check(Busy(), side.graph.outbox, side.vectors, EdgeRegistry.with_core_types())  # type: ignore[arg-type]
     assert report.violations == []
 
 

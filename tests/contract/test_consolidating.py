@@ -227,7 +227,7 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
 async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     await tell(side, turns(5))
     third = (await thread(side))[2]
-    await side.graph.note_uses("t", {third.uid: 1}, LATER)
+    await side.graph.uses.note_uses("t", {third.uid: 1}, LATER)
     assert (await run(side, replace(RULES, used_since=LATER))).macros == 0
     assert (await run(side, replace(RULES, used_since=LATER + timedelta(hours=1)))).macros == 1
     await sound(side)
@@ -315,7 +315,7 @@ async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
     with monkeypatch.context() as broken:
         broken.setattr(side.vectors, "upsert", away)
         assert await catch_up(consolidation(side), after) == CaughtUp(None)
-    assert await side.graph.grown(6, limit=9) == []
+    assert await side.graph.log.grown(6, limit=9) == []
     assert len(await thread(side)) == 12
     assert (await run(side)).macros == 3
 
@@ -377,7 +377,9 @@ async def test_a_step_is_undone_though_the_vector_store_is_away(side: Side, monk
         done = await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     assert [item.uid for item in done.items] == [event.uid for event in before]
     await side.indexer.drain()
-    assert (await reconcile(side.graph, side.graph, side.vectors)).orphaned == 1, "its summary's is nobody's any more"
+    assert (await reconcile(side.graph.outbox, side.graph.audit, side.vectors)).orphaned == 1, (
+        "its summary's is nobody's any more"
+    )
     await sound(side)
 
 
@@ -392,7 +394,7 @@ async def test_a_comparison_of_the_stores_meanwhile_costs_no_summary_its_points(
     async def before_it_is_stored(self: Any, points: Sequence[Point]) -> None:
         monkeypatch.undo()
         await real(self, points)
-        assert (await reconcile(side.graph, side.graph, side.vectors)).orphaned == 1
+        assert (await reconcile(side.graph.outbox, side.graph.audit, side.vectors)).orphaned == 1
 
     monkeypatch.setattr(type(side.vectors), "upsert", before_it_is_stored)
     assert (await run(side)).macros == 1

@@ -142,7 +142,7 @@ class Story(RuleBasedStateMachine):
 
     @rule(tenant=TENANTS)
     def count_what_waits(self, tenant: str) -> None:
-        self._both(lambda side: side.graph.backlog(tenant))
+        self._both(lambda side: side.graph.outbox.backlog(tenant))
 
     @precondition(lambda self: self._jobs)
     @rule(which=st.integers(0, 100), tenant=TENANTS)

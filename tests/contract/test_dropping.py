@@ -58,10 +58,10 @@ async def test_a_passage_that_goes_is_found_no_more_and_waits_for_nothing(graph:
 
     await graph.write("t", "c", unread)
     await drop(graph, "passage", "turn")
-    assert [point.point_id for point in await graph.claim(9, seconds=5)] == []
+    assert [point.point_id for point in await graph.outbox.claim(9, seconds=5)] == []
     assert await graph.unread.claim(9, seconds=5) == []
     assert await graph.owners("t", [chunk.uid]) == {}
-    assert (await graph.backlog()).waiting == 0
+    assert (await graph.outbox.backlog()).waiting == 0
 
 
 async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
@@ -69,9 +69,9 @@ async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
     turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
     tag = node("magic", Label.CONCEPT, subtype="tag")
     await put(graph, [chunk, turn, tag], [edge("EVIDENCED_BY", "turn", "passage"), edge("TAGGED", "turn", "magic")])
-    await graph.settle(await graph.claim(9, seconds=5))
+    await graph.outbox.settle(await graph.outbox.claim(9, seconds=5))
     await drop(graph, "magic")
-    (point,) = await graph.claim(9, seconds=5)
+    (point,) = await graph.outbox.claim(9, seconds=5)
     assert (point.point_id, point.tags) == (chunk.uid, ())
 
 
@@ -130,8 +130,8 @@ async def test_steps_are_kept_as_they_were_the_latest_first(graph: Graph) -> Non
     assert await graph.scan(Steps(tenant="t"), limit=2) == [steps[3], steps[2]]
     assert await graph.scan(Steps(tenant="t", task="dream"), limit=9) == [steps[3], steps[1]]
     assert await graph.scan(Steps(tenant="t"), after=steps[2], limit=9) == [steps[1], steps[0]]
-    assert await graph.step("s3") == steps[3]
-    assert await graph.step("none") is None
+    assert await graph.log.step("s3") == steps[3]
+    assert await graph.log.step("none") is None
 
 
 async def test_a_step_that_is_undone_stays_one(graph: Graph) -> None:

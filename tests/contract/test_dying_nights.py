@@ -123,7 +123,7 @@ async def test_a_death_at_any_moment_of_folding_or_of_taking_back_loses_nothing(
         assert step.outcome is Outcome.DONE
         if taking_back:
             taking_back = await dies(deaths, moment, partial(mortal.undo, step.id, now=LATER, grace=GRACE))
-            await reconcile(side.graph, side.graph, side.vectors)  # as after any end out of order
+            await reconcile(side.graph.outbox, side.graph.audit, side.vectors)  # as after any end out of order
         if len(await thread(side)) == 1:
             await consolidation_of(side).undo(step.id, now=LATER, grace=GRACE)
         await sound(side)

@@ -61,12 +61,12 @@ async def erase(side: Side, chosen: Chosen) -> Done:
     erasing = eraser(side)
     erasure = await erasing.begin(chosen)
     done = await erasing.run(erasure)
-    fingerprints = await fingerprints_of(side.graph, erasure)
+    fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     assert fingerprints.marks, "something went"
     assert await left(side, fingerprints) == []
-    assert _SECRET not in str(await side.graph.erasures()), "the note holds no text"
-    await side.graph.end_erasure(erasure)
-    assert await side.graph.erasures() == []
+    assert _SECRET not in str(await side.graph.erasures.erasures()), "the note holds no text"
+    await side.graph.erasures.end_erasure(erasure)
+    assert await side.graph.erasures.erasures() == []
     await sound(side)
     return done
 
@@ -154,8 +154,8 @@ async def test_answers_that_are_given_again_go_and_those_of_others_stay(side: Si
     await ingest(side, {"context": "c", "items": [turn(1, "Ben left.")]}, "t", "two")
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.receipts >= 1
-    assert await side.graph.receipt("t", "key:one") is None
-    assert await side.graph.receipt("t", "key:two") is not None
+    assert await side.graph.record.receipt("t", "key:one") is None
+    assert await side.graph.record.receipt("t", "key:two") is not None
     again = await ingest(side, body, "t", "one")
     assert again.items[0].status.value == "created", "the same key is a new request"
 
@@ -217,7 +217,7 @@ async def test_an_undone_dream_stays_undone_but_forgets_an_erased_tag(side: Side
     now = datetime.now(START.tzinfo) + timedelta(hours=2)
     await dream(side).undo(step.id, now=now, grace=timedelta(days=7))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
-    noted = await side.graph.step(step.id)
+    noted = await side.graph.log.step(step.id)
     assert noted is not None
     assert noted.outcome is Outcome.UNDONE
     assert TAG not in str(noted.details)
@@ -292,8 +292,8 @@ async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
     await erase(side, await choose_tenant(side.graph, "t"))
     assert {node.tenant for node in (await side.nodes()).values()} == {"u"}
-    assert await side.graph.receipt("u", "key:k") is not None
-    assert await side.graph.receipt("t", "key:k") is None
+    assert await side.graph.record.receipt("u", "key:k") is not None
+    assert await side.graph.record.receipt("t", "key:k") is None
 
 
 async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: Side) -> None:
@@ -303,7 +303,7 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
     await eraser(side).run(erasure)
     assert await side.graph.contexts("t") == []
     assert await choose_tenant(side.graph, "t") == Chosen("t", everything=True)
-    await side.graph.end_erasure(erasure)
+    await side.graph.erasures.end_erasure(erasure)
     with pytest.raises(NotFoundError, match="Nothing of tenant 't' is stored; there is 'u'"):
         await choose_tenant(side.graph, "t")
 
@@ -325,9 +325,9 @@ async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkey
             except RuntimeError:
                 deaths += 1
     assert deaths > 4
-    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert [event.source_id for event in await thread(side)] == ["9"]
-    await side.graph.end_erasure(erasure)
+    await side.graph.erasures.end_erasure(erasure)
     await sound(side)
 
 
@@ -344,15 +344,15 @@ async def test_two_who_erase_the_same_at_once_forget_nothing(
     chosen = Chosen("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)
     erasure = await eraser(side).begin(chosen)
     await asyncio.gather(eraser(side).run(erasure), eraser(side).run(erasure))
-    fingerprints = await fingerprints_of(side.graph, erasure)
+    fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     gone = before - set(await side.nodes())
     assert len(gone) >= 24
     finder = Finder(fingerprints)
     assert all(finder.find(uid.encode()) for uid in gone), "whatever went is known to have gone"
     assert await left(side, fingerprints) == []
-    await side.graph.end_erasure(erasure)
+    await side.graph.erasures.end_erasure(erasure)
     assert await eraser(side).run(erasure) == Done(), "there is nothing left to be done"
-    assert await left(side, await fingerprints_of(side.graph, erasure)) == [], "nor to be proven"
+    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == [], "nor to be proven"
     if not whole:
         await sound(side)
 
@@ -373,7 +373,7 @@ async def test_remains_are_found_wherever_they_are(side: Side) -> None:
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["0"], None))
     await erasing.run(erasure)
-    fingerprints = await fingerprints_of(side.graph, erasure)
+    fingerprints = await fingerprints_of(side.graph.erasures, erasure)
 
     async def leave(transaction: GraphTransaction) -> None:
         await transaction.remember(Receipt("job:x", "f", START, {"name": f"so {_SECRET[:60]}"}))
@@ -457,7 +457,7 @@ async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> No
     await ingest(side, {"context": "c", "items": [told[8]], "flow_id": "f"}, "t", "again")
     await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await side.indexer.drain()
-    fingerprints = await fingerprints_of(side.graph, erasure)
+    fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     assert await left(side, fingerprints) == []
     await sound(side)
 
@@ -484,5 +484,5 @@ async def test_what_comes_again_during_the_search_is_no_remains(side: Side, monk
         return await scan(what, **how)
 
     monkeypatch.setattr(side.graph, "scan", come_again)
-    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert "Quirin" in await everything(side)

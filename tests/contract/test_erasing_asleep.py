@@ -55,7 +55,7 @@ async def _gone(side: Side, erasures: list[str], *words: str) -> None:
     told = await everything(side)
     assert [word for word in words if word in told] == []
     (erasure,) = erasures
-    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
 
 
 async def test_a_dream_gives_no_tag_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

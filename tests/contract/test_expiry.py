@@ -188,7 +188,7 @@ async def test_a_macro_event_that_expires_is_logged_as_one_and_erased_with_any_o
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["b"], None))
     assert (await erasing.run(erasure)).steps == 1
     await side.indexer.drain()
-    assert await left(side, await fingerprints_of(side.graph, erasure)) == []
+    assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
     assert [step.details["item"] for step in await logged(side)] == ["c"]
 
 

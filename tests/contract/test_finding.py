@@ -206,6 +206,6 @@ async def test_a_scope_names_tags_and_people_by_earlier_names_too(graph: Graph) 
     for tag in ("sea", "ocean"):
         assert await found(graph, "harbour", tags_any=(tag,)) == ["a/0"], tag
         assert await found(graph, "harbour", tags_none=(tag,)) == [], tag
-    (point,) = await graph.claim(9, seconds=60)
+    (point,) = await graph.outbox.claim(9, seconds=60)
     assert set(point.about) == {"Ana Souza", "Ana", "A.", make_uid("Ana")}
     assert set(point.tags) == {"Ocean", "Sea"}

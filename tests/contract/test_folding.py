@@ -105,7 +105,7 @@ async def test_five_become_one_in_their_place(side: Side) -> None:
     owners = await side.graph.owners("t", [chunk.uid for chunk in chunks])
     assert sorted(owner.uid for owner in owners.values()).count(macro.uid) == 6
     with pytest.MonkeyPatch.context():
-        await side.graph.requeue([macro.qdrant_id or ""])
+        await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
 
 
@@ -115,7 +115,7 @@ async def test_it_comes_back_as_it_was(side: Side) -> None:
     await sound(side)
     nodes, edges, points = await side.nodes(), await side.edges(), await side.payloads()
     macro = await fold(side, await draft(side, (await thread(side))[:5]))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await side.nodes() != nodes
     done = await unfold(side, macro)
@@ -132,7 +132,7 @@ async def test_what_loses_its_vector_is_found_by_its_words_and_its_sentences(sid
     sources = await thread(side)
     heavy = sources[3].qdrant_id or ""
     macro = await fold(side, await draft(side, sources, heavy=[heavy]))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     light = [source.qdrant_id or "" for source in sources if source.qdrant_id != heavy]
     vectors = await side.vectors.dense([*light, heavy, macro.qdrant_id or ""])
@@ -144,7 +144,7 @@ async def test_what_loses_its_vector_is_found_by_its_words_and_its_sentences(sid
     assert (await side.vectors.dense(sorted(statements))).keys() == statements
     assert payloads[light[0]]["source_id"] == "0"
     assert payloads[light[0]]["subtype"] == sources[0].subtype
-    await side.graph.requeue(light)
+    await side.graph.outbox.requeue(light)
     await sound(side)
     assert (await side.vectors.dense(light)).keys() == set(), "nor does it come back when it is indexed anew"
 
@@ -166,12 +166,12 @@ async def test_a_macro_event_is_folded_again_and_comes_back_level_by_level(side:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     events = await thread(side)
     first = await fold(side, await draft(side, events[:3]))
-    await side.graph.requeue([first.qdrant_id or ""])
+    await side.graph.outbox.requeue([first.qdrant_id or ""])
     await sound(side)
     nodes, edges, points = await side.nodes(), await side.edges(), await side.payloads()
     higher = await fold(side, await draft(side, (await thread(side))[:3], "All of it."))
     assert (higher.metadata["level"], higher.metadata["steps"]) == (2, [[1, 5]])
-    await side.graph.requeue([higher.qdrant_id or ""])
+    await side.graph.outbox.requeue([higher.qdrant_id or ""])
     await sound(side)
     await unfold(side, higher)
     await sound(side)
@@ -258,7 +258,7 @@ async def test_a_folded_item_that_changes_comes_back_first_and_the_others_as_the
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     before = await thread(side)
     macro = await fold(side, await draft(side, before))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await status(side, turn(2, "Ben has left."), turn(3, _TEXTS[3])) == ["updated", "unchanged"]
     await sound(side)
@@ -276,7 +276,7 @@ _LONG = "The telescope of the old observatory in Porto was sold to Ben last Frid
 async def test_a_folded_item_may_change_though_its_words_stay(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 4 else _TEXTS[n], speaker="Ana") for n in range(5)])
     macro = await fold(side, await draft(side, await thread(side)))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await status(side, turn(4, _LONG, speaker="Ana", tags=["sold"])) == ["updated"]
     await sound(side)
@@ -288,7 +288,7 @@ async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 2 else _TEXTS[n]) for n in range(5)])
     events = await thread(side)
     macro = await fold(side, await draft(side, events))
-    await side.graph.requeue([macro.qdrant_id or ""])
+    await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     said = {"id": "9", "text": _LONG, "speaker": "assistant", "flow_id": "f"}
     again = {"context": "c", "extract": "rules", "items": [turn(3, "Ben has left."), said]}
@@ -319,7 +319,7 @@ async def test_what_is_told_late_comes_between_those_it_happened_between(side: S
     first = await fold(side, await draft(side, (await thread(side))[:3]))
     higher = await fold(side, await draft(side, (await thread(side))[:3], "All of it."))
     last = await fold(side, await draft(side, (await thread(side))[1:4], "The rest."))
-    await side.graph.requeue([one.qdrant_id or "" for one in (first, higher, last)])
+    await side.graph.outbox.requeue([one.qdrant_id or "" for one in (first, higher, last)])
     await sound(side)
     between = (START + timedelta(minutes=1, seconds=30)).isoformat()
     earlier = (START - timedelta(days=1)).isoformat()
@@ -376,7 +376,7 @@ def test_whatever_happens_in_between_the_graph_is_whole_and_comes_back(
                 assert plain(await side.nodes()) == plain(nodes)
                 assert said(await side.edges()) == said(edges)
                 macro = await fold(side, await draft(side, sources), clock.now)
-                await side.graph.requeue([macro.qdrant_id or ""])
+                await side.graph.outbox.requeue([macro.qdrant_id or ""])
             await sound(side)
             texts = {node.text for node in (await side.nodes()).values() if node.label is Label.CHUNK}
             while macros := [node for node in await thread(side) if node.is_macro]:

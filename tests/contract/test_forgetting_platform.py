@@ -77,7 +77,7 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
     pages = _bytes_in(mirror)
     assert b"Ben left" in pages
     assert b"vermilion" not in pages
-    assert await side.graph.erasures() == []
+    assert await side.graph.erasures.erasures() == []
     await sound(side)
 
 
@@ -89,11 +89,11 @@ async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(side: Side, mi
     (mirror / "my own notes.txt").write_text(f"I recall: {_SECRET[:60]}")
     _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["2"], None), [], False, True, None)
     assert ended.proof.places == [str(mirror / "my own notes.txt")]
-    assert len({note.erasure for note in await side.graph.erasures()}) == 1, "it is not over"
+    assert len({note.erasure for note in await side.graph.erasures.erasures()}) == 1, "it is not over"
     (mirror / "my own notes.txt").unlink()
     _, (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds
-    assert await side.graph.erasures() == []
+    assert await side.graph.erasures.erasures() == []
 
 
 async def _folded(side: Side) -> None:

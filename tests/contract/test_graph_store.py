@@ -192,8 +192,8 @@ async def test_receipts_are_per_tenant(graph: Graph) -> None:
         assert await transaction.receipt("k") == receipt
 
     await graph.write("t", "c", keep)
-    assert await graph.receipt("t", "k") == receipt
-    assert await graph.receipt("u", "k") is None
+    assert await graph.record.receipt("t", "k") == receipt
+    assert await graph.record.receipt("u", "k") is None
 
 
 async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
@@ -205,8 +205,8 @@ async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
     await graph.write("u", "c", keep)
     await graph.write("t", "c", lambda transaction: transaction.forget_receipts(AT + timedelta(days=1), limit=9))
 
-    assert [await graph.receipt("t", f"k{days}") is not None for days in (0, 1, 2)] == [False, True, True]
-    assert await graph.receipt("u", "k0") is not None
+    assert [await graph.record.receipt("t", f"k{days}") is not None for days in (0, 1, 2)] == [False, True, True]
+    assert await graph.record.receipt("u", "k0") is not None
 
 
 async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Graph) -> None:
@@ -215,14 +215,14 @@ async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Gr
             await transaction.remember(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
 
     async def left(tenant: str) -> list[int]:
-        return [days for days in range(6) if await graph.receipt(tenant, f"k{days}") is not None]
+        return [days for days in range(6) if await graph.record.receipt(tenant, f"k{days}") is not None]
 
     await graph.write("t", "c", keep)
     await graph.write("u", "c", keep)
     before = AT + timedelta(days=4)
     await graph.write("t", "c", lambda transaction: transaction.forget_receipts(before, limit=3))
     assert (await left("t"), await left("u")) == ([3, 4, 5], [0, 1, 2, 3, 4, 5]), "the oldest first"
-    assert [await graph.forget_receipts(before, limit=3) for _ in range(3)] == [3, 2, 0], "whosever they are"
+    assert [await graph.record.forget_receipts(before, limit=3) for _ in range(3)] == [3, 2, 0], "whosever they are"
     assert (await left("t"), await left("u")) == ([4, 5], [4, 5])
 
 
@@ -238,17 +238,17 @@ async def test_what_an_item_told_is_found_by_it(graph: Graph) -> None:
 
 
 async def test_the_model_is_remembered(graph: Graph) -> None:
-    assert (await graph.models()).used is None
+    assert (await graph.record.models()).used is None
     identity = ModelIdentity("m", 3, "d", 1)
-    await graph.set_model(identity)
-    assert (await graph.models()).used == identity
+    await graph.record.set_model(identity)
+    assert (await graph.record.models()).used == identity
 
 
 async def test_which_chunks_are_known_is_told_of_all_tenants(graph: Graph) -> None:
     chunk, other = node("k", Label.CHUNK, text="x"), replace(node("o", Label.CHUNK, text="x"), tenant="u")
     await put(graph, [chunk, node("n")])
     await put(graph, [other], tenant="u")
-    assert (await graph.point_states([chunk.uid, other.uid, make_uid("n"), make_uid("none")])).keys() == {
+    assert (await graph.audit.point_states([chunk.uid, other.uid, make_uid("n"), make_uid("none")])).keys() == {
         chunk.uid,
         other.uid,
     }

@@ -35,7 +35,7 @@ async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
     await put(graph, [], [edge("TAGGED", "i3", "amulet")])
     nodes, edges = item("i7", "word7 was said", 7, retired_at=AT)
     await put(graph, nodes, edges)
-    await graph.settle(await graph.claim(1000, seconds=60))
+    await graph.outbox.settle(await graph.outbox.claim(1000, seconds=60))
     done = await mirror.sync()
     assert (done.built, done.atoms) == (False, 60)
     text = everything(tmp_path / "m")

@@ -17,36 +17,36 @@ NEW = ModelIdentity("new", 4, "1" * 64, 1)
 
 
 async def test_a_change_is_remembered_with_the_model_in_one_step(graph: Graph) -> None:
-    before = await graph.models()
+    before = await graph.record.models()
     change = ModelChange(NEW, "/models/new.gguf", 1_700_000_000_000_000)
-    await graph.set_model(OLD, change)
+    await graph.record.set_model(OLD, change)
     assert before.change is None
-    assert await graph.models() == Models(OLD, change)
-    await graph.set_model(NEW)
-    assert (await graph.models(), (await graph.models()).used) == (Models(NEW), NEW)
+    assert await graph.record.models() == Models(OLD, change)
+    await graph.record.set_model(NEW)
+    assert (await graph.record.models(), (await graph.record.models()).used) == (Models(NEW), NEW)
 
 
 async def test_the_mark_of_a_lost_index_is_kept_until_it_is_cleared_by_its_instant(graph: Graph) -> None:
-    await graph.set_model(OLD)
-    assert (await graph.models()).rebuilding is None
-    await graph.mark_rebuilding(AT)
-    assert await graph.models() == Models(OLD, None, AT)
+    await graph.record.set_model(OLD)
+    assert (await graph.record.models()).rebuilding is None
+    await graph.record.mark_rebuilding(AT)
+    assert await graph.record.models() == Models(OLD, None, AT)
     again = AT + timedelta(microseconds=1)
-    await graph.mark_rebuilding(again)
-    assert not await graph.clear_rebuilding(AT), "it was lost once more"
-    assert (await graph.models()).rebuilding == again
-    assert await graph.clear_rebuilding(again)
-    assert (await graph.models()).rebuilding is None
-    assert not await graph.clear_rebuilding(again)
+    await graph.record.mark_rebuilding(again)
+    assert not await graph.record.clear_rebuilding(AT), "it was lost once more"
+    assert (await graph.record.models()).rebuilding == again
+    assert await graph.record.clear_rebuilding(again)
+    assert (await graph.record.models()).rebuilding is None
+    assert not await graph.record.clear_rebuilding(again)
 
 
 async def test_the_mark_of_a_lost_index_goes_with_its_model(graph: Graph) -> None:
-    await graph.set_model(OLD)
-    await graph.mark_rebuilding(AT)
-    await graph.set_model(OLD, ModelChange(NEW))
-    assert await graph.models() == Models(OLD, ModelChange(NEW), AT)
-    await graph.set_model(NEW)
-    assert await graph.models() == Models(NEW), "the other index has everything"
+    await graph.record.set_model(OLD)
+    await graph.record.mark_rebuilding(AT)
+    await graph.record.set_model(OLD, ModelChange(NEW))
+    assert await graph.record.models() == Models(OLD, ModelChange(NEW), AT)
+    await graph.record.set_model(NEW)
+    assert await graph.record.models() == Models(NEW), "the other index has everything"
 
 
 def test_a_change_that_an_older_program_has_ended_but_for_its_note_is_over() -> None:
@@ -56,29 +56,29 @@ def test_a_change_that_an_older_program_has_ended_but_for_its_note_is_over() -> 
 
 
 async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
-    assert await graph.hold_change("a", seconds=60)
-    assert not await graph.hold_change("b", seconds=60)
-    assert await graph.hold_change("a", seconds=0.2), "its holder renews it"
+    assert await graph.record.hold_change("a", seconds=60)
+    assert not await graph.record.hold_change("b", seconds=60)
+    assert await graph.record.hold_change("a", seconds=0.2), "its holder renews it"
     await asyncio.sleep(0.3)
-    assert await graph.hold_change("b", seconds=60), "whoever died has it no longer"
-    assert not await graph.hold_change("a", seconds=60)
-    assert await graph.hold_change("b", seconds=0)
-    assert await graph.hold_change("a", seconds=60), "it was given back"
-    await graph.hold_change("a", seconds=0)
+    assert await graph.record.hold_change("b", seconds=60), "whoever died has it no longer"
+    assert not await graph.record.hold_change("a", seconds=60)
+    assert await graph.record.hold_change("b", seconds=0)
+    assert await graph.record.hold_change("a", seconds=60), "it was given back"
+    await graph.record.hold_change("a", seconds=0)
 
 
 async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(graph: Graph) -> None:
     change = ModelChange(NEW)
-    assert await graph.hold_change("a", seconds=0.2)
-    assert await graph.set_model(OLD, change, holder="a")
+    assert await graph.record.hold_change("a", seconds=0.2)
+    assert await graph.record.set_model(OLD, change, holder="a")
     await asyncio.sleep(0.3)
-    assert await graph.set_model(OLD, change, holder="a"), "nobody has taken it yet"
-    assert await graph.hold_change("b", seconds=60)
-    assert not await graph.set_model(NEW, holder="a")
-    assert await graph.models() == Models(OLD, change)
-    assert await graph.set_model(NEW, holder="b")
-    assert await graph.models() == Models(NEW)
-    await graph.hold_change("b", seconds=0)
+    assert await graph.record.set_model(OLD, change, holder="a"), "nobody has taken it yet"
+    assert await graph.record.hold_change("b", seconds=60)
+    assert not await graph.record.set_model(NEW, holder="a")
+    assert await graph.record.models() == Models(OLD, change)
+    assert await graph.record.set_model(NEW, holder="b")
+    assert await graph.record.models() == Models(NEW)
+    await graph.record.hold_change("b", seconds=0)
 
 
 async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
@@ -88,7 +88,7 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     told = [edge("TAGGED", "item", "sea"), edge("TAGGED", "item", "box"), edge("ABOUT", "item", "Ana")]
     proofs = [edge("EVIDENCED_BY", "item", chunk.name) for chunk in chunks]
     await put(graph, [item, ana, sea, bucket, *chunks], told + proofs)
-    claimed = {point.point_id: point for point in await graph.claim(10, seconds=60)}
+    claimed = {point.point_id: point for point in await graph.outbox.claim(10, seconds=60)}
 
     first = await graph.scan(Passages(), limit=3)
     rest = await graph.scan(Passages(), after=first[-1].point_id, limit=10)
@@ -99,9 +99,9 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
         uid: payload_of(point) for uid, point in claimed.items()
     }
     assert {(point.kind, point.seq, point.tries) for point in found} == {(PendingKind.UPSERT, 0, 0)}
-    assert (await graph.count(Label.CHUNK), await graph.count(Label.ENTITY)) == (5, 2)
+    assert (await graph.audit.count(Label.CHUNK), await graph.audit.count(Label.ENTITY)) == (5, 2)
 
-    await graph.settle(list(claimed.values()))
+    await graph.outbox.settle(list(claimed.values()))
     assert len(await graph.scan(Passages(), limit=10)) == 5, "queued or not"
 
 

@@ -18,7 +18,7 @@ LONG, SHORT = 60.0, 1.0
 
 async def claim(graph: Graph, limit: int = 10) -> list[PendingPoint]:
     """Claim what is due, to hold it for the rest of the test."""
-    return await graph.claim(limit, seconds=LONG)
+    return await graph.outbox.claim(limit, seconds=LONG)
 
 
 async def claim_soon(graph: Graph) -> list[PendingPoint]:
@@ -44,19 +44,19 @@ async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: Gra
     target = node("sea", Label.CONCEPT, subtype="tag")
     chunk = node("chunk", Label.CHUNK, text="proof")
     await put(graph, [node("item", content_hash="h"), chunk, target], [edge("EVIDENCED_BY", "item", "chunk")])
-    await graph.settle([(await claim(graph))[0]])
-    assert await graph.queued([chunk.uid]) == set()
+    await graph.outbox.settle([(await claim(graph))[0]])
+    assert await graph.outbox.queued([chunk.uid]) == set()
 
     said = edge(edge_type, "item", "sea")
     await put(graph, [], [said])
     (pending,) = await claim(graph)
-    assert await graph.queued([chunk.uid, target.uid]) == {chunk.uid}
+    assert await graph.outbox.queued([chunk.uid, target.uid]) == {chunk.uid}
     assert (pending.kind, pending.about[:1], pending.tags) == (
         PendingKind.PAYLOAD,
         ("sea",) if edge_type == "ABOUT" else (),
         ("sea",) if edge_type == "TAGGED" else (),
     )
-    await graph.settle([pending])
+    await graph.outbox.settle([pending])
 
     await graph.write("t", "c", lambda transaction: transaction.drop_edges([said]))
     (pending,) = await claim(graph)
@@ -86,12 +86,12 @@ async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
     assert {p.point_id: p.parts for p in await graph.scan(Passages(), limit=9)}.keys() == by_point.keys()
 
     points = [chunk.uid, *(one.uid for one in said)]
-    assert await graph.point_states([*points, told.uid, item.uid]) == dict.fromkeys(points, False)
-    await graph.settle([by_point[chunk.uid]])
-    assert await graph.point_states(points) == dict.fromkeys(points, True)
+    assert await graph.audit.point_states([*points, told.uid, item.uid]) == dict.fromkeys(points, False)
+    await graph.outbox.settle([by_point[chunk.uid]])
+    assert await graph.audit.point_states(points) == dict.fromkeys(points, True)
     assert not (await graph.nodes("t", [told.uid]))[told.uid].indexed
-    await graph.requeue([chunk.uid])
-    assert await graph.point_states(points) == dict.fromkeys(points, False)
+    await graph.outbox.requeue([chunk.uid])
+    assert await graph.audit.point_states(points) == dict.fromkeys(points, False)
 
 
 async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: Graph) -> None:
@@ -105,15 +105,15 @@ async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: 
         return (await graph.nodes("t", [item.uid]))[item.uid].indexed
 
     by_point = {point.point_id: point for point in await claim(graph)}
-    await graph.settle([by_point[second.uid]])
+    await graph.outbox.settle([by_point[second.uid]])
     assert not await indexed()
-    await graph.settle([by_point[first.uid]])
+    await graph.outbox.settle([by_point[first.uid]])
     assert await indexed()
-    await graph.requeue([first.uid])
+    await graph.outbox.requeue([first.uid])
     assert not await indexed()
-    await graph.settle(await claim(graph))
+    await graph.outbox.settle(await claim(graph))
     assert await indexed()
-    await graph.requeue([second.uid])
+    await graph.outbox.requeue([second.uid])
     assert await indexed(), "another stands for it"
 
 
@@ -125,45 +125,45 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     assert (pending.kind, pending.chunk, pending.item) == (PendingKind.UPSERT, chunk, item)
     assert pending.about == ("Ana", whom.uid)
     assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef.of(item)}
-    assert (await graph.unsettled("t", [item.uid]), await graph.any_indexed()) == (Unsettled(1, 0), False)
-    await graph.settle([pending])
-    assert (await graph.unsettled("t", [item.uid]), await claim(graph)) == (Unsettled(0, 0), [])
-    assert await graph.any_indexed()
+    assert (await graph.outbox.unsettled("t", [item.uid]), await graph.outbox.any_indexed()) == (Unsettled(1, 0), False)
+    await graph.outbox.settle([pending])
+    assert (await graph.outbox.unsettled("t", [item.uid]), await claim(graph)) == (Unsettled(0, 0), [])
+    assert await graph.outbox.any_indexed()
     await put(graph, [replace(chunk, indexed=True, retired_at=AT)])
     (pending,) = await claim(graph)
     assert pending.kind is PendingKind.PAYLOAD
-    await graph.postpone([pending], seconds=0)
-    assert await graph.requeue([chunk.uid]) == 1
+    await graph.outbox.postpone([pending], seconds=0)
+    assert await graph.outbox.requeue([chunk.uid]) == 1
     (pending,) = await claim(graph)
     assert pending.kind is PendingKind.UPSERT, "one row a point, and the vector is what is missing"
-    await graph.settle([pending])
-    assert await graph.backlog() == Backlog(0, 0)
-    assert (await graph.requeue([chunk.uid]), await graph.backlog()) == (1, Backlog(1, 0))
+    await graph.outbox.settle([pending])
+    assert await graph.outbox.backlog() == Backlog(0, 0)
+    assert (await graph.outbox.requeue([chunk.uid]), await graph.outbox.backlog()) == (1, Backlog(1, 0))
 
 
 async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> None:
     await put_item(graph, "a", passages=3)
-    first = await graph.claim(2, seconds=SHORT)
-    second = await graph.claim(10, seconds=SHORT)
-    assert (len(first), len(second), await graph.claim(10, seconds=SHORT)) == (2, 1, [])
+    first = await graph.outbox.claim(2, seconds=SHORT)
+    second = await graph.outbox.claim(10, seconds=SHORT)
+    assert (len(first), len(second), await graph.outbox.claim(10, seconds=SHORT)) == (2, 1, [])
     again = await claim_soon(graph)
     assert {p.point_id for p in again} <= {p.point_id for p in (*first, *second)}
 
 
 async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
     await put_item(graph, "a")
-    held = await graph.claim(1, seconds=3)  # the first claim of a server that has just started takes a while
-    assert await graph.renew(held, seconds=LONG) == 1
+    held = await graph.outbox.claim(1, seconds=3)  # the first claim of a server that has just started takes a while
+    assert await graph.outbox.renew(held, seconds=LONG) == 1
     await asyncio.sleep(3.1)
     assert await claim(graph) == []
-    await graph.settle(held)
-    assert await graph.backlog() == Backlog(0, 0)
-    assert await graph.renew(held, seconds=LONG) == 0, "it is not held any longer"
+    await graph.outbox.settle(held)
+    assert await graph.outbox.backlog() == Backlog(0, 0)
+    assert await graph.outbox.renew(held, seconds=LONG) == 0, "it is not held any longer"
 
 
 async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
     await put_item(graph, "a", passages=40)
-    parts = await asyncio.gather(*(graph.claim(7, seconds=LONG) for _ in range(8)))
+    parts = await asyncio.gather(*(graph.outbox.claim(7, seconds=LONG) for _ in range(8)))
     claimed = [point.point_id for part in parts for point in part]
     assert len(claimed) == len(set(claimed)) == 40
 
@@ -173,7 +173,7 @@ async def test_a_change_under_way_is_not_acknowledged_with_what_was_before(graph
     (old,) = await claim(graph)
     await put(graph, [replace(chunk, text="changed")])
     assert await claim(graph) == [], "two must not write one point at the same time"
-    await graph.settle([old])
+    await graph.outbox.settle([old])
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
     (new,) = await claim(graph)
     assert new.chunk is not None
@@ -185,8 +185,8 @@ async def test_tenants_take_turns(graph: Graph) -> None:
     await put_item(graph, "small", "u", passages=2)
     page = await claim(graph, 8)
     assert len(page) == 8
-    assert (await graph.backlog("u"), await graph.backlog("t")) == (Backlog(2, 0), Backlog(30, 0))
-    assert await graph.backlog("nobody") == Backlog(0, 0)
+    assert (await graph.outbox.backlog("u"), await graph.outbox.backlog("t")) == (Backlog(2, 0), Backlog(30, 0))
+    assert await graph.outbox.backlog("nobody") == Backlog(0, 0)
     assert sum(point.chunk is not None and point.chunk.tenant == "u" for point in page) == 2
     assert len(await claim(graph, 100)) == 24
 
@@ -201,7 +201,7 @@ async def test_more_tenants_than_a_claim_takes_have_their_turn(graph: Graph) -> 
 async def test_a_tenant_of_which_nothing_is_due_does_not_stand_before_others(graph: Graph) -> None:
     for number in range(12):
         await put_item(graph, f"resting {number}", f"tenant {number}")
-    await graph.postpone(await claim(graph, 20), seconds=LONG, error="refused")
+    await graph.outbox.postpone(await claim(graph, 20), seconds=LONG, error="refused")
     await put_item(graph, "first", "tenant 3", passages=2)
     await put_item(graph, "second", "tenant 8", passages=2)
     turns = [[point.item.name for point in await claim(graph, 1) if point.item is not None] for _ in range(5)]
@@ -219,37 +219,37 @@ async def test_the_oldest_come_first(graph: Graph) -> None:
 async def test_items_that_somebody_waits_for_are_claimed_alone(graph: Graph) -> None:
     await put_item(graph, "before", passages=3)
     item, chunks = await put_item(graph, "wanted", passages=2)
-    page = await graph.claim(10, seconds=LONG, items=[item.uid])
+    page = await graph.outbox.claim(10, seconds=LONG, items=[item.uid])
     assert {point.point_id for point in page} == {chunk.uid for chunk in chunks}
-    assert await graph.claim(10, seconds=LONG, items=[item.uid]) == [], "they are held"
-    await graph.postpone(page, seconds=LONG, error="the embedder fails at it")
+    assert await graph.outbox.claim(10, seconds=LONG, items=[item.uid]) == [], "they are held"
+    await graph.outbox.postpone(page, seconds=LONG, error="the embedder fails at it")
     assert len(await claim(graph)) == 3
-    assert len(await graph.claim(10, seconds=LONG, items=[item.uid])) == 2, "they rest, and somebody waits"
+    assert len(await graph.outbox.claim(10, seconds=LONG, items=[item.uid])) == 2, "they rest, and somebody waits"
 
 
 async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a", source_id="its id")
     (point,) = await claim(graph)
-    await graph.postpone([point], seconds=0)
+    await graph.outbox.postpone([point], seconds=0)
     (point,) = await claim(graph)
-    assert (point.tries, await graph.failures(None, 10), await graph.backlog()) == (0, [], Backlog(1, 0))
-    await graph.postpone([point], seconds=SHORT, error="refused")
+    assert (point.tries, await graph.outbox.failures(None, 10), await graph.outbox.backlog()) == (0, [], Backlog(1, 0))
+    await graph.outbox.postpone([point], seconds=SHORT, error="refused")
     assert await claim(graph) == []
-    (failure,) = await graph.failures("t", 10)
+    (failure,) = await graph.outbox.failures("t", 10)
     assert abs(failure.since - now()) < timedelta(minutes=1)
     assert failure == Failure(chunk.uid, "t", "c", item.uid, "its id", 1, "refused", failure.since, dead=False)
-    assert await graph.failures("t", 10, items=[item.uid]) == [failure]
-    assert (await graph.failures("t", 10, items=[chunk.uid]), await graph.failures("u", 10)) == ([], [])
+    assert await graph.outbox.failures("t", 10, items=[item.uid]) == [failure]
+    assert (await graph.outbox.failures("t", 10, items=[chunk.uid]), await graph.outbox.failures("u", 10)) == ([], [])
     assert (await claim_soon(graph))[0].tries == 1
-    await graph.requeue([chunk.uid])
-    assert await graph.failures("t", 10) == [], "told to try again is a new start"
+    await graph.outbox.requeue([chunk.uid])
+    assert await graph.outbox.failures("t", 10) == [], "told to try again is a new start"
 
 
 async def test_what_changed_meanwhile_is_due_when_it_is_given_back(graph: Graph) -> None:
     _, (chunk,) = await put_item(graph, "a")
     (old,) = await claim(graph)
     await put(graph, [replace(chunk, text="changed")])
-    await graph.postpone([old], seconds=LONG, error="refused")
+    await graph.outbox.postpone([old], seconds=LONG, error="refused")
     (new,) = await claim(graph)
     assert (new.tries, new.chunk and new.chunk.text) == (0, "changed")
 
@@ -257,21 +257,21 @@ async def test_what_changed_meanwhile_is_due_when_it_is_given_back(graph: Graph)
 async def bury(graph: Graph, tries: int = 1) -> PendingPoint:
     """Let the one entry that is due fail so often, and never be due again."""
     for _ in range(tries - 1):
-        await graph.postpone(await claim(graph), seconds=0, error="refused")
+        await graph.outbox.postpone(await claim(graph), seconds=0, error="refused")
     (point,) = await claim(graph)
-    await graph.postpone([point], seconds=None, error="refused again")
+    await graph.outbox.postpone([point], seconds=None, error="refused again")
     return point
 
 
 async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
     item, chunks = await put_item(graph, "a", passages=2)
     first, second = sorted(chunk.uid for chunk in chunks)
-    assert await graph.requeue([first], PendingKind.PAYLOAD) == 1
+    assert await graph.outbox.requeue([first], PendingKind.PAYLOAD) == 1
     held = await claim(graph)
     assert {point.kind for point in held} == {PendingKind.UPSERT}, "it needs more than that"
-    await graph.settle(held)
-    assert await graph.requeue([first, second, item.uid], PendingKind.PAYLOAD) == 2
-    assert await graph.requeue([], PendingKind.PAYLOAD) == 0
+    await graph.outbox.settle(held)
+    assert await graph.outbox.requeue([first, second, item.uid], PendingKind.PAYLOAD) == 2
+    assert await graph.outbox.requeue([], PendingKind.PAYLOAD) == 0
     found = await graph.nodes("t", [item.uid, first, second])
     assert all(node.indexed for node in found.values()), "their vectors are what they were"
     pending = await claim(graph)
@@ -279,12 +279,12 @@ async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
         (first, PendingKind.PAYLOAD),
         (second, PendingKind.PAYLOAD),
     }
-    await graph.requeue([first], PendingKind.PAYLOAD)
-    await graph.settle(pending)
+    await graph.outbox.requeue([first], PendingKind.PAYLOAD)
+    await graph.outbox.settle(pending)
     (again,) = await claim(graph)
     assert (again.point_id, again.kind) == (first, PendingKind.PAYLOAD), "what was queued meanwhile is due"
-    await graph.requeue([first])
-    await graph.postpone([again], seconds=0)
+    await graph.outbox.requeue([first])
+    await graph.outbox.postpone([again], seconds=0)
     (again,) = await claim(graph)
     assert again.kind is PendingKind.UPSERT
 
@@ -295,29 +295,31 @@ async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
     await put_item(graph, "b")
     (other,) = await claim(graph)
     assert other.point_id != dead.point_id
-    await graph.settle([other])
-    assert (await claim(graph), await graph.claim(10, seconds=LONG, items=[item.uid])) == ([], [])
-    assert await graph.unsettled("t", [item.uid]) == Unsettled(0, 1)
-    assert (await graph.backlog(), await graph.backlog("t"), await graph.backlog("u")) == (
+    await graph.outbox.settle([other])
+    assert (await claim(graph), await graph.outbox.claim(10, seconds=LONG, items=[item.uid])) == ([], [])
+    assert await graph.outbox.unsettled("t", [item.uid]) == Unsettled(0, 1)
+    assert (await graph.outbox.backlog(), await graph.outbox.backlog("t"), await graph.outbox.backlog("u")) == (
         Backlog(0, 0, 1),
         Backlog(0, 0, 1),
         Backlog(0, 0, 0),
     )
-    (failure,) = await graph.failures(None, 10)
+    (failure,) = await graph.outbox.failures(None, 10)
     assert (failure.point_id, failure.dead, failure.tries, failure.error) == (dead.point_id, True, 3, "refused again")
-    assert await graph.queued([dead.point_id]) == {dead.point_id}, "it is not forgotten, and need not be found anew"
-    assert await graph.queued([dead.point_id, other.point_id], failing=False) == set()
-    await graph.replay([dead.point_id])
-    assert await graph.queued([dead.point_id, other.point_id], failing=False) == {dead.point_id}
+    assert await graph.outbox.queued([dead.point_id]) == {dead.point_id}, (
+        "it is not forgotten, and need not be found anew"
+    )
+    assert await graph.outbox.queued([dead.point_id, other.point_id], failing=False) == set()
+    await graph.outbox.replay([dead.point_id])
+    assert await graph.outbox.queued([dead.point_id, other.point_id], failing=False) == {dead.point_id}
 
 
 async def test_it_is_known_since_when_an_entry_fails(graph: Graph) -> None:
     await put_item(graph, "a")
-    await graph.postpone(await claim(graph), seconds=0, error="refused")
-    (first,) = await graph.failures("t", 10)
+    await graph.outbox.postpone(await claim(graph), seconds=0, error="refused")
+    (first,) = await graph.outbox.failures("t", 10)
     await asyncio.sleep(0.05)
     await bury(graph)
-    (second,) = await graph.failures("t", 10)
+    (second,) = await graph.outbox.failures("t", 10)
     assert (first.since, first.tries, second.tries) == (second.since, 1, 2)
 
 
@@ -325,36 +327,44 @@ async def test_a_change_gives_a_dead_entry_a_new_start(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a")
     await bury(graph)
     await put(graph, [replace(chunk, text="changed")])
-    assert (await graph.failures("t", 10), await graph.unsettled("t", [item.uid])) == ([], Unsettled(1, 0))
+    assert (await graph.outbox.failures("t", 10), await graph.outbox.unsettled("t", [item.uid])) == (
+        [],
+        Unsettled(1, 0),
+    )
     (new,) = await claim(graph)
     assert (new.tries, new.kind, new.chunk and new.chunk.text) == (0, PendingKind.UPSERT, "changed")
-    await graph.postpone([new], seconds=None, error="refused")
-    await graph.requeue([chunk.uid])
-    assert await graph.backlog() == Backlog(1, 0)
+    await graph.outbox.postpone([new], seconds=None, error="refused")
+    await graph.outbox.requeue([chunk.uid])
+    assert await graph.outbox.backlog() == Backlog(1, 0)
 
 
 async def test_a_replayed_entry_is_due_as_if_it_had_never_failed(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a")
     await bury(graph, tries=2)
-    assert (await graph.replay([item.uid]), await graph.replay([])) == (0, 0), "neither is an entry that failed"
-    assert await graph.replay([chunk.uid, chunk.uid]) == 1
-    assert (await graph.failures("t", 10), await graph.replay()) == ([], 0)
+    assert (await graph.outbox.replay([item.uid]), await graph.outbox.replay([])) == (0, 0), (
+        "neither is an entry that failed"
+    )
+    assert await graph.outbox.replay([chunk.uid, chunk.uid]) == 1
+    assert (await graph.outbox.failures("t", 10), await graph.outbox.replay()) == ([], 0)
     (point,) = await claim(graph)
     assert (point.point_id, point.tries, point.kind) == (chunk.uid, 0, PendingKind.UPSERT)
-    await graph.settle([point])
-    assert (await graph.unsettled("t", [item.uid]), await graph.backlog()) == (Unsettled(0, 0), Backlog(0, 0))
+    await graph.outbox.settle([point])
+    assert (await graph.outbox.unsettled("t", [item.uid]), await graph.outbox.backlog()) == (
+        Unsettled(0, 0),
+        Backlog(0, 0),
+    )
 
 
 async def test_what_rests_may_be_replayed_too_by_tenant_or_all(graph: Graph) -> None:
     for name, tenant in (("a", "t"), ("b", "t"), ("c", "u"), ("d", "u")):
         _, (chunk,) = await put_item(graph, name, tenant)
         (point,) = await claim(graph)
-        await graph.postpone([point], seconds=LONG if name in "ac" else None, error="refused")
-        assert await graph.replay([chunk.uid], tenant="another") == 0
-    assert [(await graph.backlog(name)).dead for name in ("t", "u")] == [1, 1]
-    assert (await graph.replay(tenant="t"), await graph.backlog("t")) == (2, Backlog(2, 0))
+        await graph.outbox.postpone([point], seconds=LONG if name in "ac" else None, error="refused")
+        assert await graph.outbox.replay([chunk.uid], tenant="another") == 0
+    assert [(await graph.outbox.backlog(name)).dead for name in ("t", "u")] == [1, 1]
+    assert (await graph.outbox.replay(tenant="t"), await graph.outbox.backlog("t")) == (2, Backlog(2, 0))
     assert len(await claim(graph)) == 2
-    assert (await graph.replay(), await graph.replay()) == (2, 0)
+    assert (await graph.outbox.replay(), await graph.outbox.replay()) == (2, 0)
     assert len(await claim(graph)) == 2
 
 
@@ -363,6 +373,6 @@ async def test_more_dead_entries_than_one_transaction_takes_are_replayed(
 ) -> None:
     monkeypatch.setattr("vicw_shared.adapters.neo4j.outbox._PAGE", 3)
     await put_item(graph, "large", passages=10)
-    await graph.postpone(await claim(graph), seconds=None, error="refused")
-    assert (await graph.backlog(), await graph.replay()) == (Backlog(0, 0, 10), 10)
-    assert await graph.backlog() == Backlog(10, 0)
+    await graph.outbox.postpone(await claim(graph), seconds=None, error="refused")
+    assert (await graph.outbox.backlog(), await graph.outbox.replay()) == (Backlog(0, 0, 10), 10)
+    assert await graph.outbox.backlog() == Backlog(10, 0)

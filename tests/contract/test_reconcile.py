@@ -58,21 +58,21 @@ async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side
     before, counted = await side.payloads(), stale_so_far()
     (point,) = await spoil(side, sensitivity="public", about=None)
     assert (await side.check()).violations == [f"Point {point} is not what the graph says: about, sensitivity"]
-    assert await reconcile(side.graph, side.graph, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     assert stale_so_far() == counted + 1
     report = await side.check()
     assert (report.violations, report.waiting) == ([], 0), "it waits in the outbox, and the passage stays indexed"
     await side.indexer.drain()
     assert (await side.payloads(), side.embedder.seen) == (before, [])
     assert (await side.check()).violations == []
-    assert await side.graph.queued([point]) == set()
+    assert await side.graph.outbox.queued([point]) == set()
 
 
 async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
     before = await side.payloads()
     (point,) = await spoil(side, text="another text", tags=None)
     assert (await side.check()).violations == [f"Point {point} is not what the graph says: tags, text"]
-    assert await reconcile(side.graph, side.graph, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     await side.indexer.drain()
     assert (await side.payloads(), len(side.embedder.seen)) == (before, 1)
     assert (await side.check()).violations == []
@@ -85,10 +85,10 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
     (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
     await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t", "label": "Chunk"})])
     assert f"Point {lone.uid} is of a Chunk that proves no item" in (await side.check()).violations
-    assert await reconcile(side.graph, side.graph, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     await side.indexer.drain()
     assert await side.vectors.present([lone.uid]) == set()
-    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
     assert [said for said in (await side.check()).violations if said.startswith(("Point", "Chunk"))] == []
 
 
@@ -97,15 +97,15 @@ async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
     side: Side, monkeypatch: pytest.MonkeyPatch, looks: int, left: bool
 ) -> None:
     (point, *_) = sorted(await side.payloads())
-    real, asked = type(side.graph).point_states, 0
+    real, asked = type(side.graph.audit).point_states, 0
 
     async def too_early(self: Any, uids: Sequence[str]) -> dict[str, bool]:
         nonlocal asked
         asked += 1
         return {uid: at for uid, at in (await real(self, uids)).items() if asked > looks or uid != point}
 
-    monkeypatch.setattr(type(side.graph), "point_states", too_early)
-    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING
+    monkeypatch.setattr(type(side.graph.audit), "point_states", too_early)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
     assert (point in await side.payloads()) is left
     await side.indexer.drain()
     assert (await side.check()).violations == []
@@ -113,10 +113,10 @@ async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
 
 async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_again(side: Side) -> None:
     await ingest(side, {"id": "m0", "text": "a volcano"})
-    (retired,) = await side.graph.queued(sorted(await side.payloads()))
+    (retired,) = await side.graph.outbox.queued(sorted(await side.payloads()))
     report = await side.check()
     assert (report.violations, report.waiting) == ([], 1)
-    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
     await side.indexer.drain()
     assert "retired_at" in (await side.payloads())[retired]
 
@@ -124,7 +124,7 @@ async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_agai
 async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: Side) -> None:
     (point,) = await spoil(side, sensitivity="public")
     old = await side.vectors.payloads([point])
-    await reconcile(side.graph, side.graph, side.vectors)
+    await reconcile(side.graph.outbox, side.graph.audit, side.vectors)
     await side.indexer.drain()
     looks: list[int] = []
 
@@ -139,7 +139,7 @@ async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: 
             return getattr(side.vectors, name)
 
     late: Any = Late()
-    assert await reconcile(side.graph, side.graph, late) == NOTHING
+    assert await reconcile(side.graph.outbox, side.graph.audit, late) == NOTHING
     assert looks == [5, 5]
 
 
@@ -147,26 +147,26 @@ async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side
     passages = sorted(await side.payloads())
     await side.vectors.delete(passages)
     lost = Place(lost_at=now())
-    assert await reconcile(side.graph, side.graph, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
-    again = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
+    again = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
     assert again == NOTHING, "they are queued, and lack their points still"
     await side.indexer.drain()
     await ingest(side, {"id": "later", "text": "it waits as it always did"})
-    done = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
     assert done == replace(NOTHING, rebuilt=lost.lost_at)
-    assert await reconcile(side.graph, side.graph, side.vectors) == NOTHING, "there is no mark to clear"
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING, "there is no mark to clear"
 
 
 async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side) -> None:
     passages = sorted(await side.payloads())
-    await side.graph.requeue(passages[:1])
-    claimed = await side.graph.claim(10, seconds=60)
+    await side.graph.outbox.requeue(passages[:1])
+    claimed = await side.graph.outbox.claim(10, seconds=60)
     lost = Place(lost_at=now())
-    assert await reconcile(side.graph, side.graph, side.vectors, start=lost) == NOTHING
-    await side.graph.postpone(claimed, seconds=None, error="it cannot be embedded")
-    done = await reconcile(side.graph, side.graph, side.vectors, start=lost)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == NOTHING
+    await side.graph.outbox.postpone(claimed, seconds=None, error="it cannot be embedded")
+    done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
     assert done == replace(NOTHING, rebuilt=lost.lost_at)
-    await side.graph.replay()
+    await side.graph.outbox.replay()
 
 
 async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
@@ -179,7 +179,7 @@ async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
     async def rebuilt() -> datetime | None:
         place: Place | None = lost
         while place is not None:
-            done = await reconcile(side.graph, side.graph, side.vectors, start=place, pages=1)
+            done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
             place = done.next
         return done.rebuilt
 
@@ -197,9 +197,9 @@ async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pyte
     place: Place | None = Place()
     found: list[int] = []
     while place is not None:
-        done = await reconcile(side.graph, side.graph, side.vectors, start=place, pages=1)
+        done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
         found, place = [*found, done.stale], done.next
     assert found == [2, 2, 1, 0, 0, 0, 0, 0], "three pages of each side and the end of each"
-    assert await side.graph.queued(spoilt) == set(spoilt)
+    assert await side.graph.outbox.queued(spoilt) == set(spoilt)
     await side.indexer.drain()
     assert (await side.check()).violations == []

@@ -12,11 +12,11 @@ BEGUN = Round("dream", AT, AT + timedelta(seconds=5), 1)
 
 
 async def test_the_last_round_of_each_task_is_kept(graph: Graph) -> None:
-    assert await graph.rounds() == []
-    await graph.note_round(BEGUN)
+    assert await graph.log.rounds() == []
+    await graph.log.note_round(BEGUN)
     other = Round("consolidation", AT, AT, error="the index 'x' is \N{SNOWMAN} away")
-    await graph.note_round(other)
-    assert await graph.rounds() == [other, BEGUN]
+    await graph.log.note_round(other)
+    assert await graph.log.rounds() == [other, BEGUN]
     over = replace(BEGUN, at=AT + timedelta(minutes=1), turns=4, over=True)
-    await graph.note_round(over)
-    assert await graph.rounds() == [other, over]
+    await graph.log.note_round(over)
+    assert await graph.log.rounds() == [other, over]

@@ -31,7 +31,7 @@ async def fill(graph: Graph) -> tuple[Node, list[Node], list[Edge]]:
 async def test_a_context_is_read_from_its_root(graph: Graph) -> None:
     root, members, edges = await fill(graph)
     await put(graph, [home("c", uid=make_uid("theirs"), tenant="u")], tenant="u")
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         assert [(one.tenant, one.context) for one in await snapshot.roots()] == [("t", "c"), ("t", "d"), ("u", "c")]
         uids = await snapshot.members(root)
         assert uids == sorted([root.uid, *(member.uid for member in members)])
@@ -60,7 +60,7 @@ async def test_counters_are_read_and_only_raised(graph: Graph) -> None:
         assert await transaction.counters(["f"]) == Counters(7, {"f": 9})
 
     await graph.write("t", "c", less)
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         assert await snapshot.counters(root, ["f", "h"]) == Counters(7, {"f": 9, "h": 0})
         assert await snapshot.counters(home("d"), []) == Counters(0, {})
 
@@ -74,7 +74,7 @@ async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
 
     await graph.write("t", "c", leave)
     await graph.unread.postpone(uids[0], seconds=None, error="nonsense")
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         assert await snapshot.unread(root, uids) == set(uids[:2])
         assert await snapshot.unread(root, []) == set()
         assert await snapshot.unread(replace(root, tenant="u"), uids) == set()
@@ -83,8 +83,8 @@ async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
 async def test_what_was_shown_is_told(graph: Graph) -> None:
     root, members, _ = await fill(graph)
     uids = [member.uid for member in members]
-    await graph.note_uses("t", {uids[0]: 2}, AT)
-    async with graph.snapshot() as snapshot:
+    await graph.uses.note_uses("t", {uids[0]: 2}, AT)
+    async with graph.archive.snapshot() as snapshot:
         assert await snapshot.uses(root, uids) == {uids[0]: Use(2, AT)}
         assert await snapshot.uses(root, []) == {}
         assert await snapshot.uses(replace(root, tenant="u"), uids) == {}
@@ -98,7 +98,7 @@ async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:
             await transaction.remember(one)
 
     await graph.write("t", "c", remember)
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         found: list[Receipt] = []
         while page := await snapshot.receipts("t", after=found[-1] if found else None, limit=2):
             found += page
@@ -117,14 +117,14 @@ async def test_steps_come_the_latest_first(graph: Graph) -> None:
             await transaction.log_step(step)
 
     await graph.write("t", "c", log)
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         assert [step.id for step in await snapshot.steps(before=None, limit=9)] == ["s2", "s1", "s0"]
         assert [step.id for step in await snapshot.steps(before=steps[2], limit=1)] == ["s1"]
 
 
 async def test_what_is_written_meanwhile_is_not_shown_or_told_by_the_version(graph: Graph) -> None:
     root, *_ = await fill(graph)
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         before = await snapshot.version(root), await snapshot.members(root)
         await put(graph, [home("d")])
         await graph.write("t", "d", _nothing)
@@ -134,13 +134,13 @@ async def test_what_is_written_meanwhile_is_not_shown_or_told_by_the_version(gra
         assert after == before or after[0] != at
         await graph.write("t", "", _nothing)
         assert after == before or await snapshot.version(root) != after[0]
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         assert make_uid("late") in await snapshot.members(root)
 
 
 async def test_a_write_that_is_undone_changes_no_version(graph: Graph) -> None:
     root, *_ = await fill(graph)
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         before = await snapshot.version(root)
 
         async def fail(transaction: GraphTransaction) -> None:
@@ -153,13 +153,13 @@ async def test_a_write_that_is_undone_changes_no_version(graph: Graph) -> None:
 
 
 async def test_the_mark_of_an_import_is_of_its_transaction(graph: Graph) -> None:
-    assert await graph.import_mark() is None
+    assert await graph.archive.import_mark() is None
 
     async def mark(transaction: GraphTransaction, text: str = "one") -> None:
         await transaction.mark_import(text)
 
     await graph.write("t", "c", mark)
-    assert await graph.import_mark() == "one"
+    assert await graph.archive.import_mark() == "one"
 
     async def fail(transaction: GraphTransaction) -> None:
         await mark(transaction, "two")
@@ -167,13 +167,13 @@ async def test_the_mark_of_an_import_is_of_its_transaction(graph: Graph) -> None
 
     with pytest.raises(ValueError, match="undone"):
         await graph.write("t", "c", fail)
-    assert await graph.import_mark() == "one"
+    assert await graph.archive.import_mark() == "one"
 
     async def give_up(transaction: GraphTransaction) -> None:
         await transaction.mark_import(None)
 
     await graph.write("t", "c", give_up)
-    assert await graph.import_mark() is None
+    assert await graph.archive.import_mark() is None
 
 
 async def _nothing(_: GraphTransaction) -> None:

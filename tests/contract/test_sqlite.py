@@ -73,10 +73,13 @@ async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store:
             connection.executemany(sql, rows)
         connection.close()
         graph = SqliteGraphStore(data_dir, REGISTRY)
-        assert (await graph.backlog("t"), await graph.queued([make_uid("a")])) == (Backlog(2, 1), {make_uid("a")})
-        found = await graph.claim(10, seconds=60)
+        assert (await graph.outbox.backlog("t"), await graph.outbox.queued([make_uid("a")])) == (
+            Backlog(2, 1),
+            {make_uid("a")},
+        )
+        found = await graph.outbox.claim(10, seconds=60)
         assert [(point.point_id, point.tries) for point in found] == [(make_uid("a"), 0), (make_uid("b"), 3)]
-        assert await graph.replay() == 1
+        assert await graph.outbox.replay() == 1
         await graph.close()
 
 
@@ -179,7 +182,7 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY)
         beside = SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
-        assert await beside.store_id() == await graph.store_id()
+        assert await beside.record.store_id() == await graph.record.store_id()
         await beside.close()
         await graph.close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:

@@ -86,7 +86,7 @@ async def test_each_passage_has_one_latest_change(graph: Graph) -> None:
 async def test_what_is_settled_is_still_a_change_and_settling_is_none(graph: Graph) -> None:
     await put(graph, [item("a"), node("k", Label.CHUNK, text="x")], [edge("EVIDENCED_BY", "a", "k")])
     before = await _all(graph)
-    await graph.settle(await graph.claim(9, seconds=60))
+    await graph.outbox.settle(await graph.outbox.claim(9, seconds=60))
     assert await _all(graph) == before
 
 

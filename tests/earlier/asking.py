@@ -100,19 +100,19 @@ def _summed_up(graph: Mapping[str, Any]) -> dict[str, Any]:
 
 async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
     """Return what a check says, and how much there is of what."""
-    report = await check(graph, graph, vectors, EdgeRegistry.with_core_types())
+    report = await check(graph.audit, graph.outbox, vectors, EdgeRegistry.with_core_types())
     nodes = [node for label in Label for node in await graph.scan(Nodes(label), limit=_ALL)]
     edges = [edge for edge, _, _ in await graph.scan(Edges(), limit=_ALL)]
     steps = await graph.scan(Steps(), limit=_ALL)
     backlog = await graph.unread.backlog()
-    uses = await graph.uses(_TENANT, [node.uid for node in nodes])
+    uses = await graph.uses.uses(_TENANT, [node.uid for node in nodes])
     jobs: Counter[str] = Counter()
-    async with graph.snapshot() as snapshot:
+    async with graph.archive.snapshot() as snapshot:
         for tenant in (_TENANT, GUEST):
             for receipt in await snapshot.receipts(tenant, after=None, limit=_ALL):
                 kind, _, job = receipt.key.partition(":")
                 if kind == "job":
-                    status = await job_status(job, tenant, graph, graph, graph.unread)
+                    status = await job_status(job, tenant, graph.record, graph.outbox, graph.unread)
                     jobs[f"{tenant} {status.status}"] += 1
                 else:
                     jobs[f"{tenant} {receipt.key}"] += 1

@@ -12,7 +12,6 @@ from collections import Counter as Counts
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
 
 import structlog
 from prometheus_client import Counter
@@ -35,7 +34,7 @@ from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, Outbox, StoreRecord, UnreadItems, WorkQueue
+from vicw_shared.ports import GraphStore, Outbox, Store, StoreRecord, UnreadItems, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import (
@@ -51,15 +50,6 @@ _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])
 _MOST_FAILURES = 100
 _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
-
-
-class IngestGraph(GraphStore, StoreRecord, Outbox, Protocol):
-    """What one adapter is to the write path."""
-
-    @property
-    def unread(self) -> UnreadItems:
-        """What a language model has still to read."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +71,7 @@ class IngestPorts:
     @classmethod
     def of(
         cls,
-        graph: IngestGraph,
+        graph: Store,
         indexer: Indexer,
         registry: EdgeRegistry,
         limits: LimitSettings,
@@ -93,12 +83,12 @@ class IngestPorts:
         """Return those over one graph. Without a ``queue`` it is the indexer itself that is woken."""
         return cls(
             graph=graph,
-            record=graph,
-            outbox=graph,
+            record=graph.record,
+            outbox=graph.outbox,
             unread=graph.unread,
             indexer=indexer,
             queue=queue or indexer,
-            pressure=Pressure.of(graph, settings),
+            pressure=Pressure.of(graph.outbox, settings),
             registry=registry,
             limits=limits,
             settings=settings,

@@ -35,7 +35,7 @@ class Wiring(PlatformWiring):
     async def _build(self) -> None:
         engines = self.engines
         self.indexer = Indexer(
-            engines.graph,
+            engines.graph.outbox,
             engines.indexes,
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,

@@ -92,7 +92,7 @@ def forget(self: Task[Any, Any]) -> None:
         return
 
     async def choose(wiring: Wiring) -> bool:
-        async with noted(wiring.engines.graph, "forgetting", first=False) as one:
+        async with noted(wiring.engines.graph.log, "forgetting", first=False) as one:
             one.more = await turn(wiring.capacity(), _settings.forgetting)
             return one.more
 

@@ -35,7 +35,7 @@ class RetrievalWiring(PlatformWiring):
         """Begin what goes on in the background while the service answers; ``close`` ends it."""
         await super().start()
         if self._uses is not None:
-            keep_doing(self._uses.keep_noting(self.engines.graph), self._stack, "uses")
+            keep_doing(self._uses.keep_noting(self.engines.graph.uses), self._stack, "uses")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

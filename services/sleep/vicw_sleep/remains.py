@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import batched
-from typing import Protocol
 
 from vicw_shared.fingerprints import Finder, Fingerprints, Mark, birth_of, id_spellings, spellings
 from vicw_shared.folding.ledger import entries_of
@@ -20,12 +19,10 @@ from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.names import SLOT
 from vicw_shared.ports import (
     Edges,
-    GraphArchive,
-    GraphAudit,
     Nodes,
     Receipt,
-    SleepLog,
     Steps,
+    Store,
     VectorStore,
     scan_pages,
 )
@@ -35,10 +32,6 @@ _APART = b"\0"
 _POINT = "point"
 _NAMED_ALIKE = frozenset({SLOT, "class", "function", "method"})
 _OURS = frozenset({"uid", "qdrant_id", "metadata"})
-
-
-class Graph(GraphAudit, GraphArchive, SleepLog, Protocol):
-    """What is read of a graph."""
 
 
 @dataclass(slots=True)
@@ -74,7 +67,7 @@ class Remains:
         return [uid for kind, _, uid in (place.partition(" ") for place in self.left()) if kind == _POINT]
 
 
-async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
+async def look_through(graph: Store, vectors: Sequence[VectorStore], remains: Remains) -> None:
     """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
     await _look_at_all_nodes(graph, remains)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
@@ -87,7 +80,7 @@ async def look_through(graph: Graph, vectors: Sequence[VectorStore], remains: Re
         await _look_at_all_nodes(graph, remains)
 
 
-async def _look_at_all_nodes(graph: Graph, remains: Remains) -> None:
+async def _look_at_all_nodes(graph: Store, remains: Remains) -> None:
     for label in Label:
         async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
             await asyncio.to_thread(_look_at_nodes, page, remains)
@@ -129,8 +122,8 @@ def _says(node: Node) -> bool:
     return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _NAMED_ALIKE
 
 
-async def _look_at_records(graph: Graph, remains: Remains) -> None:
-    async with graph.snapshot() as snapshot:
+async def _look_at_records(graph: Store, remains: Remains) -> None:
+    async with graph.archive.snapshot() as snapshot:
         for tenant in sorted({root.tenant for root in await snapshot.roots()}):
             after: Receipt | None = None
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):

@@ -11,7 +11,7 @@ from typing import NoReturn, Protocol
 import structlog
 
 from vicw_shared.clock import now
-from vicw_shared.ports import Rounds
+from vicw_shared.ports import SleepLog
 from vicw_shared.rounds import noted
 from vicw_sleep.schedule import Schedule
 
@@ -72,7 +72,7 @@ def through[M](turn: Callable[[M | None], Awaitable[Part[M] | None]]) -> Turns:
 
 
 async def keep_taking_turns(
-    schedule: Schedule, night: Turns, what: str, rounds: Rounds, between: Turns | None = None
+    schedule: Schedule, night: Turns, what: str, rounds: SleepLog, between: Turns | None = None
 ) -> NoReturn:
     """Go through a ``night`` of ``what`` whenever it is due, for ever; ``between`` nights, at every look.
 
@@ -95,7 +95,7 @@ async def keep_taking_turns(
             _log.exception(f"{what} failed; what it has done stands")
 
 
-def _noted(turns: Turns, what: str, rounds: Rounds) -> Turns:
+def _noted(turns: Turns, what: str, rounds: SleepLog) -> Turns:
     async def night() -> AsyncIterator[None]:
         left, first = aiter(turns()), True
         while True:

@@ -37,7 +37,7 @@ class Wiring(PlatformWiring):
 
     async def _build(self) -> None:
         if self._gives_way:
-            self._courtesy = Hearsay(self.engines.graph.asked_ago, self._settings.sleep.rests)
+            self._courtesy = Hearsay(self.engines.graph.uses.asked_ago, self._settings.sleep.rests)
 
     @property
     def graph(self) -> Neo4jGraphStore:

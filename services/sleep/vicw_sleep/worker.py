@@ -166,7 +166,7 @@ def _in_turns[M: Mark](
     async def take(wiring: Wiring, start: M | None) -> Part[M] | None:
         if nightly is None:
             return await turn(wiring, start)
-        async with noted(wiring.graph, nightly, first=start is None) as one:
+        async with noted(wiring.graph.log, nightly, first=start is None) as one:
             done = await turn(wiring, start)
             one.failed, one.more = done is None, done is not None and done.next is not None
             return done
@@ -212,7 +212,7 @@ async def _watch(wiring: Wiring) -> tuple[bool, bool]:
     engines = wiring.engines
     await engines.restore_index()
     lacking = engines.indexes.rebuilding is not None
-    return lacking, lacking and (await engines.graph.backlog()).waiting > 0
+    return lacking, lacking and (await engines.graph.outbox.backlog()).waiting > 0
 
 
 async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reconciled, bool]:
@@ -220,7 +220,7 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
     graph, indexes = wiring.engines.graph, wiring.engines.indexes  # what mends gives way to nobody
     if first:
         before = _settings.ingest.receipts_before(now())
-        if forgotten := await forget_receipts(graph, before, seconds=_FORGET_SECONDS):
+        if forgotten := await forget_receipts(graph.record, before, seconds=_FORGET_SECONDS):
             _log.info("forgot old receipts", receipts=forgotten)
         await wiring.engines.restore_index()
         start = replace(start, lost_at=indexes.rebuilding)
@@ -229,11 +229,13 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
     if indexes.reading.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.reading.vectors
-    async with noted(graph, "reconcile", first=first) as turn:
-        done = await bring_to_agreement(graph, graph, vectors, start=start, pages=_settings.sleep.reconcile_pages)
+    async with noted(graph.log, "reconcile", first=first) as turn:
+        done = await bring_to_agreement(
+            graph.outbox, graph.audit, vectors, start=start, pages=_settings.sleep.reconcile_pages
+        )
         turn.more = done.next is not None
     if done.rebuilt is not None:
-        await graph.clear_rebuilding(done.rebuilt)
+        await graph.record.clear_rebuilding(done.rebuilt)
         await indexes.look()
     return done, indexes.rebuilding is not None
 

@@ -30,20 +30,23 @@ type Work = tuple[str, Coroutine[None, None, NoReturn]]
 def work(settings: Settings, asleep: Asleep, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
     comparing = schedules[Nightly.RECONCILE]
-    yield "reconcile", keep_taking_turns(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph)
+    yield "reconcile", keep_taking_turns(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
     if settings.sleep.paused:
         return
     if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
         folding, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
-        yield "consolidation", keep_consolidating(asleep.consolidation, settings.consolidation, folding, asleep.graph)
-        yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph)
+        yield (
+            "consolidation",
+            keep_consolidating(asleep.consolidation, settings.consolidation, folding, asleep.graph.log),
+        )
+        yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph.log)
     if settings.forgetting.items:
         forgetting = schedules[Nightly.FORGETTING]
         yield (
             "forgetting",
-            keep_taking_turns(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph),
+            keep_taking_turns(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph.log),
         )
-    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph)
+    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph.log)
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 
@@ -51,10 +54,12 @@ def work(settings: Settings, asleep: Asleep, schedules: Mapping[Nightly, Schedul
 async def compare(settings: Settings, asleep: Asleep) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
     graph, indexes = asleep.graph, asleep.indexes
-    await forget_receipts(graph, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
+    await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
     place = Place()
     while _is_whole(indexes):
-        done = await reconcile(graph, graph, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages)
+        done = await reconcile(
+            graph.outbox, graph.audit, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages
+        )
         if any(done.found.values()):
             _log.warning("the stores did not agree; the vectors are mended", **done.found)
         if done.next is None:

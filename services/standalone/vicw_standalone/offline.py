@@ -29,7 +29,7 @@ async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphSto
         graph = SqliteGraphStore(data_dir, load_registries().edges)
         stack.push_async_callback(graph.close)
         vectors: EdgeVectorStore | None = None
-        model = (await graph.models()).used
+        model = (await graph.record.models()).used
         folder = folder_of(path, model, model) if model is not None and model.has_vectors else None
         if model is not None and folder is not None and EdgeVectorStore.exists(folder):
             vectors = EdgeVectorStore(folder, model.size)

@@ -9,7 +9,7 @@ from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError
 from vicw_shared.indexes import Indexes
-from vicw_shared.ports import GraphAudit, GraphStore, Outbox, SleepLog
+from vicw_shared.ports import Store
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.consolidating import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
@@ -17,15 +17,11 @@ from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.settings import Settings
 
 
-class Graph(GraphStore, Outbox, GraphAudit, SleepLog, Protocol):
-    """All that the sleep cycle reads of the graph, and writes."""
-
-
 class Sleeper(Protocol):
     """The open stores, here or of the platform."""
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> Store:
         """The graph."""
         ...
 
@@ -53,7 +49,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
     Raises NotFoundError for a step that cannot be undone, with the reason.
     """
     graph = sleeper.graph
-    step = await graph.step(step_id)
+    step = await graph.log.step(step_id)
     task = step.task if step is not None else None
     if task == DREAM:
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)

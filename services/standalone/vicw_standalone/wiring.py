@@ -98,21 +98,21 @@ class Standalone:
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
         if not half:
-            await require_whole(self.graph)
+            await require_whole(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
         await self._require_agreement()
-        self.folders = IndexFolders(self.settings, self.data_dir, self.graph, self.embedders)
-        self.indexes = Indexes(self.graph, self.folders.open)
+        self.folders = IndexFolders(self.settings, self.data_dir, self.graph.record, self.embedders)
+        self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
         await self.indexes.open()
         await self._agree_on_points()
         before = self.settings.ingest.receipts_before(now())
         with contextlib.suppress(StorageFullError):  # to forget takes room, too, at first
-            await forget_receipts(self.graph, before, seconds=_FORGET_SECONDS)
+            await forget_receipts(self.graph.record, before, seconds=_FORGET_SECONDS)
         if (change := self.indexes.models.change) is not None:
             _log.warning("a change of the model is not over; `vicw reindex` goes on with it", model=str(change.model))
         self.indexer = Indexer(
-            self.graph,
+            self.graph.outbox,
             self.indexes,
             self.settings.ingest.batch,
             self.settings.ingest.max_tries,
@@ -156,16 +156,16 @@ class Standalone:
         return extractor
 
     async def _require_agreement(self) -> None:
-        known = (await self.graph.models()).used
+        known = (await self.graph.record.models()).used
         try:
             identity = (await self.embedders.first(known)).model
         except ModelMismatchError as error:
             raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
         if known is None:
-            await self.graph.set_model(identity)
+            await self.graph.record.set_model(identity)
         elif known != identity and not identity.has_vectors:
             _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(known))
-            await self.graph.set_model(identity)
+            await self.graph.record.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
                 f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
@@ -176,7 +176,7 @@ class Standalone:
     async def _agree_on_points(self) -> None:
         folder = self.folders.of(self.indexes.reading.model)
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
-            result = await reconcile(self.graph, self.graph, folder, alone=True)
+            result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
             folder.agreed()
             _log.info("compared the stores after an unclean end", **result.found)
 
@@ -195,7 +195,7 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
-            keep_doing(self._uses.keep_noting(self.graph), self._stack, "uses")
+            keep_doing(self._uses.keep_noting(self.graph.uses), self._stack, "uses")
         for name, work in nights.work(self.settings, self.asleep, self._schedules):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
@@ -245,11 +245,11 @@ class Standalone:
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what a client may want to know of a store that answers."""
-        return await described(self.graph, self.graph, self.indexes, tenant)
+        return await described(self.graph.record, self.graph.outbox, self.indexes, tenant)
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""
-        await self.graph.models()
+        await self.graph.record.models()
 
     async def probe_vectors(self) -> None:
         """Raise if the vector index does not answer."""

@@ -31,7 +31,7 @@ class Engines:
         """Raise if the engine of this name (``PROBED``) does not answer."""
         match name:
             case "graph":
-                await self.graph.store_id()
+                await self.graph.record.store_id()
             case "vectors":
                 await self.indexes.reading.vectors.ids(after=None, limit=1)
             case "embedding":
@@ -39,7 +39,7 @@ class Engines:
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what ``described`` does; a service that cannot follow a change of the model says what it lacks."""
-        facts = await described(self.graph, self.graph, self.indexes, tenant)
+        facts = await described(self.graph.record, self.graph.outbox, self.indexes, tenant)
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
         return facts
@@ -93,17 +93,17 @@ class PlatformIndexes:
 
         Raises ModelMismatchError if they are not.
         """
-        models = await self._graph.models()
+        models = await self._graph.record.models()
         if models.used is None:
             _, model = await self.servers.first()
-            await self._graph.set_model((await self.collections.open(model)).model)
+            await self._graph.record.set_model((await self.collections.open(model)).model)
         elif not await self._swapped(models):
             await self.collections.open(models.used)
 
     async def _mark_lost(self, model: ModelIdentity) -> None:
         """Let everybody know that the collection that is about to be made is in place of one that had everything."""
-        if (await self._graph.models()).used == model and await self._graph.any_indexed():
-            await self._graph.mark_rebuilding(now())
+        if (await self._graph.record.models()).used == model and await self._graph.outbox.any_indexed():
+            await self._graph.record.mark_rebuilding(now())
             await everybody_knows()
 
     async def _swapped(self, models: Models) -> bool:
@@ -145,7 +145,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
     async def open_index(model: ModelIdentity) -> Index:
         return await opened.open(model, seconds=patience.pop() if patience else 0)
 
-    indexes = Indexes(graph, open_index, look_seconds=settings.reindex.look_seconds)
+    indexes = Indexes(graph.record, open_index, look_seconds=settings.reindex.look_seconds)
     stack.push_async_callback(indexes.close)
     await indexes.open()
     return Engines(graph, indexes, opened)

@@ -16,7 +16,6 @@ from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
-from vicw_shared.ports.rounds import Round, Rounds
 from vicw_shared.ports.scan import (
     Changes,
     EdgeEnds,
@@ -34,7 +33,8 @@ from vicw_shared.ports.scan import (
     scan_pages,
 )
 from vicw_shared.ports.scope import Audience, Scope
-from vicw_shared.ports.sleep import Growth, Growths, Outcome, SleepLog, Step
+from vicw_shared.ports.sleep import Growth, Outcome, Round, SleepLog, Step
+from vicw_shared.ports.store import Store
 from vicw_shared.ports.transaction import (
     Counters,
     Direction,
@@ -78,7 +78,6 @@ __all__ = [
     "GraphStore",
     "GraphTransaction",
     "Growth",
-    "Growths",
     "ItemIndex",
     "ItemRef",
     "Items",
@@ -110,7 +109,6 @@ __all__ = [
     "Reranker",
     "Role",
     "Round",
-    "Rounds",
     "Scan",
     "Scans",
     "Scope",
@@ -120,6 +118,7 @@ __all__ = [
     "Spread",
     "Step",
     "Steps",
+    "Store",
     "StoreRecord",
     "TextHit",
     "Thread",

@@ -39,14 +39,6 @@ class Step:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-class SleepLog(Protocol):
-    """The steps of all tenants."""
-
-    async def step(self, step_id: str) -> Step | None:
-        """Return the step of this id, or None."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
     """How many items had arrived in a context, at one moment."""
@@ -56,8 +48,27 @@ class Growth:
     arrivals: int
 
 
-class Growths(Protocol):
-    """How much of each context the sleep cycle has been through. No export has it."""
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A ``task`` gone through, turn by turn: when it ``began``, and when it was last heard of (``at``).
+
+    ``over``: nothing is left to do. ``error`` says why it ended before that; the next round begins anew.
+    """
+
+    task: str
+    began: datetime
+    at: datetime
+    turns: int = 0
+    over: bool = False
+    error: str = ""
+
+
+class SleepLog(Protocol):
+    """The steps of all tenants, and how far the sleep cycle is: no export has that."""
+
+    async def step(self, step_id: str) -> Step | None:
+        """Return the step of this id, or None."""
+        ...
 
     async def grown(self, by: int, *, limit: int) -> list[Growth]:
         """Return up to ``limit`` contexts of all tenants that ``by`` items, 1 or more, arrived in since it was noted.
@@ -70,4 +81,12 @@ class Growths(Protocol):
 
     async def note_growth(self, growth: Growth) -> None:
         """Note that a context has been through with so many items; fewer than noted before are ignored."""
+        ...
+
+    async def note_round(self, note: Round) -> None:
+        """Note a round in place of the one before of its task."""
+        ...
+
+    async def rounds(self) -> list[Round]:
+        """Return the last round of each task, by its name."""
         ...

@@ -110,22 +110,22 @@ async def test_a_server_that_is_gone_keeps_nobody_with_little_patience_waiting(
 ) -> None:
     process = start_neo4j()
     async with open_hurried(process.server, 20.0) as graph:
-        await graph.store_id()
+        await graph.record.store_id()
         process.kill()
         for _ in range(2):
             began = time.monotonic()
             with pytest.raises(UnavailableError):
-                await graph.store_id()
+                await graph.record.store_id()
             assert time.monotonic() - began < 1.5, "where nobody listens, that is known at once"
         await asyncio.to_thread(process.restart)
-        assert await graph.store_id(), "the connections from before are dead, which is no failure"
+        assert await graph.record.store_id(), "the connections from before are dead, which is no failure"
 
 
 async def test_a_closed_store_says_so(graph: Neo4jGraphStore) -> None:
     await graph.close()
     await graph.close()
     with pytest.raises(UnavailableError, match="closed"):
-        await graph.models()
+        await graph.record.models()
     with pytest.raises(UnavailableError, match="closed"):
         await put(graph, [node("x")])
 

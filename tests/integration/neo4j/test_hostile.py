@@ -82,10 +82,10 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
     assert await graph.contexts(tenant) == [root]
     (hop,) = await graph.expand(tenant, [item.uid, text], [("ABOUT", Direction.OUT)], 5)
     assert hop.node == whom
-    (point,) = await graph.claim(5, seconds=30)
+    (point,) = await graph.outbox.claim(5, seconds=30)
     assert (point.item, point.chunk, point.about) == (item, chunk, (text, whom.uid))
-    await graph.postpone([point], seconds=30, error=text)
-    (failure,) = await graph.failures(tenant, 5)
+    await graph.outbox.postpone([point], seconds=30, error=text)
+    (failure,) = await graph.outbox.failures(tenant, 5)
     assert failure.error == text
     scope = Scope(
         tenant=tenant,

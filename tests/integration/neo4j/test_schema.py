@@ -43,7 +43,7 @@ def bare(neo4j_server: Neo4jServer) -> Neo4jServer:
 async def test_several_that_start_at_once_on_an_empty_database_make_one_schema(bare: Neo4jServer) -> None:
     async def start() -> str:
         async with open_neo4j(bare) as graph:
-            return await graph.store_id()
+            return await graph.record.store_id()
 
     stores = await asyncio.gather(*(start() for _ in range(6)))
     assert len(set(stores)) == 1
@@ -82,12 +82,12 @@ async def test_whoever_dies_while_defining_holds_up_the_others_for_a_while_only(
 
 async def test_whoever_starts_outlasts_the_locks_of_another_that_defines(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
-        known = await graph.store_id()
+        known = await graph.record.store_id()
     run(server, "DROP INDEX vicw_chunk_tries")
 
     async def start() -> str:
         async with open_neo4j(server, query_seconds=0.3) as graph:
-            return await graph.store_id()
+            return await graph.record.store_id()
 
     with server.driver() as driver, driver.session() as session:
         with session.begin_transaction() as held:
@@ -101,7 +101,7 @@ async def test_whoever_starts_outlasts_the_locks_of_another_that_defines(server:
 
 async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -> None:
     async with open_neo4j(server) as graph:
-        known = await graph.store_id()
+        known = await graph.record.store_id()
     run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 999")
     run(server, "DROP INDEX vicw_chunk_tries")
     with pytest.raises(SchemaVersionError, match="999"):
@@ -110,7 +110,7 @@ async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -
     assert "vicw_chunk_tries" not in names(server, "SHOW INDEXES YIELD name")
     run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 1")
     async with open_neo4j(server) as graph:
-        assert await graph.store_id() == known
+        assert await graph.record.store_id() == known
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
 
 
@@ -227,8 +227,8 @@ async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobod
         await transaction.put_edges([edge("EVIDENCED_BY", "e", "k"), edge("ABOUT", "e", "x")])
 
     await graph.write("t", "c", work)
-    await graph.set_model(ModelIdentity("m", 3, "d", 1))
-    await graph.settle(await graph.claim(10, seconds=1))
+    await graph.record.set_model(ModelIdentity("m", 3, "d", 1))
+    await graph.outbox.settle(await graph.outbox.claim(10, seconds=1))
     assert names(server, "CALL db.labels()") <= set(Label)
     assert names(server, "MATCH (n) WHERE size(labels(n)) <> 1 RETURN n") == set()
     seen = {label: [found.name for found in await graph.scan(Nodes(label), limit=100)] for label in Label}

@@ -103,7 +103,7 @@ async def test_two_that_forget_the_same_receipts_at_once_do_not_fail(server: Neo
 
         await graph.write("t", "c", keep)
         await asyncio.gather(*(graph.write("t", f"c{number}", forget) for number in range(4)))
-        assert await graph.receipt("t", "k0") is None
+        assert await graph.record.receipt("t", "k0") is None
 
 
 async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(server: Neo4jServer) -> None:
@@ -116,14 +116,14 @@ async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(se
         held: set[str] = set()
 
         async def work(graph: Neo4jGraphStore) -> None:
-            while page := await graph.claim(5, seconds=30):
+            while page := await graph.outbox.claim(5, seconds=30):
                 points = {point.point_id for point in page}
                 assert not held & points, "two hold one entry"
                 held.update(points)
                 await asyncio.sleep(0.01)
                 written.update((point.point_id, _text(point)) for point in page)
                 held.difference_update(points)
-                await graph.settle(page)
+                await graph.outbox.settle(page)
 
         async def change() -> None:
             for start in range(0, 60, 10):
@@ -132,7 +132,7 @@ async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(se
         await asyncio.gather(*(work(graph) for graph in graphs * 2), change())
         await work(graphs[0])
         assert written == {chunk.uid: "second" for chunk in chunks}
-        assert (await graphs[2].backlog()).waiting == 0
+        assert (await graphs[2].outbox.backlog()).waiting == 0
         assert all(item.indexed for item in await graphs[3].scan(Nodes(Label.ENTITY), limit=100))
 
 
@@ -144,14 +144,14 @@ def _text(point: PendingPoint) -> str:
 async def test_who_comes_late_with_what_is_old_has_it_written_again(graph: Neo4jGraphStore) -> None:
     chunk = node("k", Label.CHUNK, text="first")
     await put(graph, [node("i", content_hash="h", qdrant_id=chunk.uid), chunk], [edge("EVIDENCED_BY", "i", "k")])
-    (late,) = await graph.claim(1, seconds=0.05)
+    (late,) = await graph.outbox.claim(1, seconds=0.05)
     await asyncio.sleep(0.1)
     await put(graph, [replace(chunk, text="second")])
-    (prompt,) = await graph.claim(1, seconds=30)
-    await graph.settle([late])
-    await graph.settle([prompt])
-    (again,) = await graph.claim(1, seconds=30)
+    (prompt,) = await graph.outbox.claim(1, seconds=30)
+    await graph.outbox.settle([late])
+    await graph.outbox.settle([prompt])
+    (again,) = await graph.outbox.claim(1, seconds=30)
     assert _text(again) == "second"
-    await graph.settle([again])
-    await graph.settle([again])
-    assert (await graph.backlog()).waiting == 0
+    await graph.outbox.settle([again])
+    await graph.outbox.settle([again])
+    assert (await graph.outbox.backlog()).waiting == 0

@@ -56,7 +56,7 @@ async def store(opened: Engines, *names: str) -> None:
 
 
 async def index(opened: Engines) -> None:
-    await Indexer(opened.graph, opened.indexes, 16, 30).drain()
+    await Indexer(opened.graph.outbox, opened.indexes, 16, 30).drain()
 
 
 async def fill(opened: Engines, *names: str) -> None:

@@ -37,11 +37,11 @@ async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None
         assert lost_at is not None
         assert (await opened.describe("t"))["rebuilding"] == lost_at.isoformat()
         graph, vectors = opened.graph, opened.indexes.reading.vectors
-        assert (await reconcile(graph, graph, vectors, start=Place(lost_at=lost_at))).missing == 2
+        assert (await reconcile(graph.outbox, graph.audit, vectors, start=Place(lost_at=lost_at))).missing == 2
         await index(opened)
-        done = await reconcile(graph, graph, vectors, start=Place(lost_at=lost_at))
+        done = await reconcile(graph.outbox, graph.audit, vectors, start=Place(lost_at=lost_at))
         assert (done.missing, done.rebuilt) == (0, lost_at)
-        assert await graph.clear_rebuilding(lost_at)
+        assert await graph.record.clear_rebuilding(lost_at)
         await opened.indexes.look()
         assert "rebuilding" not in await opened.describe("t")
 
@@ -74,7 +74,7 @@ async def test_a_collection_that_is_there_is_not_taken_for_lost() -> None:
         await opened.restore_index()
         await index(opened)
         await opened.restore_index()
-        assert (await opened.graph.models()).rebuilding is None
+        assert (await opened.graph.record.models()).rebuilding is None
 
 
 async def test_what_was_never_indexed_is_not_lost() -> None:
@@ -82,7 +82,7 @@ async def test_what_was_never_indexed_is_not_lost() -> None:
         await store(opened, "a")
         await lose()
         await opened.restore_index()
-        assert (opened.indexes.rebuilding, (await opened.graph.backlog()).waiting) == (None, 1)
+        assert (opened.indexes.rebuilding, (await opened.graph.outbox.backlog()).waiting) == (None, 1)
 
 
 async def test_reindexing_by_hand_makes_a_lost_collection_whole() -> None:

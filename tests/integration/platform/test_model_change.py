@@ -81,14 +81,14 @@ async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> 
     async with open_platform() as platform:
         name = await platform.indexes.collections.ensure(other)
         await platform.indexes.collections.swap(name)
-        await platform.graph.set_model(used, ModelChange(other))
+        await platform.graph.record.set_model(used, ModelChange(other))
         async with engines() as opened:
             assert opened.indexes.reading.model == used, "the graph's word counts"
             assert (await opened.indexes.writing()).model == used
         with pytest.raises(ConflictError, match="not over"):
             await drop_old(platform)
         assert (await change(platform)).model == other, "it goes on"
-        assert (await platform.graph.models()).used == other
+        assert (await platform.graph.record.models()).used == other
 
 
 async def test_a_graph_and_an_alias_of_two_models_are_refused_with_the_command() -> None:
@@ -122,8 +122,8 @@ async def test_a_change_is_given_up_by_naming_the_model_in_use(
     async with engines() as opened:
         await fill(opened, "a")
         used, other = opened.indexes.reading.model, await identity(opened, "new")
-        await opened.graph.set_model(used, ModelChange(other))
+        await opened.graph.record.set_model(used, ModelChange(other))
         monkeypatch.setenv("VICW_EMBEDDING_URL", old.url)
         async with open_platform() as platform:
             await change(platform, "old")
-        assert (await opened.graph.models()).change is None
+        assert (await opened.graph.record.models()).change is None

@@ -33,7 +33,7 @@ async def test_the_worker_retires_what_has_expired_whenever_it_is_woken(start: S
         await ingest(request, "t", wiring.ports)
 
     async def over(item: str) -> bool:
-        return (await graph.backlog()).waiting == 0 and item not in await live(wiring)
+        return (await graph.outbox.backlog()).waiting == 0 and item not in await live(wiring)
 
     worker = start("worker", *WORKER)
     before = (now() - timedelta(hours=1)).isoformat()

@@ -35,13 +35,13 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
         await until(indexed, 60)
 
     async def indexed() -> bool:
-        return (await graph.backlog()).waiting == 0
+        return (await graph.outbox.backlog()).waiting == 0
 
     async def folded(count: int) -> bool:
         return len(await graph.scan(Steps(), limit=99)) == count
 
     async def small_alone() -> bool:
-        return [one.context for one in await graph.grown(1, limit=9)] == ["small"]
+        return [one.context for one in await graph.log.grown(1, limit=9)] == ["small"]
 
     start("worker", *WORKER)
     await tell("large", "Porto")
@@ -56,7 +56,7 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     await until(lambda: folded(9), 60)
 
     async def over() -> bool:
-        through = {one.task: one.turns > 1 for one in await graph.rounds() if one.over}
+        through = {one.task: one.turns > 1 for one in await graph.log.rounds() if one.over}
         return through == {"consolidation": True, BY_DAY: True}
 
     await until(over, 20)
@@ -72,7 +72,7 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
     await ingest(request, "t", wiring.ports)
 
     async def indexed() -> bool:
-        return (await graph.backlog()).waiting == 0
+        return (await graph.outbox.backlog()).waiting == 0
 
     async def left(count: int) -> bool:
         return len(await graph.scan(Thread(Flow("t", "c", "f")), limit=99)) == count
@@ -83,5 +83,5 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
     app.send_task(FORGET)
     await until(partial(left, 5), 60)
     await until(indexed, 60)
-    assert await graph.erasures() == []
-    assert [one.task for one in await graph.rounds()] == ["forgetting"]
+    assert await graph.erasures.erasures() == []
+    assert [one.task for one in await graph.log.rounds()] == ["forgetting"]

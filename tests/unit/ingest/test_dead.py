@@ -46,7 +46,7 @@ async def refused(store: Path) -> AsyncIterator[Memory]:
 async def status_of(memory: Memory, response: IngestResponse) -> JobStatus:
     assert response.job is not None
     graph = memory.standalone.graph
-    return await job_status(response.job, memory.tenant, graph, graph, graph.unread)
+    return await job_status(response.job, memory.tenant, graph.record, graph.outbox, graph.unread)
 
 
 async def test_a_job_ends_with_what_was_given_up(refused: Memory) -> None:
@@ -72,7 +72,7 @@ async def test_nobody_waits_for_what_was_given_up(refused: Memory) -> None:
 
 async def test_what_was_given_up_is_no_backlog(refused: Memory) -> None:
     await refused.ingest(BAD)
-    assert await refused.standalone.graph.backlog() == Backlog(0, 0, 1)
+    assert await refused.standalone.graph.outbox.backlog() == Backlog(0, 0, 1)
     assert (await refused.standalone.describe(refused.tenant))["passages_waiting"] == 0
 
 
@@ -95,7 +95,7 @@ async def test_what_is_replayed_is_found_once_the_embedder_is_mended(
 ) -> None:
     response = await refused.ingest(BAD)
     monkeypatch.setattr(Refusing, "refuses", "another word")
-    await refused.standalone.graph.replay()
+    await refused.standalone.graph.outbox.replay()
     await refused.standalone.indexer.wake()
     async with asyncio.timeout(10):
         while (await status_of(refused, response)).status != "done":  # noqa: ASYNC110 - in the background

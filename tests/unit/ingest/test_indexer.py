@@ -64,16 +64,16 @@ async def test_a_claim_that_ran_out_writes_nothing(store: Path, monkeypatch: pyt
     async with open_memory(store, Slower()) as memory:
         graph, indexer = memory.standalone.graph, memory.standalone.indexer
         indexer.lease_seconds = 0.2
-        renew = graph.renew
+        renew = graph.outbox.renew
 
         async def lost(points: Sequence[PendingPoint], *, seconds: float) -> int:
             raise UnavailableError("graph", "is away")
 
-        monkeypatch.setattr(graph, "renew", lost)
+        monkeypatch.setattr(graph.outbox, "renew", lost)
         await memory.ingest({"id": "a", "text": "a pear"}, wait=False)
         await asyncio.sleep(1.0)
         assert await memory.standalone.vectors.ids(after=None, limit=1) == []
-        monkeypatch.setattr(graph, "renew", renew)
+        monkeypatch.setattr(graph.outbox, "renew", renew)
         await memory.ingest({"id": "b", "text": "another pear"})
 
 
@@ -89,7 +89,7 @@ async def test_a_claim_that_another_took_over_writes_nothing(store: Path, monkey
             return 0
 
         with monkeypatch.context() as patch:
-            patch.setattr(graph, "renew", taken)
+            patch.setattr(graph.outbox, "renew", taken)
             await memory.ingest({"id": "a", "text": "a pear"}, wait=False)
             await asyncio.sleep(0.8)
             assert await memory.standalone.vectors.ids(after=None, limit=1) == []
@@ -117,7 +117,7 @@ async def test_no_payload_is_written_under_a_claim_that_ran_out_meanwhile(
 
         indexer.lease_seconds = 0.3
         with monkeypatch.context() as patch:
-            patch.setattr(graph, "renew", lost)
+            patch.setattr(graph.outbox, "renew", lost)
             patch.setattr(vectors, "upsert", stalled)
             await memory.ingest({"id": "a", "text": "an apple"}, wait=False)  # and the old one is retired
             await asyncio.sleep(1.0)
@@ -154,7 +154,7 @@ async def test_a_worker_that_is_called_again_and_again_finds_what_fails(store: P
         for _ in range(6):
             with suppress(UnavailableError):
                 await indexer.drain()
-        backlog = await memory.standalone.graph.backlog()
+        backlog = await memory.standalone.graph.outbox.backlog()
         assert (backlog.waiting, backlog.failing) == (1, 1)
 
 
@@ -162,7 +162,7 @@ async def test_a_passage_that_fails_alone_rests_while_the_embedder_works(store: 
     async with open_memory(store, Picky()) as memory:
         await memory.ingest({"text": "poison"}, wait=False)
         async with asyncio.timeout(15):
-            while not (await memory.standalone.graph.backlog()).failing:
+            while not (await memory.standalone.graph.outbox.backlog()).failing:
                 await memory.ingest({"text": "an apple"})
                 await asyncio.sleep(0.1)
 
@@ -175,13 +175,13 @@ async def test_a_wrong_setting_is_no_fault_of_any_passage(memory: Memory, monkey
         patch.setattr(memory.embedder, "embed", refused)
         await memory.ingest(*({"text": f"apple {n}"} for n in range(3)), wait=False)
         await asyncio.sleep(0.5)
-        assert (await memory.standalone.graph.backlog()).failing == 0
+        assert (await memory.standalone.graph.outbox.backlog()).failing == 0
     await all_done(memory)
 
 
 async def all_done(memory: Memory) -> None:
     async with asyncio.timeout(15):
-        while (await memory.standalone.graph.backlog()).waiting:  # noqa: ASYNC110 - it happens in the background
+        while (await memory.standalone.graph.outbox.backlog()).waiting:  # noqa: ASYNC110 - it happens in the background
             await asyncio.sleep(0.05)
 
 
@@ -190,7 +190,7 @@ async def test_an_error_while_waiting_is_no_refusal(memory: Memory, monkeypatch:
         raise OverloadedError("all connections are in use")
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory.standalone.graph, "unsettled", away)
+        patch.setattr(memory.standalone.graph.outbox, "unsettled", away)
         response = await memory.ingest({"id": "a", "text": "a pear"})
     assert response.job is not None, "durable: sending it again would store it twice"
     await all_done(memory)

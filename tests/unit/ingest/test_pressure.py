@@ -83,14 +83,14 @@ async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
     monkeypatch.setattr(pressure, "_MOST_LOOKS", 3)
     await waits(memory, "large", 1)
     graph = memory.standalone.graph
-    looks, backlog = Counter[str | None](), graph.backlog
+    looks, backlog = Counter[str | None](), graph.outbox.backlog
 
     async def counted(tenant: str | None = None) -> Backlog:
         looks[tenant] += 1
         return await backlog(tenant)
 
-    monkeypatch.setattr(graph, "backlog", counted)
-    fresh = Pressure(graph, most=10, most_of_tenant=0)
+    monkeypatch.setattr(graph.outbox, "backlog", counted)
+    fresh = Pressure(graph.outbox, most=10, most_of_tenant=0)
     began = time.monotonic()
     for _ in range(100):
         await fresh.require_room("small")

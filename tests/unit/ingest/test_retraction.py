@@ -260,6 +260,6 @@ async def test_a_retraction_can_be_sent_without_waiting(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one"})
     assert await memory.retract("x", wait=False) == ["retracted"]
     assert await memory.found("one") == [], "the graph knows already"
-    assert (await memory.standalone.graph.backlog()).waiting == 1
+    assert (await memory.standalone.graph.outbox.backlog()).waiting == 1
     assert await memory.retract("x") == ["already"]
-    assert (await memory.standalone.graph.backlog()).waiting == 0
+    assert (await memory.standalone.graph.outbox.backlog()).waiting == 0

@@ -79,16 +79,18 @@ async def test_a_late_edge_on_a_passage_that_is_just_being_indexed_is_not_lost(s
         memory.standalone.indexer.everything = False
         await memory.ingest({"id": "s", "text": "the harbour", "sensitivity": "personal"}, wait=False)
         graph = memory.standalone.graph
-        (under_way,) = await graph.claim(10, seconds=60)
+        (under_way,) = await graph.outbox.claim(10, seconds=60)
         told = {
             "entities": [{"name": "Ana", "subtype": "person"}],
             "relations": [{"source": "s", "type": "ABOUT", "target": "Ana"}],
         }
         await memory.ingest({"id": "t", "text": "later", "extraction": told}, wait=False)
 
-        await graph.settle([under_way])  # as an indexer does that had read it before
+        await graph.outbox.settle([under_way])  # as an indexer does that had read it before
 
-        pending = [(point.point_id, point.about[0]) for point in await graph.claim(10, seconds=60) if point.about]
+        pending = [
+            (point.point_id, point.about[0]) for point in await graph.outbox.claim(10, seconds=60) if point.about
+        ]
         assert pending == [(under_way.point_id, "Ana")]
 
 

@@ -52,6 +52,28 @@ async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: 
     assert (background.known(), background.size) == (3, 3)
 
 
+class Used:
+    """A part of a store, with an operation of its own name."""
+
+    @property
+    def uses(self) -> Used:
+        return self
+
+    async def erasures(self) -> int:
+        return 1
+
+
+async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
+    courtesy, engine = Courtesy(), Used()
+    await courtesy.give_way()
+    background = polite(engine, courtesy)
+    with courtesy.asking():
+        begun = asyncio.create_task(background.uses.erasures())
+        await asyncio.sleep(0.01)
+        assert not begun.done()
+    assert await begun == 1
+
+
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Courtesy, "most_seconds", 0.2)
     courtesy, engine = Courtesy(), Engine()

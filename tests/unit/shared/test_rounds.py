@@ -8,7 +8,7 @@ import pytest
 
 from vicw_shared import rounds
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import Round
+from vicw_shared.ports import Growth, Round, Step
 from vicw_shared.rounds import GIVEN_UP, STOPPED, note, noted, under_way
 
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
@@ -20,6 +20,15 @@ class Notes:
     def __init__(self) -> None:
         self.made: list[Round] = []
         self.away = False
+
+    async def step(self, step_id: str) -> Step | None:
+        raise NotImplementedError
+
+    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+        raise NotImplementedError
+
+    async def note_growth(self, growth: Growth) -> None:
+        raise NotImplementedError
 
     async def note_round(self, note: Round) -> None:
         if self.away:

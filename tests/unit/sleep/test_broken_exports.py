@@ -38,7 +38,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             await tell(side, [turn(n, f"Ana met Ben in Porto, said {n}.", tags=["trip"]) for n in range(6)])
             await side.ingest({"context": "c", "wait": False, "items": [{"text": "x"}]}, "t", "a key")
             await side.indexer.drain()
-            await side.graph.note_uses("t", dict.fromkeys(await side.nodes(), 1), START)
+            await side.graph.uses.note_uses("t", dict.fromkeys(await side.nodes(), 1), START)
             await exported(side, room / "export")
 
     asyncio.run(fill())
@@ -64,7 +64,7 @@ def refused(path: Path) -> str:
         async with embedded(path.parent) as side:
             with pytest.raises(InvalidInputError):
                 await imported(path, side)
-            assert (await side.nodes(), await side.graph.import_mark()) == ({}, None)
+            assert (await side.nodes(), await side.graph.archive.import_mark()) == ({}, None)
 
     asyncio.run(bring())
     return str(caught.value)
@@ -324,7 +324,7 @@ async def test_what_a_check_finds_leaves_the_import_incomplete(export: Path, spo
             with pytest.raises(ConflictError, match="broke off"):
                 await exported(side, export.parent / "again")
         assert not (await imported(export, side, restoring=True)).violations, "a backup comes back as it was"
-        assert await side.graph.import_mark() is None
+        assert await side.graph.archive.import_mark() is None
         assert any(told in violation for violation in (await side.check()).violations)
 
 
@@ -338,7 +338,7 @@ async def test_a_store_that_is_not_sound_takes_no_import_beside_what_it_has(expo
         before = await side.nodes()
         with pytest.raises(ConflictError, match="not sound"):
             await imported(export.parent / "other", side)
-        assert (await side.nodes(), await side.graph.import_mark()) == (before, None)
+        assert (await side.nodes(), await side.graph.archive.import_mark()) == (before, None)
 
 
 async def test_the_mark_of_an_import_that_an_earlier_version_ended_counts_for_nothing(export: Path) -> None:

@@ -66,7 +66,7 @@ async def test_points_and_passages_that_disagree_are_named_and_reconciled(filled
     violations = (await filled.check()).violations
     assert f"Chunk {points[0]} is marked indexed but has no point" in violations
     assert f"Point {points[1]} has no Chunk" in violations
-    result = await reconcile(graph, graph, vectors)
+    result = await reconcile(graph.outbox, graph.audit, vectors)
     assert (result.missing, result.orphaned) == (1, 1)
     await filled.standalone.indexer.wake()
     await filled.standalone.indexer.drain()
@@ -78,7 +78,7 @@ async def test_a_point_whose_summary_is_stored_or_given_up_by_now_is_none_of_nob
 ) -> None:
     vectors, graph = filled.standalone.vectors, filled.standalone.graph
     (point,) = await vectors.ids(after=None, limit=1)
-    states = graph.point_states
+    states = graph.audit.point_states
     looks = 0
 
     async def stored_at_the_second_look(uids: Sequence[str]) -> dict[str, bool]:
@@ -86,7 +86,7 @@ async def test_a_point_whose_summary_is_stored_or_given_up_by_now_is_none_of_nob
         looks += 1
         return {uid: at for uid, at in (await states(uids)).items() if looks > 1 or uid != point}
 
-    monkeypatch.setattr(graph, "point_states", stored_at_the_second_look)
+    monkeypatch.setattr(graph.audit, "point_states", stored_at_the_second_look)
     assert (await filled.check()).violations == []
     assert looks > 1
 
@@ -96,9 +96,9 @@ async def test_a_lost_point_is_made_again_although_its_payload_waits_to_be_renew
     points = await vectors.ids(after=None, limit=10)
     filled.embedder.down = True
     await filled.ingest({"id": "m0", "text": "changed", "speaker": "Ana"}, flow_id="f", wait=False)
-    (retired,) = await graph.queued(points)
+    (retired,) = await graph.outbox.queued(points)
     await vectors.delete([retired])
-    assert (await reconcile(graph, graph, vectors)).missing == 1
+    assert (await reconcile(graph.outbox, graph.audit, vectors)).missing == 1
     filled.embedder.down = False
     await filled.standalone.indexer.drain()
     assert await vectors.present([retired]) == {retired}

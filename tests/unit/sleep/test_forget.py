@@ -24,7 +24,7 @@ def old_receipts(when: datetime) -> Callable[[GraphTransaction], Awaitable[None]
 
 async def left(memory: Memory, tenant: str) -> int:
     graph = memory.standalone.graph
-    return len([number for number in range(OLD) if await graph.receipt(tenant, f"k{number}") is not None])
+    return len([number for number in range(OLD) if await graph.record.receipt(tenant, f"k{number}") is not None])
 
 
 async def test_a_tenant_that_comes_back_forgets_a_bounded_part_with_each_request(memory: Memory) -> None:
@@ -40,8 +40,8 @@ async def test_those_of_tenants_that_write_no_more_are_forgotten_page_by_page(me
     await graph.write("gone", "c", old_receipts(today - timedelta(days=30)))
     await graph.write("here", "c", old_receipts(today))
     before = today - timedelta(days=7)
-    assert await forget_receipts(graph, before, seconds=0) == 0
-    assert await forget_receipts(graph, before, seconds=60) == OLD
+    assert await forget_receipts(graph.record, before, seconds=0) == 0
+    assert await forget_receipts(graph.record, before, seconds=60) == OLD
     assert (await left(memory, "gone"), await left(memory, "here")) == (0, OLD)
 
 

@@ -16,6 +16,9 @@ class Graph:
     unread = None
     looks = 0
 
+    def __init__(self) -> None:
+        self.uses = self
+
     async def asked_ago(self) -> float | None:
         self.looks += 1
         return None

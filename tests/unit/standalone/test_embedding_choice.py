@@ -39,7 +39,7 @@ async def test_the_model_of_a_foreign_server_is_asked_for_and_remembered_by_its_
     async with serving("their-model") as foreign, opened(over(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         assert await memory.found("zebra") == ["a"]
-        known = (await memory.standalone.graph.models()).used
+        known = (await memory.standalone.graph.record.models()).used
         assert known is not None
         assert (known.name, known.size) == ("their-model", SIZE)
         assert set(foreign.asked_for) == {"their-model"}
@@ -64,7 +64,7 @@ async def test_a_chosen_model_is_what_a_foreign_server_is_asked_for(store: Path)
             async with opened(over(foreign.url, store)):
                 pass
         async with opened(over(foreign.url, store, model="large")) as memory:
-            known = (await memory.standalone.graph.models()).used
+            known = (await memory.standalone.graph.record.models()).used
             assert known is not None
             assert known.name == "large"
         assert set(foreign.asked_for) == {"large"}

@@ -21,8 +21,8 @@ from typer.testing import CliRunner, Result
 from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.adapters.edge import rewriting
-from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.erasing import SqliteErasures
 from vicw_shared.errors import NotFoundError
 from vicw_standalone.cli import app
 from vicw_standalone.cli.forget import proven
@@ -326,7 +326,7 @@ def test_what_the_engines_keep_of_what_is_deleted_is_found(
         return None
 
     if left_out == "scrub":
-        monkeypatch.setattr(SqliteGraphStore, "scrub", nothing)
+        monkeypatch.setattr(SqliteErasures, "scrub", nothing)
     else:
         monkeypatch.setattr("vicw_standalone.forgetting.embedded.rewrite", lambda path, size: None)
     done = vicw(store, "forget", "item", "s", "-y")

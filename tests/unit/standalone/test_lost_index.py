@@ -101,7 +101,7 @@ async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, m
 
     async with open_memory(lost) as memory:
         await rebuilt(memory)
-        await memory.standalone.graph.mark_rebuilding(now())
+        await memory.standalone.graph.record.mark_rebuilding(now())
         await memory.standalone.indexes.look()
         with monkeypatch.context() as patch:
             patch.setattr(memory.standalone.graph, "find", down)
@@ -142,17 +142,17 @@ async def test_what_was_given_up_keeps_nobody_waiting(lost: Path) -> None:
     async with without_vectors(lost) as memory:
         graph = memory.standalone.graph
         async with asyncio.timeout(20):
-            while (await graph.backlog()).waiting < len(ITEMS):  # noqa: ASYNC110 - as above
+            while (await graph.outbox.backlog()).waiting < len(ITEMS):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.02)
         claimed: list[PendingPoint] = []
         async with asyncio.timeout(20):
             while not claimed:  # the indexer holds them from time to time
-                claimed = await graph.claim(1, seconds=60)
+                claimed = await graph.outbox.claim(1, seconds=60)
                 await asyncio.sleep(0)
-        await graph.postpone(claimed[:1], seconds=None, error="it cannot be embedded")
+        await graph.outbox.postpone(claimed[:1], seconds=None, error="it cannot be embedded")
         memory.embedder.down = False
         await rebuilt(memory)
-        assert (await graph.backlog()).dead == 1
+        assert (await graph.outbox.backlog()).dead == 1
 
 
 async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> Non
         await memory.ingest(*ITEMS, wait=False)
     shutil.rmtree(store / "vectors")
     async with without_vectors(store) as memory:
-        assert (await memory.standalone.graph.models()).rebuilding is None
+        assert (await memory.standalone.graph.record.models()).rebuilding is None
 
 
 async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_it_is_counted(store: Path) -> None:
@@ -171,7 +171,7 @@ async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_
             return [(await memory.standalone.describe(tenant)).get("passages_waiting") for tenant in ("a", "b", None)]
 
         assert await told() == [0, 0, 0]
-        await memory.standalone.graph.mark_rebuilding(now())
+        await memory.standalone.graph.record.mark_rebuilding(now())
         await memory.standalone.indexes.look()
         assert await told() == [None, None, None], "nothing is counted yet, which is not nothing"
         embedder.down = True

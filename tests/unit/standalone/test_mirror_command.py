@@ -34,7 +34,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def erase(store: Path) -> None:
     async with open_memory(store, vectors=False) as memory:
-        await memory.standalone.graph.count_erasure()
+        await memory.standalone.graph.erasures.count_erasure()
 
 
 def mirror(store: Path, *words: str) -> Result:

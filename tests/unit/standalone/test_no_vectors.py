@@ -144,7 +144,7 @@ async def test_a_store_with_vectors_keeps_them_and_answers_without(store: Path) 
         await memory.ingest({"id": "c", "text": "a second apple"})
         await memory.retract("b")
         assert set(await memory.found("apple")) == {"a", "c"}
-        assert (await memory.standalone.graph.models()).used == NO_MODEL
+        assert (await memory.standalone.graph.record.models()).used == NO_MODEL
     assert embedder.seen == []
     assert (store / "vectors").is_dir()
 
@@ -198,7 +198,7 @@ async def test_a_change_that_was_killed_goes_on(store: Path) -> None:
     async with wordy(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"})
         model = await HashEmbedder().identity()
-        await memory.standalone.graph.set_model(NO_MODEL, ModelChange(model))
+        await memory.standalone.graph.record.set_model(NO_MODEL, ModelChange(model))
     async with wordy(store) as memory:
         assert await memory.found("apple") == ["a"]
     done = await local.reindex(without(store), None, lambda *_: None, HashEmbedder())

@@ -59,7 +59,7 @@ async def change(memory: Memory, name: str | None, *, grace_seconds: float = 0) 
 
 
 async def models(memory: Memory) -> Models:
-    return await memory.standalone.graph.models()
+    return await memory.standalone.graph.record.models()
 
 
 def bulk(embedder: HashEmbedder) -> list[str]:
@@ -145,7 +145,7 @@ async def test_while_another_index_is_being_filled_only_the_one_in_use_is_writte
         used = (await models(memory)).used
         assert used is not None
         other = await HashEmbedder("new").identity()
-        await memory.standalone.graph.set_model(used, ModelChange(other))
+        await memory.standalone.graph.record.set_model(used, ModelChange(other))
     new = HashEmbedder("new")
     async with open_memory(store, HashEmbedder("old"), new) as memory:
         await memory.ingest(*items(2))
@@ -234,20 +234,20 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
         async def of_old(model: ModelIdentity) -> Index:
             return Index(model, standalone.vectors, slow)
 
-        unknowing = Indexes(standalone.graph, of_old)
+        unknowing = Indexes(standalone.graph.record, of_old)
         await unknowing.open()
         late: list[asyncio.Task[bool]] = []
 
         async def everybody_knows() -> None:
             if not late:
                 await memory.ingest(*items(77), wait=False)
-                late.append(asyncio.create_task(Indexer(standalone.graph, unknowing, 16, 30).drain(seconds=0.1)))
+                late.append(asyncio.create_task(Indexer(standalone.graph.outbox, unknowing, 16, 30).drain(seconds=0.1)))
                 await slow.stopped.wait()
                 asyncio.get_running_loop().call_later(1.0, slow.go_on.set)
             await standalone.indexes.look()
 
         target = await standalone.folders.open(await _started(memory, "new"))
-        both = Indexer(standalone.graph, standalone.indexes, 16, 30)
+        both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
         await Reindex(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
         await late[0]
         assert await memory.found("unique77", limit=1) == ["i77"]
@@ -299,12 +299,12 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
         async def swap() -> None:
             nonlocal swaps
             swaps += 1
-            graph._changer = ("another", time.monotonic() + 60)
+            graph.record._changer = ("another", time.monotonic() + 60)
             if away:
                 raise UnavailableError("vectors", "is away")
 
         target = await memory.standalone.folders.open(await _started(memory, "new"))
-        indexer = Indexer(graph, memory.standalone.indexes, 16, 30)
+        indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.look
         with pytest.raises(ConflictError, match="has run out"):
             await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
@@ -317,7 +317,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
 async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
         await memory.ingest(*items(1))
-        one, other = lock.ChangeLock(memory.standalone.graph), lock.ChangeLock(memory.standalone.graph)
+        one, other = lock.ChangeLock(memory.standalone.graph.record), lock.ChangeLock(memory.standalone.graph.record)
         async with one.held():
             await asyncio.sleep(0.7)
             one.require()
@@ -335,13 +335,13 @@ async def test_who_cannot_write_to_the_index_in_use_acknowledges_nothing(store: 
         used = (await models(memory)).used
         assert used is not None
         other = await HashEmbedder("new").identity()
-        await memory.standalone.graph.set_model(other)
+        await memory.standalone.graph.record.set_model(other)
         await memory.standalone.indexes.look()
         with pytest.raises(UnavailableError, match="new"):
             await memory.ingest(*items(1))
         assert memory.standalone.indexes.behind is not None
         assert (await memory.check()).nodes == 0, "nothing was stored"
-        await memory.standalone.graph.set_model(used)
+        await memory.standalone.graph.record.set_model(used)
         await memory.standalone.indexes.look()
         await memory.ingest(*items(1))
         assert await memory.found("unique1") == ["i1"]

@@ -80,10 +80,10 @@ async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled
     began = now() - timedelta(minutes=7)
     async with open_memory(filled) as memory:
         graph = memory.standalone.graph
-        await graph.note_round(Round("consolidation", began, now(), 3))
-        await graph.note_round(Round("dream", began, began + timedelta(minutes=2), 1, over=True))
-        await graph.note_round(Round("resolve", began, began, 2, error="stopped"))
-        await graph.note_round(Round("mirror", began, began, 1, over=True))
+        await graph.log.note_round(Round("consolidation", began, now(), 3))
+        await graph.log.note_round(Round("dream", began, began + timedelta(minutes=2), 1, over=True))
+        await graph.log.note_round(Round("resolve", began, began, 2, error="stopped"))
+        await graph.log.note_round(Round("mirror", began, began, 1, over=True))
         told = (await asyncio.to_thread(sleep, filled, "status")).stdout
     minute = f"{began:%Y-%m-%d %H:%M} UTC"
     assert re.search(rf"consolidation: next at .*; under way since {minute} \(3 turns, last heard of \d s ago\)", told)
@@ -144,7 +144,7 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
                 break
         assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
         for _ in range(100):
-            if (found := await standalone.graph.rounds()) and found[0].over:
+            if (found := await standalone.graph.log.rounds()) and found[0].over:
                 break
             await asyncio.sleep(0.02)
         told = [(one.task, one.over, one.turns >= 3) for one in found if one.task == "consolidation"]
@@ -169,9 +169,11 @@ async def test_a_server_folds_a_context_that_has_grown_by_day(
         standalone.start_indexer()
         for _ in range(20 if paused else 100):
             await asyncio.sleep(0.05)
-            if len(await standalone.graph.scan(Steps(), limit=9)) == 3 and not await standalone.graph.grown(1, limit=9):
+            if len(await standalone.graph.scan(Steps(), limit=9)) == 3 and not await standalone.graph.log.grown(
+                1, limit=9
+            ):
                 break
         assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
-        assert bool(await standalone.graph.grown(1, limit=9)) == paused
+        assert bool(await standalone.graph.log.grown(1, limit=9)) == paused
     finally:
         await standalone.close()

@@ -120,11 +120,11 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
         moment[0] += timedelta(hours=1)
         for _ in range(200):
             await asyncio.sleep(0.05)
-            through = [one.task for one in await standalone.graph.rounds() if one.over]
+            through = [one.task for one in await standalone.graph.log.rounds() if one.over]
             if "reconcile" in through and not await _wrong(standalone):
                 break
         assert await _wrong(standalone) == 0
-        assert await standalone.graph.forget_receipts(now(), limit=9) == 0, "old receipts are gone, too"
+        assert await standalone.graph.record.forget_receipts(now(), limit=9) == 0, "old receipts are gone, too"
     finally:
         await standalone.close()
 
@@ -136,7 +136,7 @@ async def _receipt_of_old(standalone: Standalone) -> None:
 
 async def _wrong(standalone: Standalone) -> int:
     graph = standalone.graph
-    found = await reconcile(graph, graph, standalone.vectors, dry=True)
+    found = await reconcile(graph.outbox, graph.audit, standalone.vectors, dry=True)
     return found.missing + found.stale + found.orphaned
 
 

@@ -11,18 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
-from typing import Protocol
 
 from prometheus_client import Counter as Counted
 
-from vicw_ingest.capacity.choosing import Graph as Chooses
 from vicw_ingest.capacity.choosing import Weighed, correcting_of, weakest
 from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_ingest.erasing.eraser import Eraser
-from vicw_ingest.erasing.eraser import Graph as Erases
 from vicw_ingest.erasing.erasing import Erasing
 from vicw_shared.model import Node
-from vicw_shared.ports import GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.ports import GraphTransaction, Outcome, Step, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid
 
 FORGET = "forget"
@@ -33,10 +30,6 @@ ERASED = Counted("vicw_forget_erased_total", "Items that were erased for want of
 
 type Told = Callable[[Node, float], None]
 """Hears of each item that goes, and of what it weighs."""
-
-
-class Graph(Chooses, Erases, Protocol):
-    """What capacity needs of a graph."""
 
 
 @dataclass(slots=True)
@@ -56,7 +49,7 @@ class Done:
 class Capacity:
     """Keeps a store small. Any number of these may be at work."""
 
-    graph: Graph
+    graph: Store
     eraser: Eraser
     queue: WorkQueue
     told: Told = field(default=lambda item, weight: None)
@@ -109,7 +102,7 @@ class Capacity:
         async def work(transaction: GraphTransaction) -> list[Node]:
             going.clear()
             items = await transaction.nodes([one.uid for one in batch])
-            uses = await self.graph.uses(tenant, list(items))
+            uses = await self.graph.uses.uses(tenant, list(items))
             correcting = await correcting_of(self.graph, tenant, list(items))
             for uid, item in items.items():
                 if is_kept_item(item) and uid not in correcting and not policy.stays(item, uses.get(uid), now):

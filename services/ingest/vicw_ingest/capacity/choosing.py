@@ -8,19 +8,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
-from typing import Protocol
 
 from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Use, Uses, scan_pages
+from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
 
 _LABELS = (Label.EVENT, Label.ENTITY, Label.CONCEPT)
 _AT_ONCE = 200
 _MOST = 1000
-
-
-class Graph(GraphStore, GraphAudit, Uses, Protocol):
-    """What is chosen from."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,12 +28,12 @@ class Weighed:
     context: str
 
 
-async def weakest(graph: Graph, policy: Policy, now: datetime, most: int) -> dict[str, list[Weighed]]:
+async def weakest(graph: Store, policy: Policy, now: datetime, most: int) -> dict[str, list[Weighed]]:
     """Return of each tenant that has too many items those that weigh least first, ``most`` at most.
 
     Fewer, where what is left may not go.
     """
-    over = {tenant: min(held - policy.items, most) for tenant, held in (await _held(graph)).items()}
+    over = {tenant: min(held - policy.items, most) for tenant, held in (await _held(graph.audit)).items()}
     over = {tenant: count for tenant, count in over.items() if count > 0}
     if not over:
         return {}
@@ -60,9 +55,9 @@ async def _held(graph: GraphAudit) -> Counter[str]:
     return held
 
 
-async def _weigh(graph: Graph, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
+async def _weigh(graph: Store, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
     found: dict[str, list[Weighed]] = defaultdict(list)
-    uses = await _uses(graph, items)
+    uses = await _uses(graph.uses, items)
     for item in items:
         use = uses.get(item.uid)
         if not policy.stays(item, use, now):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.folding.ledger import entries_of
@@ -18,13 +17,11 @@ from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import (
     Direction,
-    Erasures,
-    GraphArchive,
-    GraphAudit,
     GraphStore,
     GraphTransaction,
     Nodes,
     Spread,
+    Store,
     look_up,
     scan_pages,
 )
@@ -40,14 +37,6 @@ _APART: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
 _MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
 _PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
 _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
-
-
-class KnowsTenants(GraphStore, GraphArchive, Erasures, Protocol):
-    """A graph that can be asked whose memory it has, and whose is being erased."""
-
-
-class KnowsThePast(GraphStore, GraphAudit, Protocol):
-    """A graph that can be gone through for what is of the past: no index has its names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +81,7 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
 
 
 async def choose_person(
-    graph: KnowsThePast,
+    graph: Store,
     tenant: str,
     name: str,
     context: str | None,
@@ -130,14 +119,14 @@ async def choose_context(graph: GraphStore, tenant: str, context: str) -> Chosen
     return Chosen(tenant, contexts=(context,))
 
 
-async def choose_tenant(graph: KnowsTenants, tenant: str) -> Chosen:
+async def choose_tenant(graph: Store, tenant: str) -> Chosen:
     """Choose all of a tenant. Raises NotFoundError where nothing of it is stored, nor being erased.
 
     One whose erasure was killed may have nothing left but that to go on with.
     """
     contexts = tuple(root.name for root in await graph.contexts(tenant))
-    if not contexts and all(note.tenant != tenant for note in await graph.erasures()):
-        async with graph.snapshot() as snapshot:
+    if not contexts and all(note.tenant != tenant for note in await graph.erasures.erasures()):
+        async with graph.archive.snapshot() as snapshot:
             known = {root.tenant for root in await snapshot.roots()}
         raise NotFoundError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
     return Chosen(tenant, contexts=contexts, everything=True)
@@ -166,7 +155,7 @@ async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[
     return found
 
 
-async def _people(graph: KnowsThePast, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
+async def _people(graph: Store, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
     """Return the nodes of a person: all that it is called, and the users that it is."""
     called = [node for node in await _called(graph, tenant, name, context) if _may_be_somebody(node)]
     if not called:
@@ -184,7 +173,7 @@ async def _people(graph: KnowsThePast, tenant: str, name: str, context: str | No
     return list(one.values())
 
 
-async def _called(graph: KnowsThePast, tenant: str, name: str, context: str | None) -> list[Node]:
+async def _called(graph: Store, tenant: str, name: str, context: str | None) -> list[Node]:
     """Return all that is, or once was, called so; the present first."""
     if is_uid(name):
         return list((await graph.nodes(tenant, [name])).values())

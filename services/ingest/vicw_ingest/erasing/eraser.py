@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import batched
 from operator import methodcaller
-from typing import Protocol
 
 from vicw_ingest.echoes.inheritance import Inheritance
 from vicw_ingest.erasing.choosing import Chosen
@@ -44,16 +43,12 @@ from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     Direction,
     ErasureNote,
-    Erasures,
-    GraphArchive,
-    GraphAudit,
-    GraphStore,
     GraphTransaction,
     Outcome,
     Receipt,
-    SleepLog,
     Step,
     Steps,
+    Store,
     scan_pages,
 )
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
@@ -62,10 +57,6 @@ _ITEMS = 25
 """Items that one transaction erases."""
 _NODES = 500
 _RECORDS = 500
-
-
-class Graph(GraphStore, GraphArchive, GraphAudit, SleepLog, Erasures, Protocol):
-    """What an erasure needs of a graph."""
 
 
 @dataclass(slots=True)
@@ -86,7 +77,7 @@ class Done:
 class Eraser:
     """Erases in the graph and in the vector stores. Any number of these may be at work on a platform."""
 
-    graph: Graph
+    graph: Store
     indexes: Indexes
     registry: EdgeRegistry
     told: Callable[[int], None] = lambda erased: None
@@ -114,7 +105,7 @@ class Eraser:
 
     async def pending(self) -> dict[str, str]:
         """Return the erasures that have not come to their end, each with its tenant."""
-        return {note.erasure: note.tenant for note in await self.graph.erasures()}
+        return {note.erasure: note.tenant for note in await self.graph.erasures.erasures()}
 
     async def run(self, erasure: str) -> Done:
         """Do what is noted, as far as it is not done, and seal the note: then it holds hashes alone.
@@ -122,13 +113,13 @@ class Eraser:
         Raises what the engines raise; run again, it goes on.
         """
         done = Done()
-        notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
+        notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
         if not notes:
             return done  # another has come to its end meanwhile
         first = notes[0]
         if ITEMS in first.body:
             await self._empty(first, done)
-            notes = [note for note in await self.graph.erasures() if note.erasure == erasure]
+            notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
         gone = united(notes, GONE)
         if gone:
             await loosen(self.graph, first.tenant, gone - await self._again(first.tenant, gone))
@@ -137,12 +128,12 @@ class Eraser:
             await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
         if await self._stands(erasure):
             await self._seal(notes)
-        await self.graph.count_erasure()
+        await self.graph.erasures.count_erasure()
         return done
 
     async def _stands(self, erasure: str) -> bool:
         """Tell whether nobody has come to the end of an erasure: what is told from then on is new."""
-        return any(note.erasure == erasure for note in await self.graph.erasures())
+        return any(note.erasure == erasure for note in await self.graph.erasures.erasures())
 
     async def sweep(self, tenant: str, nodes: Iterable[Node]) -> None:
         """Remove what is left of nodes that are gone: points, kept answers, steps. Nobody has to prove it."""
@@ -153,7 +144,7 @@ class Eraser:
         await self._drop_points(tenant, gone)
         await self._drop_receipts(tenant, gone, done)
         await self._drop_steps(tenant, gone, set(), done)
-        await self.graph.count_erasure()
+        await self.graph.erasures.count_erasure()
 
     async def _empty(self, first: ErasureNote, done: Done) -> None:
         """Remove from the graph what is noted, batch by batch, each with its note."""
@@ -233,7 +224,7 @@ class Eraser:
         return await self.graph.write(first.tenant, context, work)
 
     async def _members(self, root: Node) -> list[str]:
-        async with self.graph.snapshot() as snapshot:
+        async with self.graph.archive.snapshot() as snapshot:
             return [uid for uid in await snapshot.members(root) if uid != root.uid]
 
     async def _bequeath(self, transaction: GraphTransaction, context: str, gone: Sequence[Node]) -> None:
@@ -257,7 +248,7 @@ class Eraser:
         """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""
         after: Receipt | None = None
         keys: list[str] = []
-        async with self.graph.snapshot() as snapshot:
+        async with self.graph.archive.snapshot() as snapshot:
             while page := await snapshot.receipts(tenant, after=after, limit=_RECORDS):
                 after = page[-1]
                 keys += [one.key for one in page if not gone.isdisjoint(UID.findall(json.dumps(one.body)))]
@@ -291,7 +282,7 @@ class Eraser:
         """Take what went out of an undone step; return whether it had anything, as a number."""
 
         async def work(transaction: GraphTransaction) -> int:
-            noted = await self.graph.step(step.id)  # another dream may have been here since
+            noted = await self.graph.log.step(step.id)  # another dream may have been here since
             if noted is None or (short := shortened(noted, gone)) == noted:
                 return 0
             await transaction.log_step(short)

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import batched
-from typing import Protocol
 
 from vicw_shared.folding.ledger import Entry
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.ports import GraphArchive, GraphStore, GraphTransaction
+from vicw_shared.ports import GraphTransaction, Store
 
 _READ = 500
 _WRITTEN = 25
 
 
-class Graph(GraphStore, GraphArchive, Protocol):
-    """What has ledgers."""
-
-
-async def loosen(graph: Graph, tenant: str, gone: Collection[str]) -> None:
+async def loosen(graph: Store, tenant: str, gone: Collection[str]) -> None:
     """Take edges to nodes that are gone out of the ledgers of a tenant: they lead nowhere, and would not come back.
 
     Not every such ledger is beside what went: of an item that has expired the graph has no more what it told of others.
@@ -29,7 +24,7 @@ async def loosen(graph: Graph, tenant: str, gone: Collection[str]) -> None:
     """
     for root in await graph.contexts(tenant):
         stale: list[str] = []
-        async with graph.snapshot() as snapshot:
+        async with graph.archive.snapshot() as snapshot:
             for batch in batched(await snapshot.members(root), _READ):
                 stale += [node.uid for node in _loosened((await snapshot.nodes(root, batch)).values(), gone)]
         for batch in batched(stale, _WRITTEN):

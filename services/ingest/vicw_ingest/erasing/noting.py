@@ -8,14 +8,13 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import methodcaller
-from typing import Protocol
 
 from vicw_ingest.planning.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
-from vicw_shared.ports import ErasureNote, Erasures, GraphStore, Step
+from vicw_shared.ports import ErasureNote, Erasures, Step, Store
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, SCATTERED, KEY = "items", "roots", "people", "everything", "scattered", "key"
@@ -34,10 +33,6 @@ _TAGS, _RELATED = "tags", "related"
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Graph(GraphStore, Erasures, Protocol):
-    """What notes are written to."""
-
-
 async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     """Return what tells whether anything is left of what a sealed note is about; nothing, where another has proven it
     and ended it.
@@ -50,12 +45,12 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
 
 
-async def note_copies(graph: Graph, erasure: str, folders: Sequence[str]) -> None:
+async def note_copies(graph: Store, erasure: str, folders: Sequence[str]) -> None:
     """Note folders of copies (absolute paths): they are searched until nothing is left, whoever goes on with it.
 
     Each time it is a note of its own, so that two at once lose none. Of an erasure that has ended nothing is noted.
     """
-    notes = [note for note in await graph.erasures() if note.erasure == erasure]
+    notes = [note for note in await graph.erasures.erasures() if note.erasure == erasure]
     fresh = sorted({*folders} - united(notes, COPIES))
     if notes and fresh:
         note = replace(notes[0], number=1 + secrets.randbits(_NUMBER_BITS), body={COPIES: fresh})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from itertools import groupby
-from typing import Protocol
 
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import GraphAudit, GraphStore, Nodes, scan_pages
+from vicw_shared.ports import Nodes, Store, scan_pages
 
 _PAGE = 500
 
@@ -15,12 +14,8 @@ type Drop = Callable[[str, Sequence[str]], Awaitable[Sequence[Node]]]
 """Removes nodes (uids) of a context, and returns them."""
 
 
-class Graph(GraphStore, GraphAudit, Protocol):
-    """What is gone through, and what counters are removed from."""
-
-
 async def drop_scattered(
-    graph: Graph, tenant: str, contexts: Collection[str], drop: Drop, stands: Callable[[], Awaitable[bool]]
+    graph: Store, tenant: str, contexts: Collection[str], drop: Drop, stands: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
     """Have all nodes of these contexts (names) of a tenant dropped, batch by batch; yield those that went.
 

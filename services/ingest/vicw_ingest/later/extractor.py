@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from prometheus_client import Counter, Gauge
@@ -23,7 +23,7 @@ from vicw_ingest.later.adding import Adding
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import Direction, GraphStore, LanguageModel, UnreadItem, UnreadItems
+from vicw_shared.ports import Direction, LanguageModel, Store, UnreadItem
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
 from vicw_shared.telemetry.spans import Kind, door
 
@@ -45,20 +45,11 @@ FAILING = Gauge("vicw_llm_failing_items", "Those of them that it has failed at",
 DEAD = Gauge("vicw_llm_dead_items", "Items that were given up: read by the rules alone", multiprocess_mode=_NEWEST)
 
 
-class ExtractorGraph(GraphStore, Protocol):
-    """What one adapter is to the extractor."""
-
-    @property
-    def unread(self) -> UnreadItems:
-        """What waits to be read."""
-        ...
-
-
 @dataclass(slots=True)
 class Extractor:
     """Reads what it claims, ``at_once`` texts at a time. Several may run at once, in one process or in many."""
 
-    graph: ExtractorGraph
+    graph: Store
     model: LanguageModel
     registry: EdgeRegistry
     settings: LlmSettings
@@ -73,7 +64,7 @@ class Extractor:
     @classmethod
     def of(
         cls,
-        graph: ExtractorGraph,
+        graph: Store,
         model: LanguageModel,
         registry: EdgeRegistry,
         llm: LlmSettings,

@@ -27,14 +27,12 @@ from vicw_shared.extensions import Registries
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import (
-    GraphArchive,
-    GraphAudit,
     GraphSnapshot,
-    GraphStore,
     GraphTransaction,
     ModelIdentity,
     Receipt,
     Step,
+    Store,
 )
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.marks import require_whole
@@ -43,10 +41,6 @@ _NODES = 500
 _EDGES = 2000
 _RECORDS = 1000
 _TRIES = 3
-
-
-class Exported(GraphStore, GraphArchive, GraphAudit, Protocol):
-    """What is needed of a graph."""
 
 
 class Vectors(Protocol):
@@ -61,7 +55,7 @@ class Vectors(Protocol):
 class Source:
     """A store: its graph, and its vectors with the model that made them (both None: none that could be had)."""
 
-    graph: Exported
+    graph: Store
     vectors: Vectors | None = None
     model: ModelIdentity | None = None
 
@@ -89,9 +83,9 @@ async def export(
     Raises NotFoundError where there is no such tenant or context, ConflictError where an import broke off, and what
     the store and the writer raise.
     """
-    await require_whole(source.graph)
-    total = sum([await source.graph.count(label) for label in Label])
-    async with source.graph.snapshot() as snapshot:
+    await require_whole(source.graph.archive)
+    total = sum([await source.graph.audit.count(label) for label in Label])
+    async with source.graph.archive.snapshot() as snapshot:
         roots = _chosen(await snapshot.roots(), wanted)
         work = _Export(source, snapshot, writer, registries, lambda done: progress("exporting", done, max(done, total)))
         for root in roots:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import batched, groupby
 from operator import methodcaller
-from typing import Protocol
 
 from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
@@ -25,16 +24,12 @@ from vicw_shared.errors import ConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
     Counters,
-    GraphArchive,
-    GraphAudit,
-    GraphStore,
     GraphTransaction,
     KeyRing,
     ModelIdentity,
-    Outbox,
     Receipt,
-    SleepLog,
     Step,
+    Store,
     Use,
     VectorStore,
 )
@@ -50,10 +45,6 @@ type Work = Callable[[GraphTransaction], Awaitable[None]]
 type Stage = Callable[[str, int], Awaitable[None]]
 
 
-class Imported(GraphStore, GraphArchive, GraphAudit, Outbox, SleepLog, Protocol):
-    """What is needed of a graph."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model's.
@@ -61,7 +52,7 @@ class Target:
     A store that has no model yet takes that one. ``keys`` None: API keys are left where they are.
     """
 
-    graph: Imported
+    graph: Store
     open_vectors: Callable[[ModelIdentity], Awaitable[VectorStore | None]]
     keys: KeyRing | None = None
 
@@ -97,31 +88,31 @@ async def import_archive(
     result = Result(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
     vectors = await target.open_vectors(manifest.model) if manifest.model is not None else None
     points = vectors if manifest.model is not None and manifest.model.has_vectors else None
-    if check_first and (await check(graph, graph, points, judged.registry, progress)).violations:
+    if check_first and (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
         raise ConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
     await _Import(judged, graph, mark, progress, manifest.rows()).run()
     if vectors is not None:
-        pointing = Pointing(judged.reader, graph, vectors, progress)
+        pointing = Pointing(judged.reader, graph.outbox, vectors, progress)
         await pointing.run()
         result.vectors = await pointing.stored()
     await _keys(judged, target.keys)
     if not restoring:
-        result.violations = (await check(graph, graph, points, judged.registry, progress)).violations
+        result.violations = (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations
     if mark.tenants and not result.violations:
         await note_mark(graph, mark.tenants[0], None)
     return result
 
 
-async def _begun(judged: Judged, graph: Imported, restoring: bool) -> tuple[Mark, bool]:
+async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[Mark, bool]:
     """Return how far the import is, and whether it begins beside others. Raises ConflictError where it may not be."""
     manifest = judged.reader.manifest
     fresh = Mark(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
-    mark = await read_mark(graph)
+    mark = await read_mark(graph.archive)
     if mark is None or mark.id != fresh.id or mark.given_up:
-        await require_whole(graph)
+        await require_whole(graph.archive)
         mark = None
     own = {tenant: len(await graph.contexts(tenant)) for tenant in judged.tenants}
-    beside = await graph.count(Label.CONTEXT) > sum(own.values())
+    beside = await graph.audit.count(Label.CONTEXT) > sum(own.values())
     if restoring and (beside or (mark is None and any(own.values()))):
         raise ConflictError(
             "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
@@ -138,14 +129,14 @@ async def _begun(judged: Judged, graph: Imported, restoring: bool) -> tuple[Mark
     return mark if mark is not None and mark.tenants else fresh, beside and mark is None
 
 
-async def _require_strange(judged: Judged, graph: Imported) -> None:
+async def _require_strange(judged: Judged, graph: Store) -> None:
     """Raise ConflictError where the store has a node or a step of the export: a forged one has another tenant's."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
-            if held := await graph.homes([node.uid for _, node in part]):
+            if held := await graph.audit.homes([node.uid for _, node in part]):
                 raise ConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
     for line, step in judged.reader.rows(STEPS, STEP_ROWS):
-        if await graph.step(step.id) is not None:
+        if await graph.log.step(step.id) is not None:
             raise ConflictError(f"{STEPS}, line {line}: the store has the step {step.id} already, of another tenant")
 
 
@@ -162,7 +153,7 @@ async def _keys(judged: Judged, ring: KeyRing | None) -> None:
 @dataclass(slots=True)
 class _Import:
     judged: Judged
-    graph: Imported
+    graph: Store
     mark: Mark
     progress: Progress
     total: int

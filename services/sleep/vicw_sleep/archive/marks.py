@@ -5,14 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from operator import methodcaller
-from typing import Protocol
 
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.ports import GraphArchive, GraphStore
-
-
-class Graph(GraphStore, GraphArchive, Protocol):
-    """What is asked for an import, and told how it is with it."""
+from vicw_shared.ports import GraphArchive, GraphStore, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ async def note_mark(graph: GraphStore, tenant: str, mark: Mark | None) -> None:
     await graph.write(tenant, "", methodcaller("mark_import", mark.dump() if mark is not None else None))
 
 
-async def begin_giving_up(graph: Graph) -> None:
+async def begin_giving_up(graph: Store) -> None:
     """Note that the import that broke off must not go on. Raises as ``read_half`` does."""
-    mark = await read_half(graph)
+    mark = await read_half(graph.archive)
     await note_mark(graph, mark.tenants[0], replace(mark, given_up=True))

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 from prometheus_client import Counter
@@ -26,17 +25,13 @@ from vicw_shared.points import point_of
 from vicw_shared.ports import (
     Direction,
     Flow,
-    GraphStore,
     GraphTransaction,
-    Growths,
     Lane,
     Outcome,
     Point,
-    Rounds,
-    SleepLog,
     Step,
+    Store,
     UnreadItems,
-    Uses,
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
@@ -57,10 +52,6 @@ REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have los
 
 type Told = Callable[[Flow, Fold | None, str], None]
 """Is told of each batch: what it is folded into, or why it is not."""
-
-
-class Graph(GraphStore, SleepLog, Uses, Growths, Rounds, Protocol):
-    """What consolidation needs of a graph."""
 
 
 @dataclass(slots=True)
@@ -99,7 +90,7 @@ class Consolidation:
     cut at ``chunk_chars``. The model of ``asking`` writes it, if there is one. ``give_way``: see ``Drafter``.
     """
 
-    graph: Graph
+    graph: Store
     unread: UnreadItems
     indexes: Indexes
     registry: EdgeRegistry
@@ -170,7 +161,7 @@ class Consolidation:
 
     async def _is_settled(self, batch: Sequence[Material], run: _Run) -> bool:
         """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
-        step = await self.graph.step(_step_id(macro_uid([one.event for one in batch])))
+        step = await self.graph.log.step(_step_id(macro_uid([one.event for one in batch])))
         if step is None or step.outcome is Outcome.DONE:
             return False
         run.done.left += 1
@@ -181,7 +172,7 @@ class Consolidation:
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
         """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
-        step = await undoable(self.graph, step_id, MAKER, now=now, grace=grace)
+        step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> Unfolded:
             macro = (await transaction.nodes([step.subject])).get(step.subject)

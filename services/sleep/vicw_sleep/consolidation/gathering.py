@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
-from typing import Protocol
 
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphStore, Neighbour, UnreadItems, Use, Uses
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Store, UnreadItems, Use
 from vicw_sleep.consolidation.material import Material
 
 _AT_ONCE = 200
@@ -18,11 +17,7 @@ _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
-class Graph(GraphStore, Uses, Protocol):
-    """What is read of."""
-
-
-async def read_material(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+async def read_material(graph: Store, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
     """Return the material of these Events of one context, in their order; without passages where those are too many."""
     found: list[Material] = []
     for batch in batched(events, _AT_ONCE):
@@ -30,7 +25,7 @@ async def read_material(graph: Graph, unread: UnreadItems, events: Sequence[Node
     return found
 
 
-async def _read(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+async def _read(graph: Store, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
     passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], MOST_PASSAGES + 1))
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
@@ -40,7 +35,7 @@ async def _read(graph: Graph, unread: UnreadItems, events: Sequence[Node]) -> li
     statements = {uid: [node for node in nodes if node.is_statement] for uid, nodes in said.items()}
     causal = await _causal(graph, tenant, [node.uid for nodes in statements.values() for node in nodes])
     waiting = await unread.of(tenant, uids)
-    uses = await graph.uses(tenant, uids)
+    uses = await graph.uses.uses(tenant, uids)
     return [
         _material(event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting, uses)
         for event in events

@@ -11,7 +11,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Growth, Rounds
+from vicw_shared.ports import Growth, SleepLog
 from vicw_shared.rounds import noted
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batching import LEAST, Rules
@@ -96,7 +96,7 @@ async def catch_up(
     if errand is None:
         return CaughtUp(None)
     grown = errand.grown
-    async with noted(consolidation.graph, BY_DAY, first=left is None) as round_:
+    async with noted(consolidation.graph.log, BY_DAY, first=left is None) as round_:
         done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
         caught = await _caught_up(consolidation, settings, grown, done)
         round_.failed, round_.more = done is None, caught.next is not None
@@ -110,19 +110,19 @@ async def _caught_up(
         return CaughtUp(Errand(grown, done.next))
     if done is not None and done.changed and done.macros:
         return CaughtUp(None)  # what has changed meanwhile is judged anew at the next look, all that is left by night
-    await consolidation.graph.note_growth(grown)
+    await consolidation.graph.log.note_growth(grown)
     return CaughtUp(await _grown(consolidation, settings))
 
 
 async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> Errand | None:
     if not settings.interactions:
         return None
-    found = await consolidation.graph.grown(settings.interactions, limit=1)
+    found = await consolidation.graph.log.grown(settings.interactions, limit=1)
     return Errand(found[0]) if found else None
 
 
 async def keep_consolidating(
-    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, rounds: Rounds
+    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
     """Take turns when they are due, by the clock and by what has arrived, for ever."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from vicw_shared.ports import GraphStore, Scope, VectorQuery, VectorStore
+from vicw_shared.ports import Scope, Store, VectorQuery, VectorStore
 from vicw_sleep.mirror.atoms import Atom, atom_of
 
 FLOOR = 0.35
@@ -45,15 +44,11 @@ def eyes(atom: Atom) -> tuple[object, ...]:
     return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
 
 
-class WholeGraph(GraphStore, Protocol):
-    """What it takes of a graph to look for likeness."""
-
-
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """Looks for what items are like."""
 
-    graph: WholeGraph
+    graph: Store
     vectors: VectorStore
     now: datetime
 

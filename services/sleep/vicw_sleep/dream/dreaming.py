@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 from prometheus_client import Counter
 
@@ -20,13 +20,12 @@ from vicw_shared.dreams import MADE, forget
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
-    GraphAudit,
     GraphTransaction,
     Items,
     Nodes,
     Outcome,
-    SleepLog,
     Step,
+    Store,
     WholeItem,
     WorkQueue,
     scan_pages,
@@ -35,7 +34,7 @@ from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
-from vicw_sleep.dream.alike import Likeness, WholeGraph
+from vicw_sleep.dream.alike import Likeness
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.taking_turns import Deadline
@@ -48,10 +47,6 @@ TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to i
 
 type Told = Callable[[Dreamt], None]
 """Is told of each item to which something is added, and what."""
-
-
-class Graph(WholeGraph, GraphAudit, SleepLog, Protocol):
-    """What a dream needs of a graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +95,7 @@ class Done:
 class Dream:
     """Dreams, and takes back."""
 
-    graph: Graph
+    graph: Store
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
@@ -123,7 +118,7 @@ class Dream:
         """
         done, deadline = Done(), Deadline(seconds)
         foretold = Count[str]() if dry else None
-        total = sum([await self.graph.count(label) for label in _LABELS])
+        total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
             async for behind, whole in pages(self.graph, start):
                 page = whole if most is None else whole[: most - done.items]
@@ -144,7 +139,7 @@ class Dream:
 
         Raises NotFoundError for a step that cannot be undone, with the reason.
         """
-        step = await undoable(self.graph, step_id, DREAM, now=now, grace=grace)
+        step = await undoable(self.graph.log, step_id, DREAM, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> int:
             mine = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
@@ -161,7 +156,7 @@ class Dream:
     ) -> None:
         atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
         short = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
-        due = [atom for atom in short if may_be_dreamt_of(await self.graph.step(step_id(atom.item.uid)))]
+        due = [atom for atom in short if may_be_dreamt_of(await self.graph.log.step(step_id(atom.item.uid)))]
         due.sort(key=lambda atom: atom.item.context)
         for context, some in groupby(due, key=lambda atom: atom.item.context):
             if dreams := await self._dreamt(list(some), rules, now):
@@ -205,7 +200,7 @@ class Dream:
         done.tags += len(added.edges)
 
 
-async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tuple[Bookmark, list[WholeItem]]]:
+async def pages(graph: Store, start: Bookmark | None = None) -> AsyncIterator[tuple[Bookmark, list[WholeItem]]]:
     """Yield all live items, page by page, each with the place behind it: those behind ``start``."""
     for tenant in await _tenants(graph):
         for label in _LABELS:
@@ -217,7 +212,7 @@ async def pages(graph: Graph, start: Bookmark | None = None) -> AsyncIterator[tu
                 yield Bookmark(tenant, label, page[-1].item.uid), page
 
 
-async def _tenants(graph: Graph) -> list[str]:
+async def _tenants(graph: Store) -> list[str]:
     return sorted({root.tenant async for page in scan_pages(graph, Nodes(Label.CONTEXT)) for root in page})
 
 

@@ -9,7 +9,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Rounds
+from vicw_shared.ports import SleepLog
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
@@ -36,7 +36,7 @@ async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) ->
 
 
 async def keep_dreaming(
-    opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, rounds: Rounds
+    opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
     """Take turns when they are due, for ever."""
     await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "dream", rounds)

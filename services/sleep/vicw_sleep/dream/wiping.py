@@ -10,15 +10,15 @@ from itertools import groupby
 
 from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Step, Steps, WorkQueue, scan_pages
+from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Step, Steps, Store, WorkQueue, scan_pages
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
-from vicw_sleep.dream.dreaming import WIPED, Graph, pages
+from vicw_sleep.dream.dreaming import WIPED, pages
 
 _PAGE = 500
 
 
-async def wipe(graph: Graph, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> int:
+async def wipe(graph: Store, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> int:
     """Drop all edges and tags that dreams have made, of all tenants; return how many edges.
 
     What a dream was undone for is left alone as before; all else may be dreamt of again. A wipe that is broken off is
@@ -48,7 +48,7 @@ async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: da
     return len(dreamt)
 
 
-async def _wipe_steps(graph: Graph, now: datetime, *, bare: bool = False) -> None:
+async def _wipe_steps(graph: Store, now: datetime, *, bare: bool = False) -> None:
     """Note that what dreams have made is wiped; ``bare``: of those alone that have none of it left."""
     async for page in scan_pages(graph, Steps(task=DREAM)):
         done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
@@ -65,7 +65,7 @@ async def _log(transaction: GraphTransaction, *, steps: Sequence[Step], bare: bo
             await transaction.log_step(step)
 
 
-async def _wipe_tags(graph: Graph, now: datetime) -> None:
+async def _wipe_tags(graph: Store, now: datetime) -> None:
     """Drop the tags that are left of what is retired; what somebody has given since is a tag as any other."""
     async for page in scan_pages(graph, Nodes(Label.CONCEPT), limit=_PAGE):
         made = sorted(filter(is_dreamt, page), key=lambda node: (node.tenant, node.context))

@@ -11,19 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from vicw_shared.clock import EPOCH, now
 from vicw_shared.finishing import finish, in_thread
 from vicw_shared.model import Label
 from vicw_shared.ports import (
     Changes,
-    Erasures,
-    GraphStore,
     Items,
     PassageChange,
-    Rounds,
-    StoreRecord,
+    Store,
     WholeItem,
     scan_pages,
 )
@@ -47,15 +43,11 @@ _LISTING = -1
 """In place of a bundle: what lists others is of none."""
 
 
-class Graph(GraphStore, StoreRecord, Erasures, Rounds, Protocol):
-    """What a mirror needs of a graph."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mirror:
     """Keeps the mirror of a ``tenant`` at a ``path``, for those whom ``sight`` says."""
 
-    graph: Graph
+    graph: Store
     path: Path
     tenant: str
     sight: Sight = field(default_factory=Sight)
@@ -93,7 +85,12 @@ class Mirror:
 
     async def marker(self) -> Marker:
         """Return what marks a folder as this mirror."""
-        return Marker(await self.graph.store_id(), self.tenant, self.sight.viewer, erased=await self.graph.erased())
+        return Marker(
+            await self.graph.record.store_id(),
+            self.tenant,
+            self.sight.viewer,
+            erased=await self.graph.erasures.erased(),
+        )
 
     async def is_there(self) -> bool:
         """Tell whether there is a mirror of this tenant already. Nothing is written."""

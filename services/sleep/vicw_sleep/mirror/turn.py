@@ -10,10 +10,11 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.ports import Store
 from vicw_shared.rounds import TURN_SECONDS, note
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.leaving import EDITS
-from vicw_sleep.mirror.mirroring import Graph, Mirror
+from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 
 _log = structlog.get_logger()
@@ -22,7 +23,7 @@ _REST = 10
 """How many times as long as a turn took the next one waits at least: a tenth of one processor is the most that goes."""
 
 
-async def turn(graph: Graph, settings: MirrorSettings) -> None:
+async def turn(graph: Store, settings: MirrorSettings) -> None:
     """Bring the mirror up to date, if one is wanted. What goes wrong is logged, and is for the next turn."""
     if settings.path is None:
         return
@@ -34,17 +35,17 @@ async def turn(graph: Graph, settings: MirrorSettings) -> None:
         _log.info("the mirror is left to whoever writes to it", reason=error.detail)
     except VicwError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
-        await note(graph, "mirror", began, error.detail)
+        await note(graph.log, "mirror", began, error.detail)
     else:
         if done.pages or done.removed:
             told = {"pages": done.pages, "removed": done.removed, "atoms": done.atoms, "anew": done.built}
             _log.info("the mirror is up to date", **told)
-            await note(graph, "mirror", began)
+            await note(graph.log, "mirror", began)
         for page in done.edited:
             _log.warning(f"a page of the mirror was edited; the edit is kept in {EDITS}", page=page)
 
 
-async def keep_mirrored(graph: Graph, settings: MirrorSettings) -> NoReturn:
+async def keep_mirrored(graph: Store, settings: MirrorSettings) -> NoReturn:
     """Take turns, for ever."""
     while True:
         began = time.monotonic()

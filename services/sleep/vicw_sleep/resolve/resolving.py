@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from prometheus_client import Counter
 
@@ -20,12 +20,10 @@ from vicw_shared.merging import MERGED_INTO, is_guess
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import (
     Direction,
-    GraphAudit,
-    GraphStore,
     GraphTransaction,
     Nodes,
     Outcome,
-    SleepLog,
+    Store,
     scan_pages,
 )
 from vicw_shared.progress import Progress, silent
@@ -42,10 +40,6 @@ SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since
 
 type Told = Callable[[Decided], None]
 """Is told of each pair that was judged, and of each that was split."""
-
-
-class Graph(GraphStore, GraphAudit, SleepLog, Protocol):
-    """What resolving needs of a graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +101,7 @@ class Done:
 class Resolve:
     """Merges what is one, and takes back."""
 
-    graph: Graph
+    graph: Store
     registry: EdgeRegistry
     told: Told = field(default=lambda decided: None)
     progress: Progress = silent
@@ -148,7 +142,7 @@ class Resolve:
 
         Raises NotFoundError for a step that cannot be undone, with the reason.
         """
-        step = await undoable(self.graph, step_id, RESOLVE, now=now, grace=grace)
+        step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> bool:
             return await take_back(transaction, step, Decision(step.tenant, now, self.registry))
@@ -210,7 +204,7 @@ class Resolve:
         async def work(transaction: GraphTransaction) -> Decided:
             return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
 
-        step = await self.graph.step(step_id(pair.things))
+        step = await self.graph.log.step(step_id(pair.things))
         if step is not None and step.outcome is Outcome.UNDONE:
             decided = Decided(Fate.LEAVE, pair.things, "a merge of the two was undone")
         else:

@@ -9,7 +9,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Rounds
+from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
 from vicw_sleep.schedule import Schedule
@@ -43,7 +43,7 @@ async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | No
 
 
 async def keep_resolving(
-    opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: Rounds
+    opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
     """Take turns when they are due, for ever."""
     await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "resolve", rounds)

@@ -39,13 +39,13 @@ async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteK
     ring = SqliteKeyRing(path / GRAPH)
     if (server := DataDir.server_of(path)) is not None:
         async with open_beside(path) as beside:
-            model = (await beside.models()).used
+            model = (await beside.record.models()).used
             with Remote(server) as remote:
                 asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
                 yield Source(graph=beside, vectors=asked, model=model), ring
         return
     async with open_offline(settings) as (graph, vectors):
-        yield Source(graph=graph, vectors=vectors, model=(await graph.models()).used), ring
+        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), ring
 
 
 @asynccontextmanager
@@ -56,15 +56,15 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
         data_dir = stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         graph = SqliteGraphStore(data_dir, load_registries().edges)
         stack.push_async_callback(graph.close)
-        if (await graph.models()).change is not None:
+        if (await graph.record.models()).change is not None:
             raise ConflictError(CHANGING)
 
         async def open_vectors(model: ModelIdentity) -> VectorStore | None:
-            used = (await graph.models()).used
+            used = (await graph.record.models()).used
             if used not in {None, model}:
                 return None
             if not model.has_vectors:
-                await graph.set_model(model)
+                await graph.record.set_model(model)
                 return NullVectorStore()
             data_dir.require_room_to_index()
             folder = folder_of(data_dir.path, model, model)
@@ -72,7 +72,7 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
                 await mark_lost(graph)
             store = await asyncio.to_thread(open_folder, folder, model, anew=False)
             stack.push_async_callback(store.close)
-            await graph.set_model(model)
+            await graph.record.set_model(model)
             return store
 
         yield Target(graph=graph, open_vectors=open_vectors, keys=SqliteKeyRing(data_dir.path / GRAPH))

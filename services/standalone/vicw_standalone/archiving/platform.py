@@ -29,10 +29,10 @@ async def open_source() -> AsyncIterator[tuple[Source, Neo4jKeyRing]]:
         with told_where(settings):
             current = await QdrantCollections(client, settings.qdrant.alias).current()
         vectors = None
-        if current is not None and current.model == (await graph.models()).used:
+        if current is not None and current.model == (await graph.record.models()).used:
             vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
             stack.push_async_callback(vectors.close)
-        yield Source(graph=graph, vectors=vectors, model=(await graph.models()).used), graph.key_ring
+        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), graph.key_ring
 
 
 @asynccontextmanager
@@ -43,20 +43,20 @@ async def open_target() -> AsyncIterator[Target]:
 
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())
-        if (await graph.models()).change is not None:
+        if (await graph.record.models()).change is not None:
             raise ConflictError("A change of the model is under way: let `vicw reindex --platform` end it first")
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
         collections = QdrantCollections(client, settings.qdrant.alias)
 
         async def open_vectors(model: ModelIdentity) -> VectorStore | None:
-            used = (await graph.models()).used
+            used = (await graph.record.models()).used
             if used not in {None, model} or not model.has_vectors:
                 return None
             if used is not None and await collections.current() is None:
                 raise UnavailableError("vectors", "the collection was lost; start the platform, which makes it anew")
             collection = await collections.open(model)
-            await graph.set_model(model)
+            await graph.record.set_model(model)
             vectors = QdrantVectorStore(client, collection.name, timeout_seconds=settings.qdrant.timeout_seconds)
             stack.push_async_callback(vectors.close)
             return vectors

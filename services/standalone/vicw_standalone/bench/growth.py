@@ -62,9 +62,9 @@ async def embedded_texts(store: Path) -> list[str]:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, EdgeRegistry.with_core_types())
         try:
-            await graph.requeue(_passages(store))
+            await graph.outbox.requeue(_passages(store))
             found: list[str] = []
-            while pending := await graph.claim(_BATCH, seconds=_LEASE_SECONDS):
+            while pending := await graph.outbox.claim(_BATCH, seconds=_LEASE_SECONDS):
                 for point in pending:
                     found += dict.fromkeys(wrapped(part) for part in point.parts)
         finally:

@@ -101,7 +101,7 @@ class LocalTarget:
 
     async def passages(self) -> int:
         """Return how many passages it has."""
-        return await self._standalone.graph.count(Label.CHUNK)
+        return await self._standalone.graph.audit.count(Label.CHUNK)
 
     async def vectors_of(self, label: Label) -> int:
         """Return how many of its passages (Chunk) or statements (Event) have a vector."""

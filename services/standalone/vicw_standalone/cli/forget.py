@@ -11,6 +11,7 @@ import typer
 
 from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
+from vicw_shared.ports import Store
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.capacity import capacity
 from vicw_standalone.cli.console import err, fail, harmless, out
@@ -19,10 +20,10 @@ from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.erasing.choosing import Chosen
-    from vicw_ingest.erasing.eraser import Done, Eraser, Graph
+    from vicw_ingest.erasing.eraser import Done, Eraser
     from vicw_standalone.forgetting.proving import Ended
 
-    type Choose = Callable[[Graph], Awaitable[Chosen | list[Chosen]]]
+    type Choose = Callable[[Store], Awaitable[Chosen | list[Chosen]]]
 
 app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
@@ -82,7 +83,7 @@ def person(
     """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
     from vicw_ingest.erasing.choosing import choose_person
 
-    def choose(graph: Graph) -> Awaitable[Chosen]:
+    def choose(graph: Store) -> Awaitable[Chosen]:
         return choose_person(graph, tenant, name, context, everywhere=everywhere, with_mentions=mentions)
 
     _forget(choose, copies, dry_run, yes, data_dir, platform)
@@ -223,13 +224,13 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
     """Refuse a folder that is not there, unless an erasure that goes on was told of it: then it was removed."""
     from vicw_ingest.erasing.noting import copies_of
 
-    noted = await copies_of(eraser.graph, await eraser.pending())
+    noted = await copies_of(eraser.graph.erasures, await eraser.pending())
     for folder in copies:
         if not folder.exists() and str(folder) not in noted:
             fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
 
 
-async def _begin(choose: Choose, graph: Graph, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
+async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
     from vicw_sleep.archive.marks import begin_giving_up
 

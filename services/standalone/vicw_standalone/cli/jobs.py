@@ -72,7 +72,9 @@ def list_failures(
 
     async def read() -> tuple[list[Failure], Backlog]:
         async with open_graph_of(data_dir, platform) as graph:
-            return await graph.failures(tenant, sys.maxsize if everything else limit), await graph.backlog(tenant)
+            return await graph.outbox.failures(
+                tenant, sys.maxsize if everything else limit
+            ), await graph.outbox.backlog(tenant)
 
     found, backlog = asyncio.run(read())
     if as_json:
@@ -119,7 +121,7 @@ def show(
 
     async def read() -> JobStatus:
         async with open_graph_of(data_dir, platform) as graph:
-            return await job_status(job, whose, graph, graph, graph.unread)
+            return await job_status(job, whose, graph.record, graph.outbox, graph.unread)
 
     try:
         status = asyncio.run(read())
@@ -159,7 +161,7 @@ def uid_of(entry: str) -> str:
 
 async def _replay(entries: list[str] | None, tenant: str | None, data_dir: Path | None, platform: bool) -> int:
     async with open_graph_of(data_dir, platform) as graph:
-        count = await graph.replay(entries, tenant=tenant)
+        count = await graph.outbox.replay(entries, tenant=tenant)
     if platform and count:
         from vicw_shared.adapters.celery_queue import CeleryQueue
 

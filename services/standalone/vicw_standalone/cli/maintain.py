@@ -121,7 +121,7 @@ async def _check_platform(progress: Progress) -> Report:
     from vicw_standalone.apart import open_stores
 
     async with open_stores() as (graph, vectors):
-        return await check(graph, graph, vectors, load_registries().edges, progress)
+        return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)
 
 
 async def _check(settings: Settings, progress: Progress) -> Report:
@@ -129,7 +129,7 @@ async def _check(settings: Settings, progress: Progress) -> Report:
     from vicw_standalone.offline import open_offline
 
     async with open_offline(settings) as (graph, vectors):
-        model = (await graph.models()).used
+        model = (await graph.record.models()).used
         if vectors is None and (model is None or model.has_vectors):
             raise UnavailableError("vectors", "the index is missing. `vicw serve` rebuilds it, or `vicw reindex`")
-        return await check(graph, graph, vectors, load_registries().edges, progress)
+        return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)

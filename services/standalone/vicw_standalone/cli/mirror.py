@@ -18,7 +18,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.erasing.choosing import KnowsTenants
+    from vicw_shared.ports import Store
     from vicw_sleep.mirror.mirroring import Mirror
     from vicw_sleep.mirror.writing import Mirrored
 
@@ -130,7 +130,7 @@ def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitab
     return asyncio.run(run())
 
 
-async def _require_known(graph: KnowsTenants, mirror: Mirror) -> None:
+async def _require_known(graph: Store, mirror: Mirror) -> None:
     """Refuse a tenant of which nothing is stored: its name is mistyped. A mirror that shows it still is emptied."""
     from vicw_ingest.erasing.choosing import choose_tenant
 

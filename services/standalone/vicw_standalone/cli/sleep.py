@@ -188,7 +188,7 @@ def status(
                 if step.at <= began - timedelta(days=1):
                     break
                 recent[_EXPIRED if step.task == EXPIRE else step.outcome.value] += 1
-            return last, await graph.rounds()
+            return last, await graph.log.rounds()
 
     step, rounds = asyncio.run(read())
     for line in told_of(read_settings(data_dir=data_dir), rounds, began):

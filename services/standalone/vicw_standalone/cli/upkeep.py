@@ -67,13 +67,13 @@ async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bo
     from vicw_sleep.reconcile import reconcile as compare
 
     graph, vectors = sleeper.graph, sleeper.indexes.reading.vectors
-    total = await graph.count(Label.CHUNK)
+    total = await graph.audit.count(Label.CHUNK)
     found, place, side, pages = Reconciled(0, 0, 0, Place()), Place(), "", 0
     while found.next is not None:
         place = found.next
         pages = pages + 1 if place.side == side else 1
         side = place.side
-        more = await compare(graph, graph, vectors, start=place, pages=1, dry=dry, alone=alone)
+        more = await compare(graph.outbox, graph.audit, vectors, start=place, pages=1, dry=dry, alone=alone)
         found = Reconciled(
             found.missing + more.missing, found.stale + more.stale, found.orphaned + more.orphaned, more.next
         )

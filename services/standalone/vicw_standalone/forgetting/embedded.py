@@ -63,8 +63,8 @@ async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
     with DataDir(data_dir) as held:
         graph = SqliteGraphStore(held, load_registries().edges)
         try:
-            await graph.scrub()
-            used = (await graph.models()).used
+            await graph.erasures.scrub()
+            used = (await graph.record.models()).used
         finally:
             await graph.close()
         await in_thread(_rewrite_indexes, data_dir, used)
@@ -73,7 +73,7 @@ async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
         proof = await _prove(settings, erasure)
         if proof.holds:
             async with open_offline(settings) as (graph, _):
-                await graph.end_erasure(erasure)
+                await graph.erasures.end_erasure(erasure)
         ended.append(Ended(erasure, done, proof))
     return ended
 
@@ -81,8 +81,8 @@ async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
 async def _prove(settings: Settings, erasure: str) -> Proof:
     data_dir, mirror = settings.storage.data_dir, settings.mirror.path
     async with open_offline(settings) as (graph, vectors):
-        fingerprints = await fingerprints_of(graph, erasure)
-        folders = [Path(folder) for folder in await copies_of(graph, [erasure])]
+        fingerprints = await fingerprints_of(graph.erasures, erasure)
+        folders = [Path(folder) for folder in await copies_of(graph.erasures, [erasure])]
 
         async def search(remains: Remains) -> int:
             await look_through(graph, [vectors] if vectors is not None else [], remains)

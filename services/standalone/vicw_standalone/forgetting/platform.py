@@ -7,12 +7,11 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 
 from vicw_ingest.erasing.eraser import Done, Eraser
 from vicw_ingest.erasing.noting import copies_of, fingerprints_of
 from vicw_shared.errors import ConflictError
-from vicw_shared.ports import GraphAudit, Outbox, VectorStore
+from vicw_shared.ports import Store, VectorStore
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.remains import Remains, look_at_points_again, look_through
@@ -24,9 +23,6 @@ from vicw_standalone.forgetting.proving import Ended, prove
 _WAIT_SECONDS = 60.0
 """How long others are waited for: workers, and who writes to the mirror."""
 _LOOK_SECONDS = 0.5
-
-
-class _Graph(Outbox, GraphAudit, Protocol): ...
 
 
 @asynccontextmanager
@@ -79,25 +75,25 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
 
     ended = []
     for erasure, done in erasures.items():
-        folders = [Path(folder) for folder in await copies_of(graph, [erasure])]
-        proof = await prove(await fingerprints_of(graph, erasure), search, folders, None)
+        folders = [Path(folder) for folder in await copies_of(graph.erasures, [erasure])]
+        proof = await prove(await fingerprints_of(graph.erasures, erasure), search, folders, None)
         if proof.holds:
-            await graph.end_erasure(erasure)
+            await graph.erasures.end_erasure(erasure)
         else:
-            proof.waiting = (await graph.backlog()).waiting
+            proof.waiting = (await graph.outbox.backlog()).waiting
         ended.append(Ended(erasure, done, proof))
     return ended
 
 
-async def _follow(graph: _Graph, vectors: Sequence[VectorStore], remains: Remains) -> None:
+async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Remains) -> None:
     """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
 
     Those of no passage are removed at once: of a summary that was never stored, since its making has died.
     """
     until = time.monotonic() + _WAIT_SECONDS
     while uids := remains.points():
-        waiting = (await graph.backlog()).waiting  # before the look, which then is at what was settled
-        nobodys = sorted(set(uids) - (await graph.point_states(uids)).keys())
+        waiting = (await graph.outbox.backlog()).waiting  # before the look, which then is at what was settled
+        nobodys = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())
         for store in vectors if nobodys else ():
             await store.delete(nobodys)
         await look_at_points_again(vectors, remains)

@@ -10,7 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
-from typing import Protocol
 
 import structlog
 
@@ -21,7 +20,7 @@ from vicw_shared.comparing import compare
 from vicw_shared.errors import FatalError, RetryableError
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label
-from vicw_shared.ports import GraphAudit, ModelChange, ModelIdentity, Outbox, Passages, PendingPoint, StoreRecord
+from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
 from vicw_shared.progress import Progress
 from vicw_sleep.reconcile import Place, reconcile
 from vicw_standalone.reindexing.lock import ChangeLock
@@ -34,25 +33,21 @@ _HOLD = 60_000_000
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
 
 
-class Graph(GraphAudit, Outbox, StoreRecord, Protocol):
-    """What an index is made from."""
-
-
-async def mark_lost(graph: Graph) -> None:
+async def mark_lost(graph: Store) -> None:
     """Mark the index of the model in use, which is about to be made anew, as one that lacks passages."""
-    if await graph.any_indexed():
-        await graph.mark_rebuilding(now())
+    if await graph.outbox.any_indexed():
+        await graph.record.mark_rebuilding(now())
 
 
-async def bring_to_agreement(graph: Graph, index: Index, settle: Callable[[int], Awaitable[None]]) -> None:
+async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int], Awaitable[None]]) -> None:
     """Compare the index in use with the graph, queue what differs and ``settle`` it, until nothing does: lift the mark.
 
     Returns at once when another index is in use.
     """
-    while (models := await graph.models()).used == index.model:
-        found = await reconcile(graph, graph, index.vectors, start=Place(lost_at=models.rebuilding))
+    while (models := await graph.record.models()).used == index.model:
+        found = await reconcile(graph.outbox, graph.audit, index.vectors, start=Place(lost_at=models.rebuilding))
         if found.rebuilt is not None:
-            await graph.clear_rebuilding(found.rebuilt)
+            await graph.record.clear_rebuilding(found.rebuilt)
         differing = found.missing + found.stale
         if not differing and found.rebuilt == models.rebuilding:
             return
@@ -85,7 +80,7 @@ class Reindex:
     has to say for the new one, where that is not its name.
     """
 
-    graph: Graph
+    graph: Store
     target: Index
     indexer: Indexer
     progress: Progress
@@ -99,7 +94,7 @@ class Reindex:
     _maker: PointMaker = field(init=False)
 
     def __post_init__(self) -> None:
-        self._lock = ChangeLock(self.graph)
+        self._lock = ChangeLock(self.graph.record)
         self._maker = PointMaker(self.target.embedder)
 
     async def run(self) -> Reindexed:
@@ -109,7 +104,7 @@ class Reindex:
         engine is away for longer than ``patience_seconds``; run again, it goes on.
         """
         async with self._lock.held():
-            used = (await self.graph.models()).used
+            used = (await self.graph.record.models()).used
             before = used if used != self.target.model else None
             if before is None:
                 await self._lock.set_model(self.target.model)  # another change is given up
@@ -129,7 +124,7 @@ class Reindex:
                 await asyncio.sleep(_LOOK_SECONDS)
 
             await self._patiently(lambda: bring_to_agreement(self.graph, self.target, settle))
-            passages = await self.graph.count(Label.CHUNK)
+            passages = await self.graph.audit.count(Label.CHUNK)
         return Reindexed(self.target.model, before, self._embedded, passages)
 
     async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
@@ -160,7 +155,7 @@ class Reindex:
         A pass keeps no place: what a killed one has done is found done by the next. ``held``: the index of this model
         is in use, and nothing is written to it meanwhile.
         """
-        total, done, changed, after = await self._patiently(lambda: self.graph.count(Label.CHUNK)), 0, 0, None
+        total, done, changed, after = await self._patiently(lambda: self.graph.audit.count(Label.CHUNK)), 0, 0, None
         while page := await self._patiently(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
             changed += await self._patiently(lambda page=page, done=done: self._mend(page, done, total))  # type: ignore[misc]
             after, done = page[-1].point_id, done + len(page)

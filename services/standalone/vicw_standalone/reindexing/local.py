@@ -45,7 +45,7 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
     """
     async with AsyncExitStack() as stack:
         data_dir, graph = await stack.enter_async_context(_opened(settings))
-        models, embedders = await graph.models(), Embedders(settings, *given)
+        models, embedders = await graph.record.models(), Embedders(settings, *given)
         stack.push_async_callback(embedders.close)
         if model is None and models.change is not None:
             model = models.change.source or models.change.model.name
@@ -61,8 +61,10 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
         async def swap() -> None:
             choose(settings.storage.data_dir, started.source)
 
-        indexes, ingest = Indexes(graph, opener), settings.ingest
-        indexer = Indexer(graph, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index)
+        indexes, ingest = Indexes(graph.record, opener), settings.ingest
+        indexer = Indexer(
+            graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
+        )
         done = await Reindex(graph, target, indexer, progress, indexes.look, swap, source=started.source).run()
         store.agreed()
         return done

@@ -62,7 +62,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
     async def opener(_: ModelIdentity) -> Index:
         return target
 
-    indexes = Indexes(graph, opener)
+    indexes = Indexes(graph.record, opener)
 
     async def known() -> None:
         await everybody_knows()
@@ -75,7 +75,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
         return await Reindex(
             graph,
             target,
-            Indexer(graph, indexes, ingest.batch, ingest.max_tries),
+            Indexer(graph.outbox, indexes, ingest.batch, ingest.max_tries),
             progress,
             known,
             swap,
@@ -86,7 +86,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
 
 
 async def _target(platform: Platform, name: str | None) -> Index:
-    models, opened = await platform.graph.models(), platform.indexes
+    models, opened = await platform.graph.record.models(), platform.indexes
     if name is not None:
         embedder, identity = await opened.servers.named(name, but=models.used)
         return opened.index(identity, await opened.collections.ensure(identity), embedder)
@@ -98,10 +98,10 @@ async def _target(platform: Platform, name: str | None) -> Index:
 
 async def status(platform: Platform) -> Status:
     """Return which index is in use, and how far a change is."""
-    models, collections = await platform.graph.models(), await platform.indexes.collections.all()
+    models, collections = await platform.graph.record.models(), await platform.indexes.collections.all()
     return Status(
         models,
-        await platform.graph.count(Label.CHUNK),
+        await platform.graph.audit.count(Label.CHUNK),
         {each.model: each.points for each in collections},
     )
 
@@ -111,7 +111,7 @@ async def drop_old(platform: Platform) -> list[ModelIdentity]:
 
     Raises ConflictError before a change is over.
     """
-    models, collections = await platform.graph.models(), platform.indexes.collections
+    models, collections = await platform.graph.record.models(), platform.indexes.collections
     if models.change is not None:
         raise ConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
     old = [each for each in await collections.all() if not each.current and each.model != models.used]

@@ -116,7 +116,7 @@ class Reindexing:
 
     async def _any_vectors(self) -> bool:
         """Tell whether an index is in use, or a change to one under way."""
-        models = await self._graph.models()
+        models = await self._graph.record.models()
         return models.change is not None or (models.used is not None and models.used.has_vectors)
 
     def _require_idle(self) -> None:
@@ -141,7 +141,7 @@ class Reindexing:
         self.work = replace(self.work, running=False, result=result)
 
     async def _target(self, name: str | None) -> Index:
-        models = await self._graph.models()
+        models = await self._graph.record.models()
         if name is None and models.change is not None:
             name = models.change.source or models.change.model.name
         if name is None:
@@ -189,4 +189,4 @@ class Reindexing:
         waiting, until = True, time.monotonic() + _REST_SECONDS
         while waiting and time.monotonic() < until:
             await asyncio.sleep(_LOOK_SECONDS)
-            waiting = (await self._graph.backlog()).waiting > 0
+            waiting = (await self._graph.outbox.backlog()).waiting > 0

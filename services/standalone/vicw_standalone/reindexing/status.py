@@ -39,15 +39,15 @@ class Status:
 
 async def status_of(graph: SqliteGraphStore, data_dir: Path) -> Status:
     """Return which index of a data directory is in use, and how far a change is."""
-    models = await graph.models()
+    models = await graph.record.models()
     # The one in use first: its folder has no note if it is old.
     known = (models.used, *map(noted_in, others(data_dir, ())))
-    return Status(models, await graph.count(Label.CHUNK), {model: None for model in known if model is not None})
+    return Status(models, await graph.audit.count(Label.CHUNK), {model: None for model in known if model is not None})
 
 
 async def drop_others(graph: SqliteGraphStore, data_dir: Path) -> list[ModelIdentity]:
     """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
-    models = await graph.models()
+    models = await graph.record.models()
     if models.change is not None or models.used is None:
         raise ConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
     folders = others(data_dir, {folder_of(data_dir, models.used, models.used)})

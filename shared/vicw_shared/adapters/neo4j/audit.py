@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
-from vicw_shared.adapters.neo4j.database import Database
-from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
+from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.merging import MERGED_INTO
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import MOST_STRAYS, Link
@@ -15,12 +14,8 @@ from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jAudit:
-    """GraphAudit, but for what of it is the outbox's. Edges come type by type: an index is of one type."""
-
-    def __init__(self, database: Database, types: EdgeTypes) -> None:
-        self._database = database
-        self._types = types
+class Neo4jAudit(Neo4jScans):
+    """GraphAudit on one database."""
 
     async def count(self, label: Label) -> int:
         (row,) = await self._database.read(nodes.count(label))

@@ -99,6 +99,9 @@ class Neo4jOutbox:
         (row,) = await self._database.write(lambda run: run(query, uids=uids, tenant=tenant, limit=len(uids)))
         return int(row["count"])
 
+    async def any_indexed(self) -> bool:
+        return bool(await self._database.read(nodes.ANY_INDEXED))
+
     async def _write_pages(self, query: str, **values: Any) -> int:
         """Write page by page: one transaction of everything would not fit into the server's memory."""
         count, after = 0, ""

@@ -31,42 +31,50 @@ from vicw_shared.ports import (
     Passages,
     PendingPoint,
     Scan,
+    Step,
     Steps,
     Thread,
     WholeItem,
 )
+from vicw_shared.ports.scan import PAGE
+from vicw_shared.telemetry.engines import measured
 from vicw_shared.text import fold
 
 _LAST = "\U0010ffff"
 
 
-async def scan[Record, Place](
-    database: Database, types: EdgeTypes, what: Scan[Record, Place], after: Place | None, limit: int
-) -> list[Record]:
-    """Return a page of what is scanned."""
-    if isinstance(what, Edges):
-        found: list[Any] = await _edges(database, types, after, limit)
-        return found
-    return await _READERS[type(what)](database, what, after, limit)
+@measured("neo4j")
+class Neo4jScans:
+    """Scans on one database."""
+
+    def __init__(self, database: Database, types: EdgeTypes) -> None:
+        self._database = database
+        self._types = types
+
+    async def scan[Record, Place](
+        self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
+    ) -> list[Record]:
+        return await _READERS[type(what)](self._database, self._types, what, after, limit)
 
 
-async def _nodes(database: Database, what: Nodes, after: str | None, limit: int) -> list[Node]:
+async def _nodes(database: Database, _types: EdgeTypes, what: Nodes, after: str | None, limit: int) -> list[Node]:
     return nodes_in(await database.read(nodes.page(what.label), after=after or "", limit=limit))
 
 
-async def _passages(database: Database, _: Passages, after: str | None, limit: int) -> list[PendingPoint]:
+async def _passages(
+    database: Database, _types: EdgeTypes, _: Passages, after: str | None, limit: int
+) -> list[PendingPoint]:
     rows = await database.read(outbox.PASSAGES, after=after or "", limit=limit)
     return [point_of(row) for row in rows if is_node(row["chunk"])]
 
 
-async def _edges(database: Database, types: EdgeTypes, after: Any, limit: int) -> list[EdgeEnds]:
+async def _edges(database: Database, types: EdgeTypes, _: Edges, after: Edge | None, limit: int) -> list[EdgeEnds]:
     """Return edges type by type: an index is of one type."""
-    last: Edge | None = after
     found: list[EdgeEnds] = []
     for name in types.all:
-        if last is not None and name < last.type:
+        if after is not None and name < after.type:
             continue
-        start = last.id if last is not None and name == last.type else ""
+        start = after.id if after is not None and name == after.type else ""
         rows = await database.read(edges.page(name), after=start, limit=limit - len(found))
         found += [EdgeEnds(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
         if len(found) == limit:
@@ -74,19 +82,21 @@ async def _edges(database: Database, types: EdgeTypes, after: Any, limit: int) -
     return found
 
 
-async def _items(database: Database, what: Items, after: str | None, limit: int) -> list[WholeItem]:
+async def _items(database: Database, _types: EdgeTypes, what: Items, after: str | None, limit: int) -> list[WholeItem]:
     rows = await database.read(cypher.page(what.label), tenant=what.tenant, after=after or "", limit=limit)
     return wholes(rows)
 
 
-async def _changes(database: Database, what: Changes, after: PassageChange | None, limit: int) -> list[PassageChange]:
+async def _changes(
+    database: Database, _types: EdgeTypes, what: Changes, after: PassageChange | None, limit: int
+) -> list[PassageChange]:
     at, uid = (after.at, after.uid) if after is not None else (what.since, "")
     values = {"tenant_key": tenant_key(what.tenant), "at": to_us(at), "uid": uid, "limit": limit}
     rows = await database.read(cypher.CHANGES, **values)
     return [PassageChange(row["uid"], from_us(row["at"]), row["seq"]) for row in rows]
 
 
-async def _flows(database: Database, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
+async def _flows(database: Database, _types: EdgeTypes, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
     if what.within is not None:
         prefix = chain_prefix(*what.within, None)
         values = {"start": prefix, "end": chain_end(prefix), "after": after.flow_id if after is not None else ""}
@@ -101,14 +111,18 @@ async def _flows(database: Database, what: Flows, after: Flow | None, limit: int
     return found
 
 
-async def _thread(database: Database, what: Thread, after: ChainKey | None, limit: int) -> list[Node]:
+async def _thread(
+    database: Database, _types: EdgeTypes, what: Thread, after: ChainKey | None, limit: int
+) -> list[Node]:
     prefix = chain_prefix(what.flow.tenant, what.flow.context, what.flow.flow_id)
     start = place(prefix, after) if after is not None else prefix
     values = {"prefix": start, "end": chain_end(prefix), "tenant": what.flow.tenant, "limit": limit}
     return nodes_in(await database.read(nodes.THREAD, **values))
 
 
-async def _named(database: Database, what: NamedThings, after: tuple[str, str] | None, limit: int) -> list[Node]:
+async def _named(
+    database: Database, _types: EdgeTypes, what: NamedThings, after: tuple[str, str] | None, limit: int
+) -> list[Node]:
     first = name_place(what.tenant, what.context, what.prefix)
     start, uid = (name_place(what.tenant, what.context, after[0]), after[1]) if after is not None else (first, "")
     rows = await database.read(
@@ -123,13 +137,18 @@ async def _named(database: Database, what: NamedThings, after: tuple[str, str] |
     return nodes_in(rows)
 
 
-_READERS: dict[type[Scan[Any, Any]], Callable[[Database, Any, Any, int], Awaitable[list[Any]]]] = {
+async def _steps(database: Database, _types: EdgeTypes, what: Steps, after: Step | None, limit: int) -> list[Step]:
+    return await find_steps(database, what, after, limit)
+
+
+_READERS: dict[type[Scan[Any, Any]], Callable[[Database, EdgeTypes, Any, Any, int], Awaitable[list[Any]]]] = {
     Nodes: _nodes,
     Passages: _passages,
+    Edges: _edges,
     Items: _items,
     Changes: _changes,
     Flows: _flows,
     Thread: _thread,
     NamedThings: _named,
-    Steps: find_steps,
+    Steps: _steps,
 }

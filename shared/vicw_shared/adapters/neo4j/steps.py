@@ -1,4 +1,4 @@
-"""The log of the sleep cycle, as records of the store."""
+"""The log of the sleep cycle, and how far it is, as records of the store."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.cypher import nodes, records
 from vicw_shared.adapters.neo4j.database import Database, Run
-from vicw_shared.adapters.neo4j.keys import step_record
+from vicw_shared.adapters.neo4j.keys import arrivals_record, round_record, step_record
+from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import Outcome, Step, Steps
+from vicw_shared.model import Label
+from vicw_shared.ports import Growth, Outcome, Round, Step, Steps
+from vicw_shared.telemetry.engines import measured
 
+_PAGE = 1000
 _LATEST = 2**62
 _LAST_ID = "\U0010ffff"
 
@@ -40,10 +44,49 @@ async def find_steps(database: Database, what: Steps, after: Step | None, limit:
     return [_step(row["step"]) for row in rows]
 
 
-async def find_step(database: Database, step_id: str) -> Step | None:
-    """Return the step of this id, or None."""
-    rows = await database.read(records.STEP, record=step_record(step_id))
-    return _step(rows[0]["step"]) if rows else None
+@measured("neo4j")
+class Neo4jSleepLog:
+    """SleepLog on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def step(self, step_id: str) -> Step | None:
+        rows = await self._database.read(records.STEP, record=step_record(step_id))
+        return _step(rows[0]["step"]) if rows else None
+
+    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+        found: list[Growth] = []
+        query, after = nodes.page(Label.CONTEXT), ""
+        # A record has nothing of its context's name, so it is the contexts that are gone through.
+        while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
+            after = contexts[-1].uid
+            of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
+            grown = await self._database.read(records.GROWN, records=list(of), by=by)
+            found += [Growth(*of[row["record"]], row["value"]) for row in grown]
+        return found[:limit]
+
+    async def note_growth(self, growth: Growth) -> None:
+        record = arrivals_record(growth.tenant, growth.context)
+        await self._database.write(lambda run: run(records.NOTE_GROWTH, record=record, arrivals=growth.arrivals))
+
+    async def note_round(self, note: Round) -> None:
+        told = {
+            "task": note.task,
+            "began": to_us(note.began),
+            "at": to_us(note.at),
+            "turns": note.turns,
+            "over": note.over,
+            "error": note.error,
+        }
+        await self._database.write(lambda run: run(records.NOTE_ROUND, record=round_record(note.task), told=told))
+
+    async def rounds(self) -> list[Round]:
+        rows = await self._database.read(records.ROUNDS)
+        return [
+            Round(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
+            for row in (row["told"] for row in rows)
+        ]
 
 
 def _step(row: Mapping[str, Any]) -> Step:

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import datetime
 
 from vicw_shared.adapters.neo4j.archive import Neo4jArchive
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
-from vicw_shared.adapters.neo4j.cypher import names, nodes, records
+from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
-from vicw_shared.adapters.neo4j.growths import Neo4jGrowths
 from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     clock_span,
     item_key,
-    receipt_record,
     tenant_key,
 )
 from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.rounds import Neo4jRounds
+from vicw_shared.adapters.neo4j.record import Neo4jRecord
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
-from vicw_shared.adapters.neo4j.scans import scan
+from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.adapters.neo4j.schema import prepare
-from vicw_shared.adapters.neo4j.steps import find_step
+from vicw_shared.adapters.neo4j.steps import Neo4jSleepLog
 from vicw_shared.adapters.neo4j.text import query_of
-from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction, receipt_of
+from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction
 from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.adapters.neo4j.whole import find_whole
 from vicw_shared.adapters.neo4j.wording import find_worded
-from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
+from vicw_shared.clock import now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.chain import latest_first
@@ -46,41 +42,31 @@ from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
     Lead,
-    ModelChange,
-    ModelIdentity,
-    Models,
     NameQuery,
     Neighbour,
-    Receipt,
-    Scan,
     Scope,
     Spread,
-    Step,
     TextHit,
     WholeItem,
 )
-from vicw_shared.ports.scan import PAGE
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import measured
 
 
 @measured("neo4j")
-class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jErasures, Neo4jUses, Neo4jGrowths, Neo4jRounds):
-    """All ports of a graph on one database: GraphStore, StoreRecord, Outbox, SleepLog, GraphArchive, GraphAudit, …
-
-    Any number of processes may open it.
-    """
+class Neo4jGraphStore(Neo4jScans):
+    """Store on one database. Any number of processes may open it."""
 
     def __init__(self, database: Database, types: EdgeTypes) -> None:
-        Neo4jOutbox.__init__(self, database)
-        Neo4jAudit.__init__(self, database, types)
-        Neo4jArchive.__init__(self, database, types)
-        Neo4jErasures.__init__(self, database)
-        Neo4jUses.__init__(self, database)
-        Neo4jGrowths.__init__(self, database)
-        Neo4jRounds.__init__(self, database)
-        self._types = types
+        super().__init__(database, types)
+        self.record = Neo4jRecord(database)
+        self.outbox = Neo4jOutbox(database)
         self.unread = Neo4jUnreadItems(database)
+        self.audit = Neo4jAudit(database, types)
+        self.archive = Neo4jArchive(database, types)
+        self.log = Neo4jSleepLog(database)
+        self.erasures = Neo4jErasures(database)
+        self.uses = Neo4jUses(database)
 
     @classmethod
     async def open(
@@ -152,14 +138,6 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jErasures, Neo4
     ) -> list[dict[str, list[Node]]]:
         return await find_names(self._database.read, tenant, queries, contexts)
 
-    async def scan[Record, Place](
-        self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
-    ) -> list[Record]:
-        return await scan(self._database, self._types, what, after, limit)
-
-    async def step(self, step_id: str) -> Step | None:
-        return await find_step(self._database, step_id)
-
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)
         rows = await self._database.read(names.degrees(types), uids=list(uids), tenant=tenant) if uids else []
@@ -206,46 +184,6 @@ class Neo4jGraphStore(Neo4jOutbox, Neo4jAudit, Neo4jArchive, Neo4jErasures, Neo4
         condition, values = full_text.inside(scope)
         rows = await self._database.read(full_text.find(condition), query=query, limit=limit, **values)
         return [TextHit(row["uid"], row["score"]) for row in rows]
-
-    async def any_indexed(self) -> bool:
-        return bool(await self._database.read(nodes.ANY_INDEXED))
-
-    async def receipt(self, tenant: str, key: str) -> Receipt | None:
-        return receipt_of(key, await self._database.read(records.RECEIPT, record=receipt_record(tenant, key)))
-
-    async def forget_receipts(self, before: datetime, *, limit: int) -> int:
-        values = {"before": to_us(before), "limit": limit}
-        (row,) = await self._database.write(lambda run: run(records.FORGET_ANYBODYS, **values))
-        return int(row["count"])
-
-    async def store_id(self) -> str:
-        (row,) = await self._database.read(records.STORE)
-        return str(row["store"]["store_id"])
-
-    async def models(self) -> Models:
-        (row,) = await self._database.read(records.STORE)
-        used, change, since = (row["store"][name] for name in ("model", "change", "rebuilding"))
-        return Models(used and ModelIdentity(**json.loads(used)), ModelChange.load(change), from_us(since))
-
-    async def set_model(
-        self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
-    ) -> bool:
-        model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
-        values = {"model": model, "change": told, "holder": holder}
-        (row,) = await self._database.write(lambda run: run(records.SET_MODEL, **values))
-        return bool(row["count"])
-
-    async def mark_rebuilding(self, since: datetime) -> None:
-        await self._database.write(lambda run: run(records.MARK_REBUILDING, since=to_us(since)))
-
-    async def clear_rebuilding(self, since: datetime) -> bool:
-        (row,) = await self._database.write(lambda run: run(records.CLEAR_REBUILDING, since=to_us(since)))
-        return bool(row["count"])
-
-    async def hold_change(self, holder: str, *, seconds: float) -> bool:
-        length = round(seconds * MICROSECONDS)
-        (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
-        return bool(row["count"])
 
 
 async def _warm_up(store: Neo4jGraphStore) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import batched
 
 from vicw_shared.adapters.sqlite import entries
-from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
+from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.transaction import read_counters
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
@@ -46,11 +46,8 @@ _JOINED = {chain: _joined(chain) for chain in _ORDER}
 
 
 @measured("sqlite")
-class SqliteAudit:
+class SqliteAudit(SqliteScans):
     """GraphAudit over the database of a graph."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def count(self, label: Label) -> int:
         sql = "SELECT count(*) FROM node WHERE label = ?"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
@@ -28,12 +27,6 @@ _FULL = {
     sqlite3.SQLITE_IOERR_TRUNCATE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
 }
-
-
-class Atomically(Protocol):
-    """Runs ``work`` in a write transaction of its own."""
-
-    def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> Awaitable[T]: ...
 
 
 class Database:

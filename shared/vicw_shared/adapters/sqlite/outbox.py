@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from vicw_shared.adapters.sqlite import entries
-from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import pack
+from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import MICROSECONDS, now, to_us
-from vicw_shared.finishing import finish
 from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
 
@@ -21,10 +20,9 @@ from vicw_shared.telemetry.engines import measured
 class SqliteOutbox:
     """Outbox over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database, cache: ReadCache) -> None:
+    def __init__(self, database: Database, write: Writer) -> None:
         self._database = database
-        self._cache = cache
-        self._writing = asyncio.Lock()
+        self._write = write
         self._claiming = asyncio.Lock()
         # Claims are of this process alone, and end with it: nobody else has the store open.
         self._held: dict[bytes, float] = {}
@@ -53,7 +51,7 @@ class SqliteOutbox:
         return len(held)
 
     async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
-        gone = await self._write_atomically(lambda c: entries.settle(c, points))
+        gone = await self._write(lambda c: entries.settle(c, points))
         self._release(points)
         return gone
 
@@ -61,7 +59,7 @@ class SqliteOutbox:
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
     ) -> None:
         instant, rest = to_us(now()), round(seconds * MICROSECONDS) if seconds is not None else None
-        await self._write_atomically(lambda c: entries.postpone(c, points, instant, rest, error))
+        await self._write(lambda c: entries.postpone(c, points, instant, rest, error))
         self._release(points)
 
     def _release(self, points: Sequence[PendingPoint]) -> None:
@@ -75,7 +73,7 @@ class SqliteOutbox:
         return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
-        return await self._write_atomically(lambda c: entries.replay(c, points, tenant))
+        return await self._write(lambda c: entries.replay(c, points, tenant))
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
         mine = "" if tenant is None else "AND tenant = :tenant"
@@ -86,7 +84,7 @@ class SqliteOutbox:
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
     async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
-        return await self._write_atomically(lambda c: entries.queue(c, chunk_uids, kind))
+        return await self._write(lambda c: entries.queue(c, chunk_uids, kind))
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
         return await self._database.read(lambda c: entries.which_wait(c, chunk_uids, failing=failing))
@@ -94,19 +92,3 @@ class SqliteOutbox:
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
         return await self._database.read(lambda c: bool(c.execute(sql).fetchone()[0]))
-
-    async def _write_atomically[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` as one transaction of its own."""
-
-        def framed(connection: sqlite3.Connection) -> T:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-                self._cache.commit(connection)
-            except BaseException:
-                connection.rollback()
-                raise
-            return result
-
-        async with self._writing:
-            return await finish(self._database.write(framed))

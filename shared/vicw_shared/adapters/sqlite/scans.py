@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.entries import read_passages
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, edge_of, node_of, pack, unpack
 from vicw_shared.adapters.sqlite.steps import read_steps
@@ -31,6 +32,8 @@ from vicw_shared.ports import (
     Thread,
     WholeItem,
 )
+from vicw_shared.ports.scan import PAGE
+from vicw_shared.telemetry.engines import measured
 
 LAST = "\U0010ffff"
 _NODES = f"SELECT {NODE_COLUMNS} FROM node WHERE label = ? AND uid > ? ORDER BY uid LIMIT ?"  # noqa: S608
@@ -53,11 +56,18 @@ _FLOW = (
 )
 
 
-def scan[Record, Place](
-    connection: sqlite3.Connection, what: Scan[Record, Place], after: Place | None, limit: int
-) -> list[Record]:
-    """Return a page of what is scanned."""
-    return _READERS[type(what)](connection, what, after, limit)
+@measured("sqlite")
+class SqliteScans:
+    """Scans over the database of a graph."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def scan[Record, Place](
+        self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
+    ) -> list[Record]:
+        read = _READERS[type(what)]
+        return await self._database.read(lambda c: read(c, what, after, limit))
 
 
 def _nodes(connection: sqlite3.Connection, what: Nodes, after: str | None, limit: int) -> list[Node]:

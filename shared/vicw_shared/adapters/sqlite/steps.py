@@ -1,4 +1,4 @@
-"""The log of the sleep cycle, in the graph's file and so in its transactions."""
+"""The log of the sleep cycle, and how far it is, in the graph's file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 import sqlite3
 from typing import Any
 
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import Outcome, Step, Steps
+from vicw_shared.ports import Growth, Outcome, Round, Step, Steps
+from vicw_shared.telemetry.engines import measured
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
 _PUT = (
@@ -15,6 +18,10 @@ _PUT = (
     "ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, at = excluded.at, subject = excluded.subject, "
     "reason = excluded.reason, details = excluded.details"
 )
+_GROWN = "SELECT tenant, context, value FROM counter WHERE flow = '' AND value - slept >= max(?, value / 20) LIMIT ?"
+_NOTE_GROWTH = "UPDATE counter SET slept = max(slept, ?) WHERE tenant = ? AND context = ? AND flow = ''"
+_NOTE_ROUND = "INSERT OR REPLACE INTO meta VALUES ('round:' || ?, ?)"
+_ROUNDS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER BY key"
 
 
 def put_step(connection: sqlite3.Connection, step: Step) -> None:
@@ -39,10 +46,33 @@ def read_steps(connection: sqlite3.Connection, what: Steps, after: Step | None, 
     return [_step(row) for row in connection.execute(sql, (*values, limit))]
 
 
-def read_step(connection: sqlite3.Connection, step_id: str) -> Step | None:
-    """Return the step of this id, or None."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM step WHERE id = ?", (step_id,)).fetchone()  # noqa: S608
-    return _step(row) if row else None
+@measured("sqlite")
+class SqliteSleepLog:
+    """SleepLog over the database of a graph."""
+
+    def __init__(self, database: Database, write: Writer) -> None:
+        self._database = database
+        self._write = write
+
+    async def step(self, step_id: str) -> Step | None:
+        sql = f"SELECT {_COLUMNS} FROM step WHERE id = ?"  # noqa: S608
+        row = await self._database.read(lambda c: c.execute(sql, (step_id,)).fetchone())
+        return _step(row) if row else None
+
+    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+        return await self._database.read(lambda c: [Growth(*row) for row in c.execute(_GROWN, (by, limit))])
+
+    async def note_growth(self, growth: Growth) -> None:
+        row = (growth.arrivals, growth.tenant, growth.context)
+        await self._write(lambda c: c.execute(_NOTE_GROWTH, row))
+
+    async def note_round(self, note: Round) -> None:
+        told = json.dumps([to_us(note.began), to_us(note.at), note.turns, note.over, note.error])
+        await self._write(lambda c: c.execute(_NOTE_ROUND, (note.task, told)))
+
+    async def rounds(self) -> list[Round]:
+        rows = await self._database.read(lambda c: c.execute(_ROUNDS).fetchall())
+        return [_round(task, *json.loads(told)) for task, told in rows]
 
 
 def _step(row: Any) -> Step:
@@ -58,3 +88,7 @@ def _step(row: Any) -> Step:
         reason=reason,
         details=json.loads(details),
     )
+
+
+def _round(task: str, began: int, at: int, turns: int, over: bool, error: str) -> Round:
+    return Round(task, from_us(began), from_us(at), turns, over, error)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Atomically, Database
+from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
+from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.ports import Backlog, Failure, UnreadItem
 from vicw_shared.telemetry.engines import measured
@@ -31,9 +32,9 @@ _REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NU
 class SqliteUnreadItems:
     """UnreadItems over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database, write_atomically: Atomically) -> None:
+    def __init__(self, database: Database, write: Writer) -> None:
         self._database = database
-        self._write = write_atomically
+        self._write = write
         # Claims are of this process alone, and end with it: nobody else has the store open.
         self._claiming = asyncio.Lock()
         self._held: dict[str, float] = {}

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Atomically, Database
+from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
+from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import Use
 
@@ -61,17 +62,17 @@ def read_uses(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) 
 class SqliteUses:
     """Uses over the database of a graph."""
 
-    def __init__(self, database: Database, write_atomically: Atomically) -> None:
+    def __init__(self, database: Database, write: Writer) -> None:
         self._database = database
-        self._write_uses = write_atomically
+        self._write = write
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         instant = to_us(at)
         rows = [(count, instant, pack(uid), tenant) for uid, count in times.items()]
-        await self._write_uses(lambda c: c.executemany(_NOTE, rows))
+        await self._write(lambda c: c.executemany(_NOTE, rows))
 
     async def note_asked(self) -> None:
-        await self._write_uses(lambda c: c.execute(_NOTE_ASKED))
+        await self._write(lambda c: c.execute(_NOTE_ASKED))
 
     async def asked_ago(self) -> float | None:
         rows = await self._database.read(lambda c: c.execute(_ASKED_AGO).fetchall())

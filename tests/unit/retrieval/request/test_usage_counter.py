@@ -51,7 +51,7 @@ async def test_what_is_shown_is_noted_at_the_latest_when_the_server_ends(store: 
             assert [result.id for result in (await memory.retrieve("pear", limit=1)).results] == ["pear"]
         tenant = memory.tenant
     async with open_memory(store) as memory:
-        uses = await memory.standalone.graph.uses(tenant, [pear, ship])
+        uses = await memory.standalone.graph.uses.uses(tenant, [pear, ship])
     assert {uid: use.times for uid, use in uses.items()} == {pear: 2}
 
 
@@ -63,7 +63,7 @@ async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatc
         await memory.retrieve("pear")
         assert memory.standalone.retrieval_ports().uses is None
     async with open_memory(store) as memory:
-        assert await memory.standalone.graph.uses(memory.tenant, [item.uid for item in response.items]) == {}
+        assert await memory.standalone.graph.uses.uses(memory.tenant, [item.uid for item in response.items]) == {}
 
 
 async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:

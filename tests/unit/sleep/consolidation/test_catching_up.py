@@ -20,7 +20,7 @@ class Consolidation:
     """Has done so much, and keeps what is noted."""
 
     def __init__(self, done: Consolidated) -> None:
-        self.graph = self
+        self.graph = self.log = self
         self.noted: list[Growth] = []
         self.rounds_noted: list[Round] = []
         self._done = done

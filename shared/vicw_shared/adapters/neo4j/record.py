@@ -1,0 +1,60 @@
+"""What a store knows of itself, as a record of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+
+from vicw_shared.adapters.neo4j.cypher import records
+from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.keys import receipt_record
+from vicw_shared.adapters.neo4j.transaction import receipt_of
+from vicw_shared.clock import MICROSECONDS, from_us, to_us
+from vicw_shared.ports import ModelChange, ModelIdentity, Models, Receipt
+from vicw_shared.telemetry.engines import measured
+
+
+@measured("neo4j")
+class Neo4jRecord:
+    """StoreRecord on one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def receipt(self, tenant: str, key: str) -> Receipt | None:
+        return receipt_of(key, await self._database.read(records.RECEIPT, record=receipt_record(tenant, key)))
+
+    async def forget_receipts(self, before: datetime, *, limit: int) -> int:
+        values = {"before": to_us(before), "limit": limit}
+        (row,) = await self._database.write(lambda run: run(records.FORGET_ANYBODYS, **values))
+        return int(row["count"])
+
+    async def store_id(self) -> str:
+        (row,) = await self._database.read(records.STORE)
+        return str(row["store"]["store_id"])
+
+    async def models(self) -> Models:
+        (row,) = await self._database.read(records.STORE)
+        used, change, since = (row["store"][name] for name in ("model", "change", "rebuilding"))
+        return Models(used and ModelIdentity(**json.loads(used)), ModelChange.load(change), from_us(since))
+
+    async def set_model(
+        self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
+    ) -> bool:
+        model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
+        values = {"model": model, "change": told, "holder": holder}
+        (row,) = await self._database.write(lambda run: run(records.SET_MODEL, **values))
+        return bool(row["count"])
+
+    async def mark_rebuilding(self, since: datetime) -> None:
+        await self._database.write(lambda run: run(records.MARK_REBUILDING, since=to_us(since)))
+
+    async def clear_rebuilding(self, since: datetime) -> bool:
+        (row,) = await self._database.write(lambda run: run(records.CLEAR_REBUILDING, since=to_us(since)))
+        return bool(row["count"])
+
+    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+        length = round(seconds * MICROSECONDS)
+        (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
+        return bool(row["count"])

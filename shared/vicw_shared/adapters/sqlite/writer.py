@@ -1,0 +1,51 @@
+"""The one writer of the graph's file: write transactions, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+
+from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.finishing import finish
+
+
+class Writer:
+    """Frames what is written; what raises is rolled back."""
+
+    def __init__(self, database: Database, commit: Callable[[sqlite3.Connection], None]) -> None:
+        self._database = database
+        self._commit = commit
+        self._writing = asyncio.Lock()
+
+    async def __call__[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` as one transaction of its own."""
+
+        def framed(connection: sqlite3.Connection) -> T:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(connection)
+                self._commit(connection)
+            except BaseException:
+                connection.rollback()
+                raise
+            return result
+
+        async with self._writing:
+            return await finish(self._database.write(framed))
+
+    async def run[T](self, work: Callable[[], Awaitable[T]]) -> T:
+        """Run ``work``, which writes step by step, as one transaction."""
+        async with self._writing:
+            # A cancelled request must still end its transaction, or it would hold the next one's.
+            return await finish(self._transact(work))
+
+    async def _transact[T](self, work: Callable[[], Awaitable[T]]) -> T:
+        await self._database.write(lambda c: c.execute("BEGIN IMMEDIATE"))
+        try:
+            result = await work()
+            await self._database.write(self._commit)
+        except BaseException:
+            await self._database.write(lambda c: c.rollback())
+            raise
+        return result
