@@ -180,10 +180,10 @@ class House:
 
     def require_undone(self, before: Exported, since: Sequence[str]) -> None:
         """Take back what was done ``since``, the latest first: first one batch is as it was, and then all."""
-        folded = self.export("folded")
+        consolidated = self.export("consolidated")
         first, *others = [step for step in self.steps() if step in since]
-        items = folded.nodes[self.steps()[first]["subject"]]["metadata"]["sources"]
-        assert not folded.nodes.keys() & set(items)
+        items = consolidated.nodes[self.steps()[first]["subject"]]["metadata"]["sources"]
+        assert not consolidated.nodes.keys() & set(items)
         assert self.run("sleep", "undo", first) == f"{len(items)} Events are back as they were\n"
         after = self.export("one back")
         assert after.of(items) == before.of(items)

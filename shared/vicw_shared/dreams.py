@@ -1,7 +1,7 @@
 """What the sleep cycle made up of memories, and how it goes again: with the memory, when it is undone, or wiped.
 
 All of it is edges that DREAM has made, each between an item and something else, and the tags that it needed for them.
-None of it outlives the item: a retired or folded one has no such edges, so that what stands for it is dreamt of anew.
+None of it outlives the item: a retired or consolidated one has no such edges, so that what stands for it is dreamt of anew.
 """
 
 from __future__ import annotations

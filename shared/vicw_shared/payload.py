@@ -17,7 +17,7 @@ from vicw_shared.text import fold
 def payload_of(point: PendingPoint) -> dict[str, object]:
     """Return the payload of a passage, or of a statement in the place of one. Fields that are None are left out.
 
-    Tags, bucket and about are what the edges of its item say, never its properties; names are folded.
+    Tags, bucket and about are what the edges of its item say, never its properties; names are consolidated.
     """
     chunk, item, told = point.chunk, point.item, point.told
     assert chunk is not None

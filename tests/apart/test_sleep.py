@@ -1,4 +1,4 @@
-"""The sleep worker folds what is old, whoever kills it in the middle, and what it did can be taken back."""
+"""The sleep worker consolidates what is old, whoever kills it in the middle, and what it did can be taken back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def all_answered(platform: Platform) -> bool:
     return True
 
 
-def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
+def test_what_is_old_is_consolidated_though_the_worker_is_killed_again_and_again(
     platform: Platform, redis_server: RedisServer
 ) -> None:
     worker = platform.worker().start()
@@ -44,7 +44,9 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
             if kill < KILLS:
                 time.sleep(0.2 * kill)
                 sleeper.kill()
-        eventually(lambda: len(platform.slept()), lambda steps: steps == 3 * len(GAMES), 90, "everything is folded")
+        eventually(
+            lambda: len(platform.slept()), lambda steps: steps == 3 * len(GAMES), 90, "everything is consolidated"
+        )
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
         assert all_answered(platform)
         step = platform.slept()[0]
@@ -57,7 +59,7 @@ def test_what_is_old_is_folded_though_the_worker_is_killed_again_and_again(
             service.kill()
 
 
-def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
+def test_a_context_that_has_grown_is_consolidated_by_day(platform: Platform) -> None:
     often = {
         "VICW_CONSOLIDATE_SCHEDULE": "never",
         "VICW_CONSOLIDATE_INTERACTIONS": "10",
@@ -66,7 +68,7 @@ def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
         "VICW_SLEEP_LOOK_SECONDS": "1",
     }
 
-    def folded() -> int:
+    def consolidated() -> int:
         return len([step for step in platform.slept() if step["context"] == "daily"])
 
     beat = platform.beat(**often)
@@ -75,11 +77,11 @@ def test_a_context_that_has_grown_is_folded_by_day(platform: Platform) -> None:
         items = [{"id": f"often-{thing}", "text": f"We talked about the {thing} of Lima."} for thing in THINGS]
         assert platform.remember(*items[:9], context="daily", flow_id="often").status_code == 201
         time.sleep(5)
-        assert folded() == 0
+        assert consolidated() == 0
         beat.kill()  # what is not indexed when it is looked at is left to the night
         assert platform.remember(*items[9:], context="daily", flow_id="often").status_code == 201
         beat.start()
-        eventually(folded, lambda steps: steps == 3, 180, "it is folded")
+        eventually(consolidated, lambda steps: steps == 3, 180, "it is consolidated")
     finally:
         for service in services:
             service.kill()

@@ -57,7 +57,7 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(
 
 
 def nights(sleeper: Service) -> list[int]:
-    """Return how often the sleep worker has folded and dreamt something."""
+    """Return how often the sleep worker has consolidated and dreamt something."""
     return [sleeper.log.count(what) for what in ("consolidated", "dreamt")]
 
 

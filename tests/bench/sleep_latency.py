@@ -36,8 +36,8 @@ ASLEEP = {
 } | {"VICW_CONSOLIDATE_USED_HOURS": "0"}
 
 
-def folded(server: RunningServer) -> float:
-    """Return how many Events have been folded."""
+def consolidated(server: RunningServer) -> float:
+    """Return how many Events have been consolidated."""
     found = _FOLDED.search(httpx.get(f"{server.url}/metrics", timeout=30, trust_env=False).text)
     return float(found[1]) if found else 0.0
 
@@ -54,13 +54,16 @@ async def measure(
             await ask(server.url, asked[:_WARM_UP], 1)
             if settings is ASLEEP:
                 async with asyncio.timeout(_NIGHT_SECONDS):
-                    while not folded(server):  # noqa: ASYNC110 - it is another process that folds
+                    while not consolidated(server):  # noqa: ASYNC110 - it is another process that consolidates
                         await asyncio.sleep(_LOOK_SECONDS)
-            before = folded(server)
+            before = consolidated(server)
             latency = await ask(server.url, asked[_WARM_UP:], 1, rest_seconds=rest)
             seconds = latency.queries / latency.queries_per_second
             if settings is ASLEEP:
-                print(f"{folded(server) - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
+                print(
+                    f"{consolidated(server) - before:.0f} Events were consolidated in the {seconds:.0f} s of asking",
+                    flush=True,
+                )
         for name in settings:
             del os.environ[name]
     return latency

@@ -55,8 +55,8 @@ def resident(group: int) -> int:
     return held // 1024
 
 
-def folded(metrics: str) -> float:
-    """Return how many Events the sleep worker has folded, as it tells there."""
+def consolidated(metrics: str) -> float:
+    """Return how many Events the sleep worker has consolidated, as it tells there."""
     found = _FOLDED.search(httpx.get(metrics, timeout=30, trust_env=False).text)
     return float(found[1]) if found else 0.0
 
@@ -71,22 +71,22 @@ class Sleeper:
         self._beat = platform.beat(**ASLEEP).start()
         self.most_mb = 0
 
-    async def until_it_folds(self) -> None:
+    async def until_it_consolidates(self) -> None:
         async with asyncio.timeout(_NIGHT_SECONDS):
-            while not folded(self._metrics):  # noqa: ASYNC110 - it is another process that folds
+            while not consolidated(self._metrics):  # noqa: ASYNC110 - it is another process that consolidates
                 await asyncio.sleep(_LOOK_SECONDS)
 
     async def until_nothing_is_left(self) -> None:
-        """Wait until nothing was folded for a while: dreams come after, and take less."""
-        await self.until_it_folds()
+        """Wait until nothing was consolidated for a while: dreams come after, and take less."""
+        await self.until_it_consolidates()
         before = -1.0
         async with asyncio.timeout(_NIGHT_SECONDS):
-            while before < (before := self.folded):  # noqa: ASYNC110 - as above
+            while before < (before := self.consolidated):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(_QUIET_SECONDS)
 
     @property
-    def folded(self) -> float:
-        return folded(self._metrics)
+    def consolidated(self) -> float:
+        return consolidated(self._metrics)
 
     async def watch(self) -> None:
         """Note the most MB that the worker's processes hold, until cancelled."""
@@ -118,11 +118,11 @@ async def measure(
     await ask(platform.retrieval.url, asked[:WARM_UP], 1)
     day = await ask(platform.retrieval.url, asked[WARM_UP : WARM_UP + queries], 1, rest_seconds=rest)
     sleeper = Sleeper(platform)
-    await sleeper.until_it_folds()
-    before, watching = sleeper.folded, asyncio.create_task(sleeper.watch())
+    await sleeper.until_it_consolidates()
+    before, watching = sleeper.consolidated, asyncio.create_task(sleeper.watch())
     night = await ask(platform.retrieval.url, asked[WARM_UP + queries :], 1, rest_seconds=rest)
     seconds = night.queries / night.queries_per_second
-    print(f"{sleeper.folded - before:.0f} Events were folded in the {seconds:.0f} s of asking", flush=True)
+    print(f"{sleeper.consolidated - before:.0f} Events were consolidated in the {seconds:.0f} s of asking", flush=True)
     print(f"the sleep worker held {sleeper.most_mb} MB at most", flush=True)
     watching.cancel()
     worker.kill()

@@ -29,7 +29,7 @@ from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.consolidation.turn import turn
+from vicw_sleep.consolidation.job import turn
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.wiring import Standalone
 

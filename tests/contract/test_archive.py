@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from contract.exports import exported, imported, registries, reseal, same
 from contract.sides import START, Clockwork, Side, asked_for, embedded, platform
 from contract.stories import INGESTS
-from contract.test_folding import _STEP, draft, fold, sound, tell, thread, turn
+from contract.test_consolidation import _STEP, consolidate, draft, sound, tell, thread, turn
 from effort import TIMES
 from qdrant_servers import server_if_any
 from vicw_ingest.identity.merges import merge
@@ -34,8 +34,8 @@ from vicw_shared.identity.joining import Decision
 from vicw_shared.ports import GraphTransaction, NamedThings, Outcome, Step, Use
 from vicw_sleep.archive import exporting, importing
 from vicw_sleep.archive.exporting import Wanted
-from vicw_sleep.consolidation.batching import Rules
-from vicw_sleep.consolidation.consolidating import Consolidation
+from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.service import Consolidation
 
 _TEXTS = (
     "My sister Ana moved to Porto because Mara took the Sunken Amulet.",
@@ -68,7 +68,7 @@ async def fill(side: Side) -> None:
     await side.ingest({"context": "d", "items": [{"text": "Elsewhere. " * 40}]}, "u", "a key")
     await side.ingest({"context": "d", "items": [{"text": "Of t.", "speaker": "Ana"}]}, "t", "a key")
     await side.retract({"context": "c", "ids": ["4"]}, "t")
-    macro = await fold(side, await draft(side, (await thread(side))[:3]))
+    macro = await consolidate(side, await draft(side, (await thread(side))[:3]))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     last = (await thread(side))[-1]
 
@@ -147,7 +147,9 @@ async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) 
         assert max(use.times for use in (await shown(side)).values()) == 7
 
 
-async def test_what_was_shown_of_late_is_not_folded_in_the_other_store(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_what_was_shown_of_late_is_not_consolidated_in_the_other_store(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     async with embedded(store) as source:
         await tell(source, [turn(n, f"We talked about {_TEXTS[n % 3]}") for n in range(5)])
         await source.graph.uses.note_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
@@ -474,7 +476,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         return
     sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
     if len(sources) > 1:
-        macro = await fold(side, await draft(side, sources), now)
+        macro = await consolidate(side, await draft(side, sources), now)
         await side.graph.outbox.requeue([macro.qdrant_id or ""])
 
 

@@ -12,8 +12,8 @@ import pytest
 from contract.exports import exported, imported
 from contract.sides import Side, asked_for, embedded
 from contract.test_archive import Killed, dying, fill, small_batches, whole  # noqa: F401 - a fixture
+from contract.test_consolidation import sound, tell, turn
 from contract.test_erasing import eraser, left
-from contract.test_folding import sound, tell, turn
 from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.noting import fingerprints_of
 from vicw_shared.errors import ConflictError, NotFoundError

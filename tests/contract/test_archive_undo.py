@@ -15,10 +15,10 @@ from contract.exports import exported, imported, registries, same
 from contract.sides import Side, asked_for, embedded
 from contract.test_consolidating import GRACE, LATER, consolidation, turns
 from contract.test_consolidating import run as consolidate
-from contract.test_folding import sound, tell, turn
+from contract.test_consolidation import sound, tell, turn
 from vicw_shared.ports import Outcome, Step, Steps
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
 
@@ -50,7 +50,7 @@ async def lived(side: Side) -> None:
 
 
 async def done(side: Side) -> list[Step]:
-    """Return what can be taken back, what was made last first: what was folded again before what it was made of."""
+    """Return what can be taken back, what was made last first: what was consolidated again before what it was made of."""
     steps = [step for step in await side.graph.scan(Steps(), limit=1000) if step.outcome is Outcome.DONE]
     macros = [node for node in (await side.nodes()).values() if node.is_macro]
     level = {macro.uid: len(macro.items) for macro in macros}

@@ -14,16 +14,16 @@ import pytest
 from contract.sides import START, Side, asked_for
 from contract.test_consolidating import consolidation, turns
 from contract.test_consolidating import run as consolidate
+from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
 from contract.test_erasing import TAG, everything, tag_spread
-from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.capacity import capacity as module
 from vicw_ingest.capacity.capacity import FORGET, Capacity, Done
 from vicw_ingest.capacity.choosing import weakest
 from vicw_ingest.capacity.policy import Policy
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.erasing import Erasing
+from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
-from vicw_shared.folding.fold import MAKER
 from vicw_shared.model import Node
 from vicw_shared.ports import Steps
 from vicw_shared.uids import context_uid
@@ -202,7 +202,7 @@ async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
     await sound(side)
 
 
-async def test_what_is_folded_keeps_that_it_was_shown(side: Side) -> None:
+async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
     await tell(side, turns(12))
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))

@@ -1,4 +1,4 @@
-"""Consolidation on every pair of stores: what it folds, what it leaves, and that whatever it does can be undone."""
+"""Consolidation on every pair of stores: what it consolidates, what it leaves, and that whatever it does can be undone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prometheus_client import REGISTRY as METRICS
 
 from chat_server import chatting
 from contract.sides import START, Side, asked_for
-from contract.test_folding import REGISTRY, plain, said, sound, tell, thread, turn
+from contract.test_consolidation import REGISTRY, plain, said, sound, tell, thread, turn
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import NotFoundError, UnavailableError
 from vicw_shared.model import Label, Node
@@ -23,12 +23,12 @@ from vicw_shared.ports import Flow, GraphTransaction, Growth, Outcome, Point, St
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.asking import Asking
-from vicw_sleep.consolidation import gathering, walking
-from vicw_sleep.consolidation.batching import Rules
-from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
-from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
-from vicw_sleep.consolidation.turn import turn as take_turn
-from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.consolidation import flow_scan, source_reader
+from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
+from vicw_sleep.consolidation.job import turn as take_turn
+from vicw_sleep.consolidation.service import Consolidated, Consolidation
 from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -81,13 +81,13 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
     again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
     summaries = [await summary(side, event) for event in events]
-    assert (await run(side, again)).macros == 1, "after a rest, they are folded again"
+    assert (await run(side, again)).macros == 1, "after a rest, they are consolidated again"
     (macro,) = await thread(side)
     assert await summary(side, macro) == "\n".join(summaries), "line by line, in the order in which it was told"
     await sound(side)
 
 
-async def test_a_folded_item_is_a_result_as_it_was_before(side: Side) -> None:
+async def test_a_consolidated_item_is_a_result_as_it_was_before(side: Side) -> None:
     await tell(side, turns(5, metadata={"mood": "calm"}))
     before = {event.source_id: event.uid for event in await thread(side)}
     await run(side)
@@ -98,7 +98,7 @@ async def test_a_folded_item_is_a_result_as_it_was_before(side: Side) -> None:
     assert (first.id, first.uid, first.text) == ("0", before["0"], "We talked about the amulet of Porto in round 0.")
     assert (first.metadata, first.sources, first.flow_step) == ({"mood": "calm"}, (), 1), "as it was"
     (macro,) = await thread(side)
-    assert {result.folded_into for result in answer.results} == {macro.uid}
+    assert {result.consolidated_into for result in answer.results} == {macro.uid}
     assert macro.uid in {node.uid for node in answer.graph.nodes}
     assert "after: Ben: We talked about a broken build in round 1." in answer.text, "what came next is the next turn"
 
@@ -129,7 +129,7 @@ async def test_a_passage_that_the_summary_is_nothing_like_keeps_its_vector(side:
     await sound(side)
 
 
-async def test_threads_of_one_name_are_folded_each_for_whose_it_is(side: Side) -> None:
+async def test_threads_of_one_name_are_consolidated_each_for_whose_it_is(side: Side) -> None:
     for tenant in ("t", "u"):
         for context in ("c", "d"):
             told = [one | {"speaker": ("Ana", "Ben")[n % 2]} for n, one in enumerate(turns(5))]
@@ -146,7 +146,10 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     await tell(side, turns(10))
     nodes = await side.nodes()
     told: list[tuple[int, str]] = []
-    dry = consolidation(side, told=lambda flow, fold, reason: told.append((len(fold.sources) if fold else 0, reason)))
+    dry = consolidation(
+        side,
+        told=lambda flow, consolidate, reason: told.append((len(consolidate.sources) if consolidate else 0, reason)),
+    )
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.events, told) == (10, [(5, ""), (5, "")])
     assert await side.nodes() == nodes
@@ -185,11 +188,13 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
     rules = Rules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
     await run(side, rules)
-    assert not {second.uid, third.uid} & (await side.nodes()).keys(), "folded again"
+    assert not {second.uid, third.uid} & (await side.nodes()).keys(), "consolidated again"
     levels = {node.uid: node.metadata.get("level") for node in await thread(side)}
     (higher,) = [step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9) if levels.get(step.subject) == 2]
     for macro in (second, third):
-        with pytest.raises(NotFoundError, match=rf"has been folded again by step '{higher}'. Undo that one first"):
+        with pytest.raises(
+            NotFoundError, match=rf"has been consolidated again by step '{higher}'. Undo that one first"
+        ):
             await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
     with pytest.raises(NotFoundError, match="its Events came back"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
@@ -234,7 +239,7 @@ async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
 
 
 async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "MOST_PASSAGES", 4)
+    monkeypatch.setattr(source_reader, "MOST_PASSAGES", 4)
     await tell(side, turns(12))
     await tell(side, [turn(12, " ".join(f"We talked about {topic} in round 12." for topic in _TOPICS * 3))])
     assert (await run(side)).macros == 3
@@ -244,12 +249,12 @@ async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch:
     again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
     done = await run(side, again, dry=True)
     assert (done.macros, done.refused) == (0, 0), "each stands on four, and its summary"
-    monkeypatch.setattr(gathering, "MOST_PASSAGES", 5)
+    monkeypatch.setattr(source_reader, "MOST_PASSAGES", 5)
     done = await run(side, again, dry=True)
     assert done.macros + done.refused == 1, "it is judged"
 
 
-async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
+async def test_only_what_is_old_enough_is_consolidated(side: Side) -> None:
     await tell(side, turns(10))
     assert (await run(side, Rules(before=START - timedelta(days=9)))).macros == 0
     assert (await run(side, most=1)).macros == 1
@@ -260,7 +265,7 @@ async def test_only_what_is_old_enough_is_folded(side: Side) -> None:
 async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_twice(
     side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(walking, "_EVENTS", 4)
+    monkeypatch.setattr(flow_scan, "_EVENTS", 4)
     for flow, told in (("f", "talked"), ("g", "wrote")):
         texts = [f"We {told} about {_TOPICS[n % 5]} in round {n}." for n in range(12)]
         await tell(side, [turn(n, text, id=f"{flow}{n}", flow_id=flow) for n, text in enumerate(texts)])
@@ -276,13 +281,13 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.consolidation.turn.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.consolidation.job.TURN_SECONDS", 0.0)
     await tell(side, turns(12))
     done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0))
     assert done is not None and (done.macros, done.next is None) == (1, False)
 
 
-async def test_a_context_that_many_items_arrived_in_is_folded_alone(side: Side) -> None:
+async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: Side) -> None:
     await tell(side, turns(12))
     await tell(side, turns(5), context="d")
     after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
@@ -320,7 +325,7 @@ async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
     assert (await run(side)).macros == 3
 
 
-async def test_two_at_once_fold_everything_once(side: Side) -> None:
+async def test_two_at_once_consolidate_everything_once(side: Side) -> None:
     await tell(side, turns(20))
     done = await asyncio.gather(run(side), run(side))
     assert sum(one.events for one in done) == 20
@@ -339,7 +344,7 @@ async def test_a_death_before_the_graph_knows_leaves_everything_as_it_was(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_sleep.consolidation.consolidating.Folder.fold", dies)
+        patch.setattr("vicw_sleep.consolidation.service.Consolidator.consolidate", dies)
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await side.nodes() == nodes
@@ -425,7 +430,7 @@ async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkey
 async def left_by_a_dry_run(side: Side) -> str:
     """Return why the only batch is left."""
     reasons: list[str] = []
-    dry = consolidation(side, told=lambda flow, fold, reason: reasons.append(reason))
+    dry = consolidation(side, told=lambda flow, consolidate, reason: reasons.append(reason))
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.macros, done.refused, done.left) == (0, 0, 1), "as a run leaves it"
     (reason,) = reasons

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contract.sides import START, Side, asked_for, embedded
 from contract.test_consolidating import run as consolidate
-from contract.test_folding import REGISTRY, plain, said, sound, turn
+from contract.test_consolidation import REGISTRY, plain, said, sound, turn
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.dreams import is_dreamt
@@ -316,7 +316,7 @@ async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, h
     await sound(side)
 
 
-async def test_what_is_folded_is_dreamt_of_anew_and_comes_back_without(side: Side) -> None:
+async def test_what_is_consolidated_is_dreamt_of_anew_and_comes_back_without(side: Side) -> None:
     await tell(side, *(turn(n, _TEXTS[n % 2] + f" Round {n}.") for n in range(10)))
     await sound(side)
     before = await whole(side)
@@ -329,8 +329,8 @@ async def test_what_is_folded_is_dreamt_of_anew_and_comes_back_without(side: Sid
     nodes = await side.nodes()
     assert all(nodes[edge.source].is_macro for edge in await dreamt(side))
     await tell(side, turn(3, "That was changed."))
-    unfolded = {uid for uid, node in (await side.nodes()).items() if node.source_id and not node.is_macro}
-    assert not [edge for edge in await dreamt(side) if edge.source in unfolded]
+    restored = {uid for uid, node in (await side.nodes()).items() if node.source_id and not node.is_macro}
+    assert not [edge for edge in await dreamt(side) if edge.source in restored]
     await tell(side, turn(3, _TEXTS[1] + " Round 3."))
     await wiped(side)
     await sound(side)

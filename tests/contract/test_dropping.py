@@ -1,4 +1,4 @@
-"""What every GraphStore does with nodes that go for good, with folded items, and with the sleep cycle's log."""
+"""What every GraphStore does with nodes that go for good, with consolidated items, and with the sleep cycle's log."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
     assert (point.point_id, point.tags) == (chunk.uid, ())
 
 
-async def folded(graph: Graph, ids: Sequence[str], context: str = "c") -> dict[str, str]:
+async def consolidated(graph: Graph, ids: Sequence[str], context: str = "c") -> dict[str, str]:
     async def work(transaction: GraphTransaction) -> dict[str, str]:
-        return {key: found.name for key, found in (await transaction.folded(ids)).items()}
+        return {key: found.name for key, found in (await transaction.consolidated(ids)).items()}
 
     return await graph.write("t", context, work)
 
 
-async def test_a_folded_item_is_found_by_its_id_in_its_context(graph: Graph) -> None:
+async def test_a_consolidated_item_is_found_by_its_id_in_its_context(graph: Graph) -> None:
     first = node("one", Label.CHUNK, text="x", source_id="1", metadata={LEDGER: "…"})
     await put(
         graph,
@@ -94,11 +94,11 @@ async def test_a_folded_item_is_found_by_its_id_in_its_context(graph: Graph) -> 
             node("item", Label.EVENT, content_hash="h", source_id="3", metadata={LEDGER: "a caller's"}),
         ],
     )
-    assert await folded(graph, ["1", "2", "3", "4"]) == {"1": "two"}, "the latest version, of passages alone"
-    assert await folded(graph, ["1"], context="elsewhere") == {}
-    assert await folded(graph, []) == {}
+    assert await consolidated(graph, ["1", "2", "3", "4"]) == {"1": "two"}, "the latest version, of passages alone"
+    assert await consolidated(graph, ["1"], context="elsewhere") == {}
+    assert await consolidated(graph, []) == {}
     await put(graph, [replace(first, uid=make_uid("two"), name="two", version=2, metadata={})])
-    assert await folded(graph, ["1"]) == {"1": "one"}
+    assert await consolidated(graph, ["1"]) == {"1": "one"}
 
 
 def step(number: int, **fields: object) -> Step:

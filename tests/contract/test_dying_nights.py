@@ -1,5 +1,5 @@
-"""A death before and behind every single thing that folding and taking back ask of an engine: what was stays, or what
-is to be is there whole, and the next run ends it.
+"""A death before and behind every single thing that consolidation and restoring ask of an engine: what was stays, or
+what is to be is there whole, and the next run ends it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from contract.sides import Side, asked_for
 from contract.test_consolidating import GRACE, LATER, RULES, run, turns
 from contract.test_consolidating import consolidation as consolidation_of
-from contract.test_folding import plain, said, sound, tell, thread
+from contract.test_consolidation import plain, said, sound, tell, thread
 from vicw_shared.ports import Outcome, Steps
 from vicw_sleep.reconcile import reconcile
 
@@ -77,7 +77,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 
 @pytest.fixture
 def deaths(side: Side, monkeypatch: pytest.MonkeyPatch) -> Deaths:
-    """All that folding asks of engines beside the graph, with its moments."""
+    """All that consolidation asks of engines beside the graph, with its moments."""
     found = Deaths()
     for engine, names in ((side.vectors, ("upsert", "delete", "dense")), (side.embedder, ("embed",))):
         mortal = found.of(engine)
@@ -102,16 +102,18 @@ async def all_of(side: Side) -> tuple[object, ...]:
     return plain(await side.nodes()), said(await side.edges()), await side.payloads()
 
 
-async def test_a_death_at_any_moment_of_folding_or_of_taking_back_loses_nothing(side: Side, deaths: Deaths) -> None:
+async def test_a_death_at_any_moment_of_consolidation_or_of_taking_back_loses_nothing(
+    side: Side, deaths: Deaths
+) -> None:
     await tell(side, turns(5))
     await sound(side)
     was = await all_of(side)
     mortal = replace(consolidation_of(side), graph=deaths.of(side.graph))
     died, every = 0, 1 if side.name == "embedded" else 5
-    folding = taking_back = True
+    consolidation = taking_back = True
     for moment in count(1, every):
-        if folding:
-            folding = await dies(deaths, moment, lambda: mortal.run(RULES, now=LATER, again=True))
+        if consolidation:
+            consolidation = await dies(deaths, moment, lambda: mortal.run(RULES, now=LATER, again=True))
             left = len(await thread(side))
             assert left in {1, 5}
             assert left == 1 or plain(await side.nodes()) == was[0]
@@ -128,7 +130,7 @@ async def test_a_death_at_any_moment_of_folding_or_of_taking_back_loses_nothing(
             await consolidation_of(side).undo(step.id, now=LATER, grace=GRACE)
         await sound(side)
         assert await all_of(side) == was
-        died += folding + taking_back
-        if not folding and not taking_back:
+        died += consolidation + taking_back
+        if not consolidation and not taking_back:
             break
     assert died > 20 / every, "there are moments to die at"

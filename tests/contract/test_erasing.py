@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from contract.sides import START, Side, asked_for
 from contract.test_consolidating import run, turns
+from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
 from contract.test_dreaming import dream, tags_of
 from contract.test_dreaming import items as alike
 from contract.test_dreaming import run as dream_of
 from contract.test_dreaming import tell as note_down
-from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from vicw_ingest.erasing.choosing import (
     Chosen,
     choose_context,
@@ -34,7 +34,7 @@ from vicw_shared.fingerprints import Finder, Fingerprints, new_key
 from vicw_shared.model import Label
 from vicw_shared.ports import Edges, ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step, Steps, look_up
 from vicw_shared.wire.ingest import IngestResponse
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.remains import Remains, look_through
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
@@ -124,7 +124,7 @@ async def test_a_conversation_that_is_erased_begins_anew(side: Side) -> None:
 
 
 @pytest.mark.parametrize("levels", [1, 2])
-async def test_what_is_folded_comes_back_but_what_is_erased(side: Side, levels: int) -> None:
+async def test_what_is_consolidated_comes_back_but_what_is_erased(side: Side, levels: int) -> None:
     told = turns(12)
     told[3]["text"] = "We talked about the vermilion lockbox of Halde in round 3."
     await tell(side, told)
@@ -144,7 +144,7 @@ async def test_what_is_folded_comes_back_but_what_is_erased(side: Side, levels: 
     answer = await side.retrieve({"query": "the amulet of Porto in round 0", "limit": 20}, "t")
     assert "3" not in {result.id for result in answer.results}
     again = await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
-    assert again.macros >= 1, "the others may be folded anew"
+    assert again.macros >= 1, "the others may be consolidated anew"
     await sound(side)
 
 
@@ -254,7 +254,7 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
     assert await look_up(side.graph, "t", ["quirin zeltner"]) == {}
 
 
-async def test_a_person_is_found_in_what_is_folded(side: Side) -> None:
+async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
     await tell(side, turns(5))
     await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     chosen = await choose_person(side.graph, "t", "Ben", "c")

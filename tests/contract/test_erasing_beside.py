@@ -8,13 +8,13 @@ import pytest
 
 from contract.sides import START, Side
 from contract.test_consolidating import run
+from contract.test_consolidation import tell, thread, turn
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
-from contract.test_folding import tell, thread, turn
 from vicw_ingest.erasing.choosing import choose_context, choose_items
 from vicw_shared.model import Node
 from vicw_shared.model.names import SLOT
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
 
@@ -33,7 +33,7 @@ async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side)
     assert "the roof leaked" in [node.text for node in (await side.nodes()).values()]
 
 
-async def test_what_is_folded_forgets_that_it_supported_what_was_erased(side: Side) -> None:
+async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(side: Side) -> None:
     told = "Lena told me that the nightly build was locked because {} forgot ticket {}."
     told_of = [turn(0, told.format("Tom", 383), flow_id="g"), turn(1, "Ben left.", flow_id="g")]
     await tell(side, told_of)

@@ -9,9 +9,9 @@ import pytest
 from contract.sides import START, Side
 from contract.test_consolidating import run as consolidate
 from contract.test_consolidating import turns
+from contract.test_consolidation import tell, turn
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
-from contract.test_folding import tell, turn
 from contract.test_resolving import DECISION, uid
 from vicw_ingest.erasing.choosing import choose_person
 from vicw_ingest.identity.merges import merge, split

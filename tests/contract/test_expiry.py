@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
+from contract.test_consolidation import consolidate, draft, thread
 from contract.test_erasing import erase, eraser, left
-from contract.test_folding import draft, fold, thread
 from traversals import Asker
 from vicw_ingest.erasing.choosing import choose_items
 from vicw_ingest.erasing.noting import fingerprints_of
@@ -178,7 +178,7 @@ async def test_a_macro_event_that_expires_is_logged_as_one_and_erased_with_any_o
     items = [turn(name, n, f"We spoke of ship {name}.", **fields) for n, name in enumerate(("a", "b", "c"))]
     await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
     await side.indexer.drain()
-    macro = await fold(side, await draft(side, (await thread(side))[:2]))
+    macro = await consolidate(side, await draft(side, (await thread(side))[:2]))
     at(AFTER)
     assert await sweep(side) == 2
     told = {step.subject: step.details for step in await logged(side)}

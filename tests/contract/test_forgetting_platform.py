@@ -12,12 +12,12 @@ import pytest
 
 from contract.sides import START, Side, platform
 from contract.test_consolidating import run, turns
+from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
 from contract.test_erasing import _SECRET, everything
-from contract.test_folding import REGISTRY, sound, tell, thread, turn
 from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
 from vicw_ingest.erasing.choosing import choose_items
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_standalone.cli import forget
 
@@ -151,7 +151,7 @@ async def test_what_a_death_has_left_of_a_summary_goes_too(side: Side, monkeypat
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_sleep.consolidation.consolidating.Folder.fold", die)
+        patch.setattr("vicw_sleep.consolidation.service.Consolidator.consolidate", die)
         with pytest.raises(RuntimeError):
             await _folded(side)
     known = set(await side.nodes())

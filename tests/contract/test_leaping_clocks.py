@@ -11,9 +11,9 @@ import pytest
 from contract.sides import START, Side, asked_for
 from contract.test_capacity import ids
 from contract.test_consolidating import consolidation, turns
-from contract.test_folding import plain, said, sound, tell, turn
+from contract.test_consolidation import plain, said, sound, tell, turn
 from vicw_shared.ports import Steps
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
 _YEARS = timedelta(days=3650)

@@ -1,4 +1,4 @@
-"""What is folded, or brought back, between being found and being shown: the question is asked again."""
+"""What is consolidated, or brought back, between being found and being shown: the question is asked again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from contract.sides import Side, asked_for
 from contract.test_consolidating import consolidation, run, turns
-from contract.test_folding import tell
+from contract.test_consolidation import tell
 from vicw_retrieval import pipeline
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.synthesis.expansion import expand as own
@@ -56,14 +56,16 @@ async def bring_back(side: Side) -> None:
         await consolidation(side).undo(step.id, now=now() + timedelta(hours=2), grace=timedelta(days=1))
 
 
-async def test_what_is_folded_before_it_is_shown_is_found_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_consolidated_before_it_is_shown_is_found_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, turns(_COUNT))
     wanted = {str(number) for number in range(_COUNT)}
     assert await found(side) == wanted
     left = moving(monkeypatch, lambda: run(side))
     assert await found(side) == wanted
     assert not left
-    assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was folded"
+    assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was consolidated"
 
 
 async def test_what_is_brought_back_before_it_is_shown_is_found_again(

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from contract.sides import START, Side, asked_for, embedded
-from contract.test_folding import REGISTRY, plain, said, sound
+from contract.test_consolidation import REGISTRY, plain, said, sound
 from effort import TIMES
 from vicw_ingest.erasing.choosing import choose_person
 from vicw_ingest.identity.candidates import Compared, candidates

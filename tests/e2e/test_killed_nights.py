@@ -49,7 +49,7 @@ class Site:
         self.writers = [Writer(kind, n, self.ledger, lambda: self.server.url) for n, kind in enumerate(_KINDS)]
         self.asker = Asker(seed, self.ledger, lambda: self.server.url)
         self.caught = Counter[str]()
-        self.folded = 0
+        self.consolidated = 0
         self._random = random.Random(seed)
 
     def suffer(self, kills: int) -> None:
@@ -67,7 +67,9 @@ class Site:
             assert self.server.stop() == 0
             require_clean(self.server)
             assert run(self.server, "mirror", "sync").returncode == 0
-            self.folded = run(self.server, "sleep", "log", "--limit", "100000").stdout.count("done     consolidate")
+            self.consolidated = run(self.server, "sleep", "log", "--limit", "100000").stdout.count(
+                "done     consolidate"
+            )
         finally:
             for client in clients:
                 client.halt.set()
@@ -102,7 +104,7 @@ def test_whoever_writes_and_asks_notices_no_kill_in_the_night(models_dir: Path) 
             ended.result()
     caught = sum((site.caught for site in sites), Counter[str]())
     written, asked = sum(len(site.ledger.alive) for site in sites), sum(site.asker.answers for site in sites)
-    macros = sum(site.folded for site in sites)
+    macros = sum(site.consolidated for site in sites)
     print(f"\nkilled where it {dict(caught)}: {macros} Macro-Events stand, {written} items, {asked} answers")
     assert caught.total() >= KILLS
     assert macros > KILLS

@@ -56,5 +56,5 @@ def test_a_week_is_slept_over_and_nobody_who_asks_notices(serve: Serve, tmp_path
 
 
 def nights(server: Server) -> tuple[int, ...]:
-    """Return how often the server has folded and dreamt something."""
+    """Return how often the server has consolidated and dreamt something."""
     return tuple(server.log.count(what) for what in ("consolidated", "dreamt"))

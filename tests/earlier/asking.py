@@ -29,7 +29,7 @@ from vicw_sleep.check import check
 from vicw_standalone.archiving.embedded import open_target
 from vicw_standalone.wiring import Standalone
 
-RENAMED_FIELDS: dict[str, str | None] = {}
+RENAMED_FIELDS: dict[str, str | None] = {"folded_into": "consolidated_into"}
 """What a field of an answer, or a name that is stored, was called when a fixture was made, and what it is called now;
 None: it is no more. A rename takes one line here.
 """

@@ -25,7 +25,7 @@ from vicw_ingest.privacy.screening import Masked
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.stages import ingesting
 from vicw_ingest.supersession import Supersession
-from vicw_ingest.unfolding import latest_versions, make_way
+from vicw_ingest.versions.restore import latest_versions, make_way
 from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
 from vicw_shared.errors import ConflictError
@@ -94,8 +94,8 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     with ingesting("draft"):
         drafts = draft_items(command.request, domain, command.chunk_chars, linking.rests)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
-    latest, unfolded = await latest_versions(transaction, command.registry, command.now, hashes)
-    linking = (await linking.after(unfolded.items, transaction)).judge(drafts, latest)
+    latest, restored = await latest_versions(transaction, command.registry, command.now, hashes)
+    linking = (await linking.after(restored.items, transaction)).judge(drafts, latest)
     fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
@@ -114,8 +114,8 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     )
     await remember(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
-    touched |= {item.uid for item in (*unfolded.items, *between.items)}
-    return Committed(response, tuple(touched), (*unfolded.gone, *between.gone))
+    touched |= {item.uid for item in (*restored.items, *between.items)}
+    return Committed(response, tuple(touched), (*restored.gone, *between.gone))
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:

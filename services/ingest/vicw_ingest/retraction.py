@@ -16,7 +16,7 @@ from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.retirement import Retirement
 from vicw_ingest.supersession import Supersession
-from vicw_ingest.unfolding import latest_versions
+from vicw_ingest.versions.restore import latest_versions
 from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError
@@ -73,16 +73,16 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
 async def _commit(
     request: RetractRequest, instant: datetime, registry: EdgeRegistry, transaction: GraphTransaction
 ) -> _Done:
-    latest, unfolded = await latest_versions(transaction, registry, instant, dict.fromkeys(request.ids))
+    latest, restored = await latest_versions(transaction, registry, instant, dict.fromkeys(request.ids))
     live = [node for node in latest.values() if node.retired_at is None]
     retirement = Retirement(transaction, registry, instant, Chains(transaction, registry, instant))
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
     await let_go(transaction, registry, instant, live)
     await retirement.release(retired, request.context)
     told_anew = await Supersession(transaction, registry, instant).settle(retired.beside)
-    touched = {node.uid for node in (*latest.values(), *unfolded.items)}
+    touched = {node.uid for node in (*latest.values(), *restored.items)}
     touched |= told_anew | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
-    return _Done(_outcomes(request.ids, latest), tuple(touched), unfolded.gone)
+    return _Done(_outcomes(request.ids, latest), tuple(touched), restored.gone)
 
 
 def _outcomes(ids: Sequence[str], latest: Mapping[str, Node]) -> tuple[RetractedItem, ...]:

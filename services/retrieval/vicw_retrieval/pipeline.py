@@ -20,10 +20,10 @@ from vicw_retrieval.access.visibility import known_by, say
 from vicw_retrieval.causal_chains.attach import ChainRequest, weave
 from vicw_retrieval.causal_chains.direction import direction_of
 from vicw_retrieval.channels import tags
-from vicw_retrieval.folded import add_besides, read_parts
 from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.model.candidates import Candidate, Wave
+from vicw_retrieval.model.consolidated import add_besides, read_parts
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import SecondWave
@@ -96,7 +96,7 @@ def _of_another_time(request: RetrieveRequest) -> bool:
 
 
 class _MovedError(Exception):
-    """Something that was found has been folded, brought back or erased before it was shown."""
+    """Something that was found has been consolidated, brought back or erased before it was shown."""
 
 
 async def _retrieve(

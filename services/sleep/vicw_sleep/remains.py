@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import batched
 
+from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.fingerprints import Finder, Fingerprints, Mark, birth_of, id_spellings, spellings
-from vicw_shared.folding.ledger import entries_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.names import SLOT

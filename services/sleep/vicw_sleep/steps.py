@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.folding.fold import steps_of
+from vicw_shared.consolidation.consolidate import steps_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.erased_steps import flow_key, vacated
 from vicw_shared.ports import GraphAudit, Nodes, scan_pages

@@ -12,7 +12,7 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.polite_indexes import polite_indexes
 from vicw_sleep.asking import Asking, asking_of
-from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
 from vicw_sleep.settings import Settings
@@ -52,7 +52,7 @@ class Wiring(PlatformWiring):
         return indexes if self._courtesy is None else polite_indexes(indexes, self._courtesy)
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
-        """Return what folds old Events; ``told`` hears of each batch."""
+        """Return what consolidates old Events; ``told`` hears of each batch."""
         made = Consolidation(
             self.graph,
             self.engines.graph.unread,

@@ -36,10 +36,10 @@ from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.rounds import noted
 from vicw_sleep.chain import SECONDS, Chain
-from vicw_sleep.consolidation.consolidating import Consolidated
-from vicw_sleep.consolidation.turn import CaughtUp, Errand, catch_up
-from vicw_sleep.consolidation.turn import turn as turn_of_folding
-from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
+from vicw_sleep.consolidation.job import turn as slice_of_consolidation
+from vicw_sleep.consolidation.service import Consolidated
 from vicw_sleep.dream.dreaming import Bookmark as DreamBookmark
 from vicw_sleep.dream.dreaming import Done
 from vicw_sleep.dream.turn import turn as turn_of_dreaming
@@ -139,7 +139,7 @@ def mirror(self: Task[Any, Any]) -> None:
 
 
 async def _fold(wiring: Wiring, start: Bookmark | None) -> Consolidated | None:
-    return await turn_of_folding(wiring.consolidation(), _settings.consolidation, start)
+    return await slice_of_consolidation(wiring.consolidation(), _settings.consolidation, start)
 
 
 async def _catch_up(wiring: Wiring, start: Errand | None) -> CaughtUp:

@@ -13,7 +13,7 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.polite_indexes import polite_indexes
 from vicw_sleep.asking import Asking
-from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.settings import Settings
@@ -43,7 +43,7 @@ class Asleep:
         self._asking = asking
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
-        """Return what folds old Events; ``told`` hears of each batch."""
+        """Return what consolidates old Events; ``told`` hears of each batch."""
         made = Consolidation(
             self.graph,
             self._unread,

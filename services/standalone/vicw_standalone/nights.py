@@ -11,7 +11,7 @@ import structlog
 from vicw_ingest.capacity.turn import turn as turn_of_forgetting
 from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
-from vicw_sleep.consolidation.turn import keep_consolidating
+from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.turn import keep_dreaming
 from vicw_sleep.forget import forget_receipts
 from vicw_sleep.mirror.turn import keep_mirrored
@@ -34,10 +34,10 @@ def work(settings: Settings, asleep: Asleep, schedules: Mapping[Nightly, Schedul
     if settings.sleep.paused:
         return
     if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
-        folding, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
+        consolidation, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
         yield (
             "consolidation",
-            keep_consolidating(asleep.consolidation, settings.consolidation, folding, asleep.graph.log),
+            keep_consolidating(asleep.consolidation, settings.consolidation, consolidation, asleep.graph.log),
         )
         yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph.log)
     if settings.forgetting.items:

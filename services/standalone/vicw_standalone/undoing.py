@@ -11,7 +11,7 @@ from vicw_shared.errors import NotFoundError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream
 from vicw_sleep.resolve.resolving import Resolve
 from vicw_standalone.settings import Settings
@@ -31,7 +31,7 @@ class Sleeper(Protocol):
         ...
 
     def consolidation(self, told: Told | None = None) -> Consolidation:
-        """Return what folds old Events; ``told`` hears of each batch."""
+        """Return what consolidates old Events; ``told`` hears of each batch."""
         ...
 
     def dream(self) -> Dream:

@@ -8,9 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 
 LEDGER = "folded"
-"""The metadata of a folded item's first passage that keeps what the item was (``folding.ledger``)."""
+"""The metadata of a consolidated item's first passage that keeps what the item was (``consolidation.ledger``)."""
 PART = "item"
-"""The metadata of a folded item's passages that names the item."""
+"""The metadata of a consolidated item's passages that names the item."""
 LIGHT = "light"
 """The metadata of a passage whose point has words alone: no vector."""
 MACRO = "macro"

@@ -52,7 +52,7 @@ class Category(StrEnum):
 
 
 class OnConsolidate(StrEnum):
-    """What becomes of an edge when its Event is folded into a Macro-Event."""
+    """What becomes of an edge when its Event is consolidated into a Macro-Event."""
 
     REPOINT = "repoint"
     CHAIN = "chain"

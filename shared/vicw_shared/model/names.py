@@ -43,7 +43,7 @@ class TermKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One entry of the index of names; ``text`` is folded."""
+    """One entry of the index of names; ``text`` is consolidated."""
 
     kind: TermKind
     text: str

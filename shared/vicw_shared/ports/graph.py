@@ -50,7 +50,7 @@ class Lead(NamedTuple):
 class ItemRef:
     """What ranking needs of an item: no more is read of hundreds of candidates.
 
-    Of a folded item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` its own.
+    Of a consolidated item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` its own.
     """
 
     uid: str
@@ -69,7 +69,7 @@ class ItemRef:
 
     @property
     def key(self) -> str:
-        """What tells it from every other item, folded or not."""
+        """What tells it from every other item, consolidated or not."""
         return self.part or self.uid
 
     @classmethod
@@ -104,9 +104,9 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
         ...
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        """Return the item that each Chunk proves, be it folded (``ItemRef.part``). Unknown uids are left out.
+        """Return the item that each Chunk proves, be it consolidated (``ItemRef.part``). Unknown uids are left out.
 
-        Of what was said when, and by whom, the passage of a folded item knows.
+        Of what was said when, and by whom, the passage of a consolidated item knows.
         """
         ...
 

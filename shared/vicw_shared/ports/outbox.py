@@ -48,7 +48,7 @@ class PendingPoint:
 
     @property
     def told(self) -> Node:
-        """What tells how the text came about: the item; of a folded item its passage, which keeps that."""
+        """What tells how the text came about: the item; of a consolidated item its passage, which keeps that."""
         assert self.chunk is not None
         assert self.item is not None
         return (self.passage or self.chunk) if self.item.is_macro else self.item

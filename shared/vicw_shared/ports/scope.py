@@ -25,7 +25,7 @@ class Scope:
 
     ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of passages: their items', letter by letter) restrict
     when not None; an empty tuple sees nothing. Those of ``subtypes_none`` are not seen.
-    Tags are folded. With neither ``as_of`` nor ``known_at`` only what is live is seen: not retired by
+    Tags are consolidated. With neither ``as_of`` nor ``known_at`` only what is live is seen: not retired by
     ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees
     what was true then, ``known_at`` what was known then. ``audience`` None is the application itself:
     everything inside its tenant.

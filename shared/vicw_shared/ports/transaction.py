@@ -100,10 +100,10 @@ class Lookups(Protocol):
         """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
         ...
 
-    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+    async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         """Return, of each of the context's items with these ids that a Macro-Event stands for, the first passage.
 
-        Of several versions that of the latest. It keeps what its item was (``folding.ledger``).
+        Of several versions that of the latest. It keeps what its item was (``consolidation.ledger``).
         """
         ...
 

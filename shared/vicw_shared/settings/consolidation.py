@@ -1,4 +1,4 @@
-"""Settings of consolidation: when it runs, and what it folds."""
+"""Settings of consolidation: when it runs, and what it consolidates."""
 
 from __future__ import annotations
 
@@ -25,25 +25,28 @@ class ConsolidationSettings(BaseSettings):
         ge=0,
         description="A context that so many new items arrived in, and a 20th of all, is consolidated at once; 0: none",
     )
-    hours: float = Field(1.0, ge=0, le=100_000, description="How old an Event is before it is folded, in hours")
+    hours: float = Field(1.0, ge=0, le=100_000, description="How old an Event is before it is consolidated, in hours")
     size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
     pause_minutes: float = Field(
         30.0, gt=0, le=10_000_000, description="A longer pause in a thread ends what goes together"
     )
-    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are not folded")
+    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are not consolidated")
     half_life_days: float = Field(
         365.0,
         ge=0,
         le=100_000,
         description="After how long what no answer shows weighs half, in days; then its importance keeps an item no "
-        "longer. 0: it always does. What is protected is never folded",
+        "longer. 0: it always does. What is protected is never consolidated",
     )
     used_hours: float = Field(
-        24.0, ge=0, le=100_000, description="What an answer has shown within so many hours is not folded; 0: it is, too"
+        24.0,
+        ge=0,
+        le=100_000,
+        description="What an answer has shown within so many hours is not consolidated; 0: it is, too",
     )
-    levels: int = Field(2, ge=1, le=10, description="How often what was folded may be folded again")
+    levels: int = Field(2, ge=1, le=10, description="How often what was consolidated may be consolidated again")
     rest_hours: float = Field(
-        24.0, ge=0, le=100_000, description="Rest of a Macro-Event before it is folded again, in hours"
+        24.0, ge=0, le=100_000, description="Rest of a Macro-Event before it is consolidated again, in hours"
     )
     batches: int = Field(
         100, ge=1, description="How many Macro-Events are made at a time: then it is somebody else's turn"
@@ -72,5 +75,5 @@ class ConsolidationSettings(BaseSettings):
         return now - timedelta(hours=self.used_hours) if self.used_hours else None
 
     def before(self, now: datetime) -> datetime:
-        """Return the instant before which an Event was learnt that may be folded ``now``."""
+        """Return the instant before which an Event was learnt that may be consolidated ``now``."""
         return now - timedelta(hours=self.hours)

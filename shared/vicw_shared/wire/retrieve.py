@@ -182,14 +182,14 @@ class Result(Message):
     channels: tuple[ChannelHit, ...] = ()
     via: tuple[Via, ...] = ()
     sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids it stands for")
-    folded_into: str | None = Field(
+    consolidated_into: str | None = Field(
         None, description="For an old item, the uid of the Macro-Event that has its place in the graph"
     )
 
     @property
     def node(self) -> str:
         """The uid of the node that stands for it in the graph."""
-        return self.folded_into or self.uid
+        return self.consolidated_into or self.uid
 
 
 class GraphNode(Message):

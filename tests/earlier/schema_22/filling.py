@@ -31,7 +31,7 @@ from vicw_ingest.later.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_ingest.retraction import retract
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.using import UseBook
 from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError
 from vicw_shared.folding.fold import level
 from vicw_shared.identity.joining import Decision
@@ -173,7 +173,7 @@ class _Work:
         await self.standalone.indexer.drain()
 
     async def _named(self, name: str, subtype: str = "person", context: str = DESK) -> str:
-        found = await look_up(self.graph, TENANT, [name.casefold()], contexts=[context], limit=9)
+        found = await self.graph.named(TENANT, [name.casefold()], contexts=[context], limit=9)
         (uid,) = (node.uid for node in found[name.casefold()] if node.subtype == subtype and node.content_hash is None)
         return uid
 
@@ -213,7 +213,7 @@ class _Work:
         self.clock.move(days=2)
         done = await consolidating.turn(asleep.consolidation(), settings)
         assert done is not None and done.macros and done.refused, done
-        assert max([level(node) for node in await graph.scan(Nodes(Label.EVENT), limit=5000)]) == 2
+        assert max([level(node) for node in await graph.page(Label.EVENT, after=None, limit=5000)]) == 2
         dreams = asleep.dream()
         async with noted(graph, "dream", first=True):
             dreamt = await dreaming.turn(dreams, DreamSettings(hours=0, certainty=0.5), None)
@@ -230,7 +230,7 @@ class _Work:
         await self.standalone.indexer.drain()
         self.clock.move(minutes=1)
         for task in (DREAM, RESOLVE, FORGET, "consolidate"):
-            steps = [step for step in await graph.scan(Steps(task=task), limit=99) if step.outcome is Outcome.DONE]
+            steps = [step for step in await graph.steps(None, task=task, limit=99) if step.outcome is Outcome.DONE]
             step = min(steps, key=lambda one: (one.context, json.dumps(dict(one.details), sort_keys=True)))
             if task == DREAM:
                 assert await dreams.undo(step.id, now=self.clock(), grace=_GRACE)
@@ -244,7 +244,7 @@ class _Work:
 
     async def _items(self) -> AsyncIterator[Node]:
         for label in (Label.ENTITY, Label.EVENT):
-            for node in await self.graph.scan(Nodes(label), limit=5000):
+            for node in await self.graph.page(label, after=None, limit=5000):
                 if node.tenant == TENANT and node.content_hash is not None and node.retired_at is None:
                     yield node
 
@@ -277,8 +277,8 @@ class _Work:
         )
         await self._retract(DESK, "r4")
         other = await HashEmbedder("another", "1" * 64).identity()
-        used = (await self.graph.models()).used
+        used = await self.graph.model()
         assert used is not None
         await self.graph.set_model(used, ModelChange(other, ChangePhase.BUILDING, "another.gguf"))
-        passages = await self.graph.scan(Nodes(Label.CHUNK), limit=1)
+        passages = await self.graph.page(Label.CHUNK, after=None, limit=1)
         await self.graph.requeue([passage.uid for passage in passages])

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
 
 
-async def test_the_worker_folds_what_has_grown_and_at_night_everything(
+async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
     start: Start, wiring: Wiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph
@@ -37,7 +37,7 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     async def indexed() -> bool:
         return (await graph.outbox.backlog()).waiting == 0
 
-    async def folded(count: int) -> bool:
+    async def consolidated(count: int) -> bool:
         return len(await graph.scan(Steps(), limit=99)) == count
 
     async def small_alone() -> bool:
@@ -50,10 +50,10 @@ async def test_the_worker_folds_what_has_grown_and_at_night_everything(
     often = {"VICW_CONSOLIDATE_INTERACTIONS": "20", "VICW_CONSOLIDATE_HOURS": "0", "VICW_CONSOLIDATE_BATCHES": "2"}
     start("sleeper", *SLEEPER, **often)
     app.send_task(CATCH_UP)
-    await until(lambda: folded(6), 60)
+    await until(lambda: consolidated(6), 60)
     await until(small_alone, 10)
     app.send_task(CONSOLIDATE)
-    await until(lambda: folded(9), 60)
+    await until(lambda: consolidated(9), 60)
 
     async def over() -> bool:
         through = {one.task: one.turns > 1 for one in await graph.log.rounds() if one.over}

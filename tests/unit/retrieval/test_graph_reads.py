@@ -17,15 +17,15 @@ from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError
 from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 from vicw_standalone.bench.synthetic import Chat
 
 TURNS, QUESTIONS = 400, 12
 MOST = 26
 """Reads of one question of a chat. There were up to 48 before a question remembered what it had read."""
 
-MOST_FOLDED = 32
-"""Of most questions, where what is found is folded; a summary may have to be asked what it stands for afterwards."""
+MOST_CONSOLIDATED = 32
+"""Of most questions whose results are consolidated; a summary may have to be asked what it stands for afterwards."""
 
 
 class Counted:
@@ -92,24 +92,24 @@ async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_o
     assert (asked["search"], asked["score"]) == (3, 1)
 
 
-async def fill_and_fold(memory: Memory) -> None:
+async def fill_and_consolidate(memory: Memory) -> None:
     await fill(memory)
     rules = Rules(before=now() + timedelta(hours=1))
     await memory.standalone.asleep.consolidation().run(rules, now=now())
     await memory.standalone.indexer.drain()
 
 
-async def test_a_question_that_finds_folded_items_asks_little_more(memory: Memory) -> None:
-    await fill_and_fold(memory)
+async def test_a_question_that_finds_consolidated_items_asks_little_more(memory: Memory) -> None:
+    await fill_and_consolidate(memory)
     reads = [await reads_of(memory, question) for question in Chat().questions(QUESTIONS)]
-    assert all(asked["owners"] > 2 for asked in reads), "nothing was folded"
-    assert median(map(Counter.total, reads)) <= MOST_FOLDED, reads
+    assert all(asked["owners"] > 2 for asked in reads), "nothing was consolidated"
+    assert median(map(Counter.total, reads)) <= MOST_CONSOLIDATED, reads
 
 
 async def test_where_summaries_cannot_be_read_what_was_found_is_scored_all_the_same(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill_and_fold(memory)
+    await fill_and_consolidate(memory)
     asked = 0
 
     async def overloaded(*_: object) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.folding.ledger import Entry
+from vicw_shared.consolidation.ledger import Entry
 
 _ITEM: dict[str, Any] = {
     "label": "Event",

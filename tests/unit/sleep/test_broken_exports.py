@@ -20,7 +20,7 @@ import pytest
 
 from contract.exports import exported, imported, registries, reseal
 from contract.sides import START, embedded
-from contract.test_folding import tell, turn
+from contract.test_consolidation import tell, turn
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, RECORDS
 from vicw_shared.archive.reading import ArchiveReader

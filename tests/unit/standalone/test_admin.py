@@ -20,7 +20,7 @@ from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import Steps
 from vicw_shared.settings import ConsolidationSettings, ServerSettings
-from vicw_sleep.consolidation.turn import rules_of
+from vicw_sleep.consolidation.job import rules_of
 from vicw_standalone.app import create_standalone_app
 
 

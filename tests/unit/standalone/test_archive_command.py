@@ -84,7 +84,7 @@ def test_both_tell_the_same_counts_and_what_was_not_taken_over(
     assert (done.stdout.splitlines()[0], done.stderr) == (told.strip(), "")
     vectors = int(told.split()[-2])
     points = int(vicw("check", "--data-dir", filled).stdout.split(" points")[0].split()[-1])
-    assert 0 < vectors < points, "what was folded is found by its words alone"
+    assert 0 < vectors < points, "what was consolidated is found by its words alone"
 
     async def fill() -> None:
         async with open_memory(tmp_path / "third", HashEmbedder("another")) as memory:

@@ -108,13 +108,15 @@ def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], sto
     assert " 0 waiting" in checked.stdout
 
 
-def test_what_was_folded_and_logged_goes_too(uids: dict[str, str], store: Path) -> None:
+def test_what_was_consolidated_and_logged_goes_too(uids: dict[str, str], store: Path) -> None:
     assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 0, done.output
     assert files_with(store, [*WORDS, *spelled(uids["s"])]) == {}
     assert vicw(store, "check").stdout.endswith("clean\n")
-    assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0, "the others may be folded anew"
+    assert vicw(store, "sleep", "consolidate", "--hours", "0", "-q").exit_code == 0, (
+        "the others may be consolidated anew"
+    )
     assert vicw(store, "check").stdout.endswith("clean\n")
 
 

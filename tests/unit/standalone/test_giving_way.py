@@ -18,7 +18,7 @@ from vicw_ingest.capacity.turn import turn as forget
 from vicw_shared import courtesy
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
-from vicw_sleep.consolidation.turn import turn as consolidate
+from vicw_sleep.consolidation.job import turn as consolidate
 from vicw_sleep.dream.turn import turn as dream
 from vicw_sleep.resolve.turn import turn as resolve
 from vicw_standalone.app import create_standalone_app

@@ -43,7 +43,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
+def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
     dry = sleep(filled, "consolidate", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1] == "12 Events of 1 thread would become 3 Macro-Events"
@@ -60,7 +60,9 @@ def test_what_would_be_folded_is_said_then_done_logged_and_taken_back(filled: Pa
 
 
 def test_what_is_young_is_left(filled: Path) -> None:
-    nothing = "0 Events of 1 thread became 0 Macro-Events; only what was learnt more than 1 h ago is folded (--hours)\n"
+    nothing = (
+        "0 Events of 1 thread became 0 Macro-Events; only what was learnt more than 1 h ago is consolidated (--hours)\n"
+    )
     assert sleep(filled, "consolidate").stdout == nothing
 
 
@@ -92,7 +94,7 @@ async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled
     assert f"mirror: last from {minute} to {minute} (1 turn)" in told
 
 
-def test_without_vectors_nothing_is_folded_by_itself(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_vectors_nothing_is_consolidated_by_itself(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     told = sleep(filled, "status").stdout
     assert told.startswith("consolidation: never by itself\ndream: never by itself\nresolve: next")
@@ -124,7 +126,7 @@ async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path)
 async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
-    monkeypatch.setattr("vicw_sleep.consolidation.turn.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
@@ -154,7 +156,7 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_folds_a_context_that_has_grown_by_day(
+async def test_a_server_consolidates_a_context_that_has_grown_by_day(
     store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
 ) -> None:
     monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)

@@ -19,8 +19,8 @@ from unit.standalone.asleep import sleep, without_model
 from vicw_ingest.capacity.capacity import FORGET
 from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
+from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import NotFoundError
-from vicw_shared.folding.fold import MAKER
 from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step, scan_pages
 from vicw_shared.settings import SleepSettings
 from vicw_shared.ties import DREAM, RESOLVE

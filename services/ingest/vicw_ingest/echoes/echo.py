@@ -43,7 +43,7 @@ class Echo:
         return replace(self, sources=sources)
 
     def moved(self, back: Mapping[str, Node]) -> Echo:
-        """Return it with items that are folded no more, by their ids, in place of what stood for them."""
+        """Return it with items that are consolidated no more, by their ids, in place of what stood for them."""
         return replace(self, sources=tuple(_moved(source, back) for source in self.sources))
 
 

@@ -91,7 +91,7 @@ class Memories:
 
 
 def _owner(item: Node, passage: Node) -> Node:
-    """Return the item of a passage: of one that is folded what stands for it, with its own id, speaker and time."""
+    """Return the item of a passage: of one that is consolidated what stands for it, with its own id, speaker and time."""
     if not item.is_macro:
         return item
     return replace(item, source_id=passage.source_id, speaker=passage.speaker, timestamp=passage.timestamp)

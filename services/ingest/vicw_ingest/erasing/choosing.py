@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.folding.ledger import entries_of
 from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
@@ -62,7 +62,7 @@ class Chosen:
 
 
 async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> Chosen:
-    """Choose items by their callers' ids or their uids, folded ones, too.
+    """Choose items by their callers' ids or their uids, consolidated ones, too.
 
     Raises NotFoundError for one that is not stored; ConflictError for an id that several contexts have, which names
     them.
@@ -133,7 +133,7 @@ async def choose_tenant(graph: Store, tenant: str) -> Chosen:
 
 
 async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
-    """Return the item, of each context, that a caller's id or a uid names; a folded one as it was."""
+    """Return the item, of each context, that a caller's id or a uid names; a consolidated one as it was."""
     found: list[Node] = []
     if any(map(flaw, (given, *contexts))):
         return found  # nothing has it: it could not be stored
@@ -146,7 +146,7 @@ async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[
 
     async def look(transaction: GraphTransaction) -> list[Node]:
         latest = await transaction.items([given])
-        folded = await transaction.folded([given])
+        folded = await transaction.consolidated([given])
         return [*latest.values(), *(one.item for one in entries_of(list(folded.values())).values())]
 
     for context in contexts:
@@ -199,7 +199,7 @@ async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Se
 async def _items_of(
     graph: GraphStore, tenant: str, people: Sequence[str], spreads: Sequence[Spread]
 ) -> dict[str, Node]:
-    """Return the items, by uid, that are joined to somebody so, folded ones as they were."""
+    """Return the items, by uid, that are joined to somebody so, consolidated ones as they were."""
     found: dict[str, Node] = {}
     types = {name for name, _ in spreads}
     for node in await _ends(graph, tenant, people, spreads) if people else ():

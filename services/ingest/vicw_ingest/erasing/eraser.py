@@ -175,7 +175,7 @@ class Eraser:
             await self._write(first.tenant, methodcaller("note_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
-        """Return those of these items that are still there, be they folded."""
+        """Return those of these items that are still there, be they consolidated."""
         left: list[str] = []
         for batch in batched(uids, _RECORDS):
             there = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])

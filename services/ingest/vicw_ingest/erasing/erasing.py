@@ -1,7 +1,7 @@
 """Erasing items inside one transaction of their context: first they are retired, as by a retraction, so that chains
 close and what rests on others stays; then all that was of them goes for good. What others tell of, too, is as they do.
 
-What is folded comes back first, with its neighbours, and their Macro-Event and its summary go: the others may be folded
+What is consolidated comes back first, with its neighbours, and their Macro-Event and its summary go: the others may be consolidated
 anew. So do those beside it, whose ledgers may have an edge to it.
 """
 
@@ -18,7 +18,7 @@ from vicw_ingest.retelling import retold
 from vicw_ingest.retirement import Retired, Retirement
 from vicw_ingest.supersession import Supersession
 from vicw_shared.chains import Chains
-from vicw_shared.folding.unfold import Unfolder
+from vicw_shared.consolidation.restore import Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.core5 import LEDGER, PART
@@ -86,7 +86,7 @@ class Erasing:
         while macros := await self._macros(uids):
             for macro in macros:
                 summary = await self._summary(macro)
-                await Unfolder(self.transaction, self.registry, self.now).unfold(macro)
+                await Restorer(self.transaction, self.registry, self.now).restore(macro)
                 gone |= {node.uid: node for node in (macro, *summary)}
         return list(gone.values())
 

@@ -1,4 +1,4 @@
-"""What ledgers say of what was erased: an item that is folded may have had an edge to it, or told of one."""
+"""What ledgers say of what was erased: an item that is consolidated may have had an edge to it, or told of one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import batched
 
-from vicw_shared.folding.ledger import Entry
+from vicw_shared.consolidation.ledger import Entry
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.edges import TOLD_BY

@@ -20,7 +20,7 @@ class SubGraph(StrEnum):
 class Anchor:
     """An item that the other channels found: ``standing`` (≥ 0) is what it may hand on, ``passages`` were found.
 
-    ``part`` is the uid of a folded item, whose Macro-Event is ``uid``.
+    ``part`` is the uid of a consolidated item, whose Macro-Event is ``uid``.
     """
 
     uid: str

@@ -50,7 +50,7 @@ class GraphHit:
 
 @dataclass(slots=True)
 class Candidate:
-    """An item with its passages, best first, as (uid, fused score). ``key`` tells it from all others, folded or not.
+    """An item with its passages, best first, as (uid, fused score). ``key`` tells it from all others, consolidated or not.
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
     of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
@@ -68,7 +68,7 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """The uid, of a folded item its own."""
+        """The uid, of a consolidated item its own."""
         return self.item.key
 
     @property

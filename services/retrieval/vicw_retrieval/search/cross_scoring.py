@@ -13,8 +13,8 @@ import structlog
 from numpy.typing import NDArray
 
 from vicw_retrieval.channels.dense import StatementScores, UnfoundStatements, in_order, remains_of, weigh_light
-from vicw_retrieval.folded import proofs_of
 from vicw_retrieval.model.candidates import GRAPH
+from vicw_retrieval.model.consolidated import proofs_of
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, VectorStore
 
@@ -53,7 +53,7 @@ class CrossScorer:
 
     async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> list[str]:
         """Add to the ``scores`` of dense, and of bm25 if it was asked, what they lack: of each other, of ``more``, and
-        of the passages that only statements lead to; and where some of it is folded, of what summaries stand for.
+        of the passages that only statements lead to; and where some of it is consolidated, of what summaries stand for.
 
         What the channels found stands, whatever happens here: return those that lack what could not be scored.
         """

@@ -17,9 +17,9 @@ from vicw_retrieval.channels.dense import StatementScores, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.channels.selection import wanted
 from vicw_retrieval.channels.trigger_seeds import seeds_of
-from vicw_retrieval.folded import without_summaries
 from vicw_retrieval.intent.resolver import Understanding
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
+from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.ranking import blend

@@ -43,7 +43,7 @@ def lines_around(
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((edge.type, direction))
         said = (edge.type, edge.source, edge.target)  # two tellings of a relation, and its two ends, are one line
-        by_speaker = result.folded_into == neighbour.origin or _is_called(neighbour.node, speaker)
+        by_speaker = result.consolidated_into == neighbour.origin or _is_called(neighbour.node, speaker)
         if speaks and edge.type == "INITIATED" and by_speaker:
             continue
         if word is None or neighbour.node.uid == result.node or said in told or edge.id in in_chains:

@@ -13,7 +13,7 @@ from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.refine.pipeline import SecondWave
 from vicw_retrieval.synthesis.text import Written
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
-from vicw_shared.folding.fold import ids_of
+from vicw_shared.consolidation.consolidate import ids_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Scope
 from vicw_shared.wire.explanation import (
@@ -42,7 +42,7 @@ def to_results(
 ) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it.
 
-    ``same`` are the nodes of near-duplicates, which go by the caller's ids; ``parts`` folded items as they were.
+    ``same`` are the nodes of near-duplicates, which go by the caller's ids; ``parts`` consolidated items as they were.
     """
     ids = {uid: node.source_id or uid for uid, node in same.items()}
     places = {
@@ -96,7 +96,7 @@ def _result(
         channels=tuple(_channel_hits(candidate, places)),
         via=tuple(_via(candidate.item.uid, around)),
         sources=tuple(ids_of([item])) if item.is_macro else (),
-        folded_into=candidate.item.uid if part is not None else None,
+        consolidated_into=candidate.item.uid if part is not None else None,
     )
 
 

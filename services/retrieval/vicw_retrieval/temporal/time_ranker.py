@@ -104,7 +104,7 @@ def _weights(
 
 
 def _moment(item: ItemRef, node: Node | None) -> Moment:
-    """Return when an item happened: a folded one at its own time, where its Macro-Event stands in the thread."""
+    """Return when an item happened: a consolidated one at its own time, where its Macro-Event stands in the thread."""
     if node is None:
         return Moment(item.timestamp, item.context)
     return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))

@@ -23,8 +23,8 @@ from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
+from vicw_shared.consolidation.ledger import Entry
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.folding.ledger import Entry
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, NodeCollection
 from vicw_shared.model.collections import CORE_COLLECTIONS
 from vicw_shared.model.core5 import LEDGER

@@ -119,10 +119,10 @@ def _plain_facts(sentence: str) -> frozenset[Fact]:
 
 
 def _known_names(sentence: str, named: Collection[str]) -> Iterator[str]:
-    folded = f" {' '.join(re.findall(r'\w+', fold(sentence)))} " if named else ""
+    consolidated = f" {' '.join(re.findall(r'\w+', fold(sentence)))} " if named else ""
     for name in named:
         words = " ".join(re.findall(r"\w+", fold(name)))
-        if words and f" {words} " in folded:
+        if words and f" {words} " in consolidated:
             yield words
 
 

@@ -9,7 +9,7 @@ from vicw_sleep.asking import Asking
 
 _MOST = 20
 _SECONDS = 4.0
-"""As long as a group should take at most: drafting it, and folding what is drafted."""
+"""As long as a group should take at most: drafting it, and consolidation what is drafted."""
 
 
 class Pace:

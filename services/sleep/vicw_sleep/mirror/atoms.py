@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import starmap
 
 from vicw_shared.clock import to_us
+from vicw_shared.consolidation.ledger import Entry, entries_of
 from vicw_shared.domains import CODING
-from vicw_shared.folding.ledger import Entry, entries_of
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE
 from vicw_shared.ports import WholeItem
@@ -130,7 +130,7 @@ def atom_of(whole: WholeItem) -> Atom | None:
 
 
 def _proofs(entry: Entry) -> list[str]:
-    """Return the passages that proved a folded item."""
+    """Return the passages that proved a consolidated item."""
     own = entry.item.uid
     return [edge.target for edge in entry.edges if edge.type == "EVIDENCED_BY" and edge.source == own]
 

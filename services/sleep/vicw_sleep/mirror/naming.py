@@ -1,6 +1,6 @@
 """Names of files and folders that every file system takes, and that Obsidian can link to. Callers' names are hostile.
 
-A name is folded first, so that two that a file system without cases (or with another normal form of Unicode) takes for
+A name is consolidated first, so that two that a file system without cases (or with another normal form of Unicode) takes for
 one are one here, too. What still has to be changed to be safe gets a hash of what it was, so that two names never
 become one.
 """

@@ -11,9 +11,9 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract
 from vicw_standalone.bench import report as reporting
+from vicw_standalone.bench.consolidated import Consolidated, open_consolidated
 from vicw_standalone.bench.evidence import EvidenceReport, measure_evidence
 from vicw_standalone.bench.fidelity import SetReport, Variant, ensure_filled, measure
-from vicw_standalone.bench.folding import Folded, open_folded
 from vicw_standalone.bench.pooled import Separation, separate
 from vicw_standalone.bench.sets import FidelitySet, pool
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
@@ -48,7 +48,7 @@ class Run:
         self.reports: list[SetReport] = []
         self.pools: list[list[Separation]] = []
         self.evidences: list[EvidenceReport] = []
-        self.folded: dict[str, Folded] = {}
+        self.consolidated: dict[str, Consolidated] = {}
 
     async def fidelity(self, sets: list[FidelitySet], variants: tuple[Variant, ...], progress: Progress) -> None:
         """Measure how much of the evidence is found, set by set."""
@@ -81,9 +81,9 @@ class Run:
                 yield target
                 return
             await ensure_filled(target, data, store, progress, self._extract)
-        async with open_folded(self._open, store, progress) as (folded, found):
-            self.folded[data.name] = found
-            yield folded
+        async with open_consolidated(self._open, store, progress) as (consolidated, found):
+            self.consolidated[data.name] = found
+            yield consolidated
 
     def as_json(self) -> dict[str, Any]:
         """Return all that was measured."""

@@ -24,7 +24,7 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
-from vicw_sleep.consolidation.consolidating import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone
 
@@ -92,7 +92,7 @@ class LocalTarget:
         return await retrieve(request, self.tenant, ports)
 
     def consolidation(self, told: Told) -> Consolidation:
-        """Return what folds old Events."""
+        """Return what consolidates old Events."""
         return self._standalone.asleep.consolidation(told)
 
     def steps(self, task: str) -> AsyncIterator[list[Step]]:

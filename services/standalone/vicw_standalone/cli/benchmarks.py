@@ -207,7 +207,7 @@ def _show(run: Run, *, categories: bool) -> None:
         print_table(reporting.separation_table(rows, categories=categories))
     if run.evidences:
         print_table(reporting.evidence_table(run.evidences))
-    for name, found in run.folded.items():
+    for name, found in run.consolidated.items():
         out.print(
             f"{name}: {found.events} Events in {found.macros} Macro-Events, {found.refused} batches refused; "
             f"{found.share:.3f} of the vectors of {found.passages} passages are left, "

@@ -26,7 +26,7 @@ from vicw_standalone.cli.sleeping import run_asleep
 from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
-    from vicw_shared.folding.fold import Fold
+    from vicw_shared.consolidation.consolidate import ConsolidatedBatch
     from vicw_shared.ports import Flow, GraphStore, Scans
     from vicw_standalone.undoing import Sleeper
 
@@ -60,7 +60,9 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def consolidate(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be folded, and what not.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be consolidated, and what not.")
+    ] = False,
     hours: Annotated[
         float | None,
         typer.Option(
@@ -75,20 +77,24 @@ def consolidate(
 ) -> None:
     """Make one Macro-Event of several old Events of a thread, where its summary loses nothing.
 
-    The proof stays, and is found as before; what is folded can be taken back with `vicw sleep undo`. A server that has
+    The proof stays, and is found as before; what is consolidated can be taken back with `vicw sleep undo`. A server that has
     the data directory open does this by itself (VICW_CONSOLIDATE_SCHEDULE), so none may run; of the platform, whatever
     runs. Killed half-way, what is done is done; run it again, and it goes on.
     """
-    from vicw_sleep.consolidation.turn import rules_of
+    from vicw_sleep.consolidation.job import rules_of
 
     settings = read_settings(data_dir=data_dir)
     chosen = settings.consolidation
     if hours is not None:
         chosen = chosen.model_copy(update={"hours": hours})
 
-    def tell(flow: Flow, fold: Fold | None, reason: str) -> None:
+    def tell(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
         where = f"{flow.context} · {flow.flow_id}"
-        line = f"fold    {where}: {len(fold.sources)} Events: {fold.name}" if fold is not None else ""
+        line = (
+            f"consolidate    {where}: {len(consolidate.sources)} Events: {consolidate.name}"
+            if consolidate is not None
+            else ""
+        )
         out.print(harmless(line or f"leave   {where}: {reason}"), markup=False, highlight=False)
 
     async def work(sleeper: Sleeper) -> None:
@@ -100,7 +106,7 @@ def consolidate(
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
         what = f"{_many(done.events, 'Event')} of {_many(done.flows, 'thread')} {verb}"
         nothing = not (done.macros or done.refused or done.left or done.changed)
-        young = f"; only what was learnt more than {chosen.hours:g} h ago is folded (--hours)" if nothing else ""
+        young = f"; only what was learnt more than {chosen.hours:g} h ago is consolidated (--hours)" if nothing else ""
         out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
 
     run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
@@ -112,7 +118,7 @@ def undo(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Take a step back: what it has folded is as it was, what it has dreamt is gone, what it has merged is two again,
+    """Take a step back: what it has consolidated is as it was, what it has dreamt is gone, what it has merged is two again,
     what it has chosen to go stays.
 
     A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right

@@ -143,7 +143,7 @@ def node_of(row: Properties) -> Node:
 
 
 def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
-    """Return what ranking needs of an item, of a folded one by its ``passage``."""
+    """Return what ranking needs of an item, of a consolidated one by its ``passage``."""
     part = _load(passage["metadata"]).get(PART) if passage is not None else None
     own = passage if passage is not None and part is not None else row
     instants = {name: from_us(own[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}

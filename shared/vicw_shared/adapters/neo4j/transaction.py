@@ -116,7 +116,7 @@ class Neo4jTransaction:
         rows = await self._run(of_edges.told(self._types.all), items=list(items), tenant=self._tenant)
         return [edge_of(row["edge"]) for row in rows]
 
-    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+    async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
         found = by_uid(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
         return {node.source_id or "": node for node in found.values()}

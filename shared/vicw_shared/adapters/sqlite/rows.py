@@ -30,7 +30,7 @@ PART_COLUMNS = (
     f"json_extract(k.metadata, '$.{PART}'), "
     "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.expires_at"
 )
-"""What the passage ``k`` of a folded item knows of the item."""
+"""What the passage ``k`` of a consolidated item knows of the item."""
 _PLACES = {column: place for place, column in enumerate(NODE_COLUMNS.split(", "))}
 _UIDS = [_PLACES[name] for name in ("uid", "qdrant_id")]
 _TIMES = [_PLACES[name] for name in ("created_at", "timestamp", "retired_at", "valid_to", "expires_at")]
@@ -95,7 +95,7 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
-    """Read PART_COLUMNS of a passage that a Macro-Event has: the folded item, or the Macro-Event if it is its own."""
+    """Read PART_COLUMNS of a passage that a Macro-Event has: the consolidated item, or the Macro-Event if it is its own."""
     part, speaker, created_at, *instants = row
     if part is None:
         return macro

@@ -97,7 +97,7 @@ class SqliteTransaction:
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         return await self._sourced(source_ids, "label <> 'Chunk'")
 
-    async def folded(self, source_ids: Sequence[str]) -> dict[str, Node]:
+    async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keeping = f"label = 'Chunk' AND metadata <> '{{}}' AND json_extract(metadata, '$.{LEDGER}') IS NOT NULL"
         return await self._sourced(source_ids, keeping)
 

@@ -1,4 +1,4 @@
-"""What the tests of consolidation fold."""
+"""What the tests of consolidation consolidate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import chunk_uid, make_uid
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.model import Material
 
 AT = datetime(2025, 3, 1, 12, tzinfo=UTC)
 

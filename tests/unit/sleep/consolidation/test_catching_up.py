@@ -8,9 +8,9 @@ import pytest
 
 from vicw_shared.ports import Flow, Growth, Round
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.consolidating import Consolidated
-from vicw_sleep.consolidation.turn import CaughtUp, catch_up
-from vicw_sleep.consolidation.walking import Bookmark
+from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.job import CaughtUp, catch_up
+from vicw_sleep.consolidation.service import Consolidated
 from vicw_sleep.nights import BY_DAY
 
 GROWN = Growth("t", "c", 12)
@@ -42,7 +42,7 @@ class Consolidation:
 
 
 @pytest.mark.parametrize(("macros", "changed", "again"), [(1, 0, False), (1, 1, True), (0, 1, False)])
-async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_folded(
+async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_consolidated(
     macros: int, changed: int, again: bool
 ) -> None:
     consolidation: Any = Consolidation(Consolidated(macros=macros, changed=changed))

@@ -13,7 +13,7 @@ from effort import TIMES
 from memory import RAM, Memory, open_memory
 from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
 from vicw_shared.clock import now
-from vicw_shared.folding.fold import Fold, Folder
+from vicw_shared.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.model import Node
 from vicw_shared.ports import Flow, Thread
 
@@ -71,10 +71,10 @@ async def folded(memory: Memory) -> Node:
     events = await graph.scan(Thread(Flow(memory.tenant, "ctx", "f")), limit=3)
     whole = await graph.whole(memory.tenant, [event.uid for event in events])
     passages = tuple(passage for one in whole for passage in one.passages)
-    fold = Fold(tuple(events), passages, ("Ana asks,", "Bob answers"), "what was said")
+    fold = ConsolidatedBatch(tuple(events), passages, ("Ana asks,", "Bob answers"), "what was said")
 
     async def work(transaction: object) -> Node:
-        return await Folder(transaction, memory.standalone.registry, now()).fold(fold)  # type: ignore[arg-type]
+        return await Consolidator(transaction, memory.standalone.registry, now()).consolidate(fold)  # type: ignore[arg-type]
 
     return await graph.write(memory.tenant, "ctx", work)
 

@@ -191,8 +191,8 @@ async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[st
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
     kept = await wanted(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
     keys = {nodes[uid].qdrant_id: uid for uid in best}
-    folded = [node.qdrant_id for node in kept if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid]
-    items = await question.graph.owners(question.scope.tenant, folded) if folded else {}
+    consolidated = [node.qdrant_id for node in kept if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid]
+    items = await question.graph.owners(question.scope.tenant, consolidated) if consolidated else {}
     return [
         Candidate(items.get(node.qdrant_id) or ItemRef.of(node), 0.0, [(node.qdrant_id, gains[keys[node.qdrant_id]])])
         for node in kept[:MOST_NEW]

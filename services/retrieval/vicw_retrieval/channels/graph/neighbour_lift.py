@@ -39,8 +39,8 @@ async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, floa
     """Return the share of what its neighbours say that each of these takes, in (0, 1]; only turns say who speaks."""
     graph, tenant = question.graph, question.scope.tenant
     passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}
-    folded = [passage for passage, uid in passages.items() if nodes[uid].uid != uid]
-    owners = await graph.owners(tenant, folded) if folded else {}  # a Macro-Event may have several speakers
+    consolidated = [passage for passage, uid in passages.items() if nodes[uid].uid != uid]
+    owners = await graph.owners(tenant, consolidated) if consolidated else {}  # a Macro-Event may have several speakers
     speakers = {passage: (owners.get(passage) or nodes[uid]).speaker for passage, uid in passages.items()}
     turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
     # As nodes, not as texts: whoever comes to a turn asks next whether its passage still holds.

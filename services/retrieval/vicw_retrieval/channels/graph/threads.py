@@ -1,6 +1,6 @@
-"""Who comes before and after whom in a thread, where several of it may be folded into one Macro-Event.
+"""Who comes before and after whom in a thread, where several of it may be consolidated into one Macro-Event.
 
-A folded item has no node, and stands where it stood: between those that were folded with it, the first and the last of
+A consolidated item has no node, and stands where it stood: between those that were consolidated with it, the first and the last of
 them next to what its Macro-Event is next to (decision 0025).
 """
 
@@ -21,7 +21,7 @@ _FANOUT = 3
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Something that comes after ``origin`` (OUT) or before it (IN); both may be the uids of folded items.
+    """Something that comes after ``origin`` (OUT) or before it (IN); both may be the uids of consolidated items.
 
     ``node`` is what stands in the graph for it, with the passage (``qdrant_id``) of its own.
     """
@@ -38,7 +38,7 @@ def standing_for(macro: Node, item: str) -> Node:
 
 
 def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Beside]:
-    """Return what is next to each of ``keys``, given what stands for those of them that are folded, and what was
+    """Return what is next to each of ``keys``, given what stands for those of them that are consolidated, and what was
     ``found`` along NEXT.
     """
     ways: dict[tuple[str, Direction], list[Node]] = {}
@@ -68,12 +68,12 @@ class Threads:
         self.nodes: dict[str, Node] = {}
 
     async def begin(self, parts: Mapping[str, str]) -> None:
-        """Learn what stands for folded items (uid → uid of the Macro-Event)."""
+        """Learn what stands for consolidated items (uid → uid of the Macro-Event)."""
         macros = await self._graph.nodes(self._visibility.scope.tenant, sorted(set(parts.values()))) if parts else {}
         self.nodes |= {part: standing_for(macros[uid], part) for part, uid in parts.items() if uid in macros}
 
     async def beside(self, keys: Sequence[str]) -> list[Beside]:
-        """Return what is next to each of these items, which were begun with, come to, or never folded."""
+        """Return what is next to each of these items, which were begun with, come to, or never consolidated."""
         uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
         found = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
         told = besides(keys, self.nodes, found)

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import reduce
 
 from vicw_shared.chains import Chains
+from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
+from vicw_shared.consolidation.ledger import Entry, entries_of, without_entry
 from vicw_shared.dreams import by_dreams, forget
-from vicw_shared.folding.ledger import Entry, entries_of, without_entry
-from vicw_shared.folding.moving import CHAINS, Moving, united
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.ports import Direction, GraphTransaction
@@ -18,7 +18,7 @@ from vicw_shared.uids import chunk_uid
 
 
 @dataclass(frozen=True, slots=True)
-class Unfolded:
+class RestoredItems:
     """What came back: the ``items``, and the points of the passages that went, which are nobody's now."""
 
     items: tuple[Node, ...] = ()
@@ -26,18 +26,18 @@ class Unfolded:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfolder:
+class Restorer:
     """Unfolds inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
 
-    async def unfold_items(self, source_ids: Sequence[str]) -> Unfolded:
-        """Bring back the context's folded items of these ids, however often they were folded, and their neighbours."""
+    async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
+        """Bring back the context's consolidated items of these ids, however often they were consolidated, and their neighbours."""
         items: dict[str, Node] = {}
         gone: list[str] = []
-        while passages := await self.transaction.folded(source_ids):
+        while passages := await self.transaction.consolidated(source_ids):
             proofs = await self.transaction.edges(
                 [passage.uid for passage in passages.values()], ["EVIDENCED_BY"], Direction.IN
             )
@@ -46,13 +46,13 @@ class Unfolder:
             if not macros:
                 break  # a passage that nothing stands for any more keeps its entry for nobody
             for macro in macros:
-                done = await self.unfold(macro)
+                done = await self.restore(macro)
                 items |= {item.uid: item for item in done.items}
                 items.pop(macro.uid, None)
                 gone += done.gone
-        return Unfolded(tuple(items.values()), tuple(gone))
+        return RestoredItems(tuple(items.values()), tuple(gone))
 
-    async def unfold(self, macro: Node) -> Unfolded:
+    async def restore(self, macro: Node) -> RestoredItems:
         """Put what a Macro-Event stands for in its place."""
         edges = await self.transaction.edges([macro.uid], [t.name for t in self.registry])
         dreamt = by_dreams(edges)
@@ -81,7 +81,7 @@ class Unfolder:
         items = [replace(item, indexed=False) if item.qdrant_id in waiting else item for item in items]
         await self.transaction.put_nodes([*items, *freed.values()])
         await self.transaction.put_edges([*back, *linked])
-        return Unfolded(tuple(items), tuple(summary))
+        return RestoredItems(tuple(items), tuple(summary))
 
     async def _restored(
         self, macro: Node, entries: Sequence[Entry], present: Mapping[str, Edge], gone: Collection[str]

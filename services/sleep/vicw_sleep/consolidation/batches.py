@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vicw_shared import sparse
+from vicw_shared.consolidation.consolidate import level
 from vicw_shared.decay import weight
-from vicw_shared.folding.fold import level
 from vicw_shared.model import Node
 from vicw_shared.ports import Use
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.model import Material
 
 _WINDOW = 3
 """Events on either side that a topic is judged by."""
@@ -25,11 +25,11 @@ _FEW_WORDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What may be folded: Events learnt before ``before``, ``size`` at a time and at least ``least``.
+    """What may be consolidated: Events learnt before ``before``, ``size`` at a time and at least ``least``.
 
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
-    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are folded again
+    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are consolidated again
     up to ``levels``, each after a further ``rest``. What an Event weighs halves in each ``half_life`` of disuse; None:
     it does not.
     """
@@ -59,7 +59,7 @@ def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> It
 
 
 def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
-    """Tell whether neighbours may be folded at all, as far as they tell that themselves: the rest costs reading."""
+    """Tell whether neighbours may be consolidated at all, as far as they tell that themselves: the rest costs reading."""
     ripe = 0
     for event in events:
         ripe = ripe + 1 if is_ripe(event, rules) else 0
@@ -69,14 +69,14 @@ def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
 
 
 def is_ripe(event: Node, rules: Rules) -> bool:
-    """Tell whether an Event is old enough to be folded, and nobody wants it kept."""
+    """Tell whether an Event is old enough to be consolidated, and nobody wants it kept."""
     old = event.created_at < rules.before - level(event) * rules.rest
     wanted = event.protected or event.is_echo or is_weighty(event, None, rules)
     return old and level(event) < rules.levels and not wanted
 
 
-def may_be_folded(one: Material, rules: Rules) -> bool:
-    """Tell whether an Event may be folded at all."""
+def may_be_consolidated(one: Material, rules: Rules) -> bool:
+    """Tell whether an Event may be consolidated at all."""
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
     asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
     wanted = one.busy or asked_for or is_weighty(one.event, one.use, rules)
@@ -84,7 +84,7 @@ def may_be_folded(one: Material, rules: Rules) -> bool:
 
 
 def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
-    """Tell whether an Event is too important to be folded: it was said to be, and that has not worn off by half."""
+    """Tell whether an Event is too important to be consolidated: it was said to be, and that has not worn off by half."""
     if event.importance is None or event.importance < rules.weight:
         return False
     return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
@@ -112,7 +112,7 @@ def _runs(flow: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
     run: list[Material] = []
     stems = [_stems(one) for one in flow]
     for place, one in enumerate(flow):
-        if not may_be_folded(one, rules):
+        if not may_be_consolidated(one, rules):
             yield run
             run = []
             continue

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.consolidation.consolidate import ConsolidatedBatch
 from vicw_shared.courtesy import GiveWay, go_on
-from vicw_shared.folding.fold import Fold
 from vicw_shared.indexes import Indexes
 from vicw_shared.points import wrapped
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
-from vicw_sleep.consolidation.authoring import Author
-from vicw_sleep.consolidation.checking import missing, unlike
-from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import Told, summarise, told_by
-from vicw_sleep.consolidation.wording import cut_lines, title_of
+from vicw_sleep.consolidation.abstractive_summary import Author
+from vicw_sleep.consolidation.extractive_summary import Told, summarise, told_by
+from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.summary_check import missing, unlike
+from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
 _TOLD = 5
 _LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)
@@ -37,7 +37,7 @@ class Draft:
     """
 
     sources: Sequence[Material]
-    fold: Fold
+    consolidate: ConsolidatedBatch
     refusal: str = ""
     rows: NDArray[np.float32] | None = None
     by_model: bool = False
@@ -94,7 +94,7 @@ class Drafter:
         return max(1, int(self.share * _vectors(sources))) * self.chunk_chars
 
     def _draft(self, sources: Sequence[Material], told: Sequence[Told], summary: str) -> Draft:
-        fold = Fold(
+        consolidate = ConsolidatedBatch(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
             tuple(cut_lines(summary, self.chunk_chars, {one.head for one in sources})),
@@ -103,7 +103,7 @@ class Drafter:
         facts = missing(sources, told, summary)
         more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
         lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
-        return Draft(sources, fold, lost if facts or not fold.texts else "")
+        return Draft(sources, consolidate, lost if facts or not consolidate.texts else "")
 
     async def _judged(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Return the drafts with what keeps its vector; one that stands for too little is refused."""
@@ -111,10 +111,10 @@ class Drafter:
         sound = [draft for draft in drafts if not draft.refusal]
         if not index.model.has_vectors or not sound:
             return list(drafts)
-        rows = await index.embedder.embed([text for draft in sound for text in texts_of(draft.fold)], Lane.BULK)
+        rows = await index.embedder.embed([text for draft in sound for text in texts_of(draft.consolidate)], Lane.BULK)
         judged, start = {}, 0
         for draft in sound:
-            end = start + len(draft.fold.texts)
+            end = start + len(draft.consolidate.texts)
             wanted = [n.uid for one in draft.sources for n in (*one.passages, *one.statements)]
             left = unlike(draft.sources, rows[start:end], await index.vectors.dense(wanted))
             judged[id(draft)] = self._kept(replace(draft, rows=rows[start:end]), left)
@@ -124,20 +124,20 @@ class Drafter:
     def _kept(self, draft: Draft, left: Sequence[str]) -> Draft:
         """Return a draft whose summary does not stand for ``left``: as many of them as may be keep their vector."""
         vectors = _vectors(draft.sources)
-        room = max(0, int(self.share * vectors) - len(draft.fold.texts))
+        room = max(0, int(self.share * vectors) - len(draft.consolidate.texts))
         refusal = f"the summary stands for {vectors - len(left)} of {vectors} passages only"
-        fold = replace(draft.fold, heavy=tuple(left[:room]))
-        return replace(draft, fold=fold, refusal=refusal if 2 * len(left) > vectors else "")
+        consolidate = replace(draft.consolidate, heavy=tuple(left[:room]))
+        return replace(draft, consolidate=consolidate, refusal=refusal if 2 * len(left) > vectors else "")
 
 
-def pending_of(fold: Fold) -> list[PendingPoint]:
+def pending_of(consolidate: ConsolidatedBatch) -> list[PendingPoint]:
     """Return the passages of a summary as an indexer would find them."""
-    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, fold.macro) for one in fold.summary]
+    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, consolidate.macro) for one in consolidate.summary]
 
 
-def texts_of(fold: Fold) -> list[str]:
+def texts_of(consolidate: ConsolidatedBatch) -> list[str]:
     """Return what is embedded of a summary."""
-    return [wrapped(pending) for pending in pending_of(fold)]
+    return [wrapped(pending) for pending in pending_of(consolidate)]
 
 
 def _vectors(sources: Sequence[Material]) -> int:

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from vicw_shared.ports import Completion
 from vicw_sleep.asking import Asking, parsed
-from vicw_sleep.consolidation.contradicting import contradiction, strays
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.contradiction import contradiction, strays
+from vicw_sleep.consolidation.model import Material
 
 _log = structlog.get_logger()
 _ASKED = (

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from vicw_shared import sparse
 from vicw_shared.text import fold
-from vicw_sleep.consolidation.checking import invented, said_in
 from vicw_sleep.consolidation.facts import NOT, Kind
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.summary_check import invented, said_in
 
 _EMPTY = frozenset(
     sparse.stems(

@@ -8,7 +8,7 @@ from itertools import batched
 
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Store, UnreadItems, Use
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.model import Material
 
 _AT_ONCE = 200
 MOST_PASSAGES = 1000

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
+from vicw_sleep.consolidation.extractive_summary import Told
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
-from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import Told
+from vicw_sleep.consolidation.model import Material
 
 _NEAR = 0.5
 """How like its sentences a summary has to be, as a share of how like them a passage itself is."""

@@ -15,8 +15,8 @@ from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
 from vicw_shared.text import fold
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
-from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.wording import heads_of
+from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.summary_format import heads_of
 
 _LISTED = frozenset({Kind.NAME, Kind.NUMBER, Kind.DATE})
 """Facts that a list can tell. What is denied, and what causes what, takes a sentence."""

@@ -13,9 +13,9 @@ from memory import settings_for
 from vicw_shared.model import Label
 from vicw_shared.ports import scan_pages
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.consolidation.consolidating import Consolidation
+from vicw_sleep.consolidation.service import Consolidation
 from vicw_standalone.bench import targets
-from vicw_standalone.bench.folding import Folded, open_folded
+from vicw_standalone.bench.consolidated import Consolidated, open_consolidated
 from vicw_standalone.bench.targets import LocalTarget, open_local
 
 _PLACES = ("Lima", "Oslo", "Cairo")
@@ -28,8 +28,8 @@ def opened(tmp_path: Path, store: Path) -> AbstractAsyncContextManager[LocalTarg
     return open_local(settings_for(tmp_path / "unused"), store, HashEmbedder())
 
 
-async def folded(tmp_path: Path, store: Path) -> Folded:
-    async with open_folded(partial(opened, tmp_path), store, quiet) as (_, found):
+async def consolidated(tmp_path: Path, store: Path) -> Consolidated:
+    async with open_consolidated(partial(opened, tmp_path), store, quiet) as (_, found):
         return found
 
 
@@ -57,12 +57,12 @@ async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, mon
     with monkeypatch.context() as broken:
         broken.setattr(Consolidation, "_fold", once)
         with pytest.raises(RuntimeError, match="stopped"):
-            await folded(tmp_path, one)
-    found = await folded(tmp_path, one)
+            await consolidated(tmp_path, one)
+    found = await consolidated(tmp_path, one)
     assert (found.events, found.macros, found.refused, found.passages) == (15, 3, 0, 15)
     assert 3 <= found.vectors < 15
     assert found.told == found.statements > 0, "statements keep theirs"
-    assert found == await folded(tmp_path, other)
-    assert found == await folded(tmp_path, one), "it is noted"
+    assert found == await consolidated(tmp_path, other)
+    assert found == await consolidated(tmp_path, one), "it is noted"
     async with opened(tmp_path, one) as target:
         assert await target.vectors_of(Label.CHUNK) == 15, "the store itself is as it was"

@@ -13,8 +13,8 @@ from unit.sleep.consolidation.materials import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
+from vicw_sleep.consolidation.model import Material
 
 RULES = Rules(before=AT + timedelta(hours=1))
 
@@ -96,7 +96,7 @@ def test_a_batch_never_crosses_a_change_of_topic() -> None:
     assert steps(turns[1:6]) == [[1, 2, 3]]
 
 
-def test_macro_events_rest_before_they_are_folded_again() -> None:
+def test_macro_events_rest_before_they_are_consolidated_again() -> None:
     first = {"version": 0, "metadata": {"level": 1}, "created_at": AT - timedelta(hours=22)}
     turns = flow(3, n0=first, n1=first, n2=first)
     assert steps(turns) == []
@@ -140,7 +140,7 @@ def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
     ("kept", "least", "worth"),
     [({}, 3, True), ({"n2": {"protected": True}}, 3, False), ({"n0": {"protected": True}}, 4, True)],
 )
-def test_only_what_may_be_folded_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
+def test_only_what_may_be_consolidated_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
     events = [one.event for one in flow(5, **kept)]
     assert worth_reading(events, replace(RULES, least=least)) == worth
 

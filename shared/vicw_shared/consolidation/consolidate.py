@@ -1,7 +1,7 @@
 """Several Events become one, in one transaction: what stood for them goes, and what was said of them is said of it.
 
 Their passages stay, and are the Macro-Event's: its proof. The first of each keeps what its item was, so that the way
-back is open for ever (``unfold``). In both chains the Macro-Event stands where the last of them stood.
+back is open for ever (``restore``). In both chains the Macro-Event stands where the last of them stood.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from datetime import datetime
 from functools import cached_property
 
 from vicw_shared.chains import Chains
+from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
+from vicw_shared.consolidation.ledger import Entry, with_entry
 from vicw_shared.dreams import by_dreams, forget
 from vicw_shared.errors import VicwError
-from vicw_shared.folding.ledger import Entry, with_entry
-from vicw_shared.folding.moving import CHAINS, Moving, united
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_shared.model.edges import TOLD_BY
@@ -29,12 +29,12 @@ MAKER = "consolidate"
 
 
 class ChangedError(VicwError):
-    """What was to be folded is not any more what was read of it: it is for the next run to look at it again."""
+    """What was to be consolidated is not any more what was read of it: it is for the next run to look at it again."""
 
 
 @dataclass(frozen=True)
-class Fold:
-    """What is to be folded: ``sources`` in the order of their flow, with their ``passages``, as they were read.
+class ConsolidatedBatch:
+    """What is to be consolidated: ``sources`` in the order of their flow, with their ``passages``, as they were read.
 
     ``texts`` are the passages of the summary; ``name`` what to show of it. Of the sources' passages those of
     ``heavy`` (uids) keep a vector of their own.
@@ -114,7 +114,7 @@ def macro_uid(sources: Sequence[Node]) -> str:
 
 
 def level(event: Node) -> int:
-    """Return how many times what an Event tells has been folded: 0 for what a caller has sent."""
+    """Return how many times what an Event tells has been consolidated: 0 for what a caller has sent."""
     told = event.metadata.get("level") if event.is_macro else 0
     return told if isinstance(told, int) else 0
 
@@ -141,14 +141,14 @@ def steps_of(events: Sequence[Node]) -> list[list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """Folds inside one transaction."""
+class Consolidator:
+    """Consolidates inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
 
-    async def fold(self, what: Fold) -> Node:
+    async def consolidate(self, what: ConsolidatedBatch) -> Node:
         """Fold, and return the Macro-Event. Raises ChangedError, before anything is written."""
         macro, uids = what.macro, [source.uid for source in what.sources]
         await self._require_unchanged(what)
@@ -172,7 +172,7 @@ class Folder:
         await self.transaction.put_edges([*moved, *linked, *self._own(macro, what.summary)])
         return macro
 
-    async def _require_unchanged(self, what: Fold) -> None:
+    async def _require_unchanged(self, what: ConsolidatedBatch) -> None:
         read = [*what.sources, *what.passages]
         stored = await self.transaction.nodes([node.uid for node in read])
         changed = [node.name for node in read if _plain(stored.get(node.uid)) != _plain(node)]
@@ -186,7 +186,7 @@ class Folder:
         if any(degrees.get(uid, 0) != ends.count(uid) for uid in uids):
             raise ChangedError("it has edges of a type that is not registered, which would be lost")
 
-    def _with_entries(self, what: Fold, edges: Sequence[Edge], told: Sequence[Edge]) -> list[Node]:
+    def _with_entries(self, what: ConsolidatedBatch, edges: Sequence[Edge], told: Sequence[Edge]) -> list[Node]:
         """Return the passages, the first of each source with what the source was."""
         passages = {passage.uid: passage for passage in what.passages}
         lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
@@ -211,7 +211,7 @@ class Folder:
         return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
 
 
-def _require_proofs(what: Fold, edges: Sequence[Edge]) -> None:
+def _require_proofs(what: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
     """Raise ChangedError if a passage was not read: it would not be found as its item's, nor keep what that was."""
     sources, read = ({node.uid for node in nodes} for nodes in (what.sources, what.passages))
     proofs = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in sources}

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from unit.sleep.consolidation.materials import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
-from vicw_sleep.consolidation.checking import missing, unlike
+from vicw_sleep.consolidation.extractive_summary import summarise, told_by
 from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
-from vicw_sleep.consolidation.material import Material
-from vicw_sleep.consolidation.summarising import summarise, told_by
-from vicw_sleep.consolidation.wording import cut_lines, title_of
+from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.summary_check import missing, unlike
+from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
 TURNS = [
     said(0, "Haha, thanks! We did not ship on 14 March because 3 tests failed."),
@@ -172,7 +172,7 @@ def test_a_macro_event_is_called_by_who_says_it_and_how_it_begins() -> None:
 SUMMARY = "Ana: We did not ship because 3 tests failed.\nBen: I flew to Porto. The sea was calm."
 
 
-def folded(number: int, summary: str) -> Material:
+def consolidated(number: int, summary: str) -> Material:
     """Return the material of a Macro-Event, its proof among its passages."""
     macro = said(number, summary, speaker=None, subtype=MACRO, version=OF_NOBODY)
     proof = said(900 + number, "We really did not ship, because 3 of the tests failed.").passages
@@ -180,7 +180,11 @@ def folded(number: int, summary: str) -> Material:
 
 
 def test_of_a_macro_event_its_summary_is_told_and_each_line_keeps_who_says_it() -> None:
-    sources = [folded(0, SUMMARY), folded(1, "Cleo: It rains."), folded(2, "Ana: Ben never came to Lima.")]
+    sources = [
+        consolidated(0, SUMMARY),
+        consolidated(1, "Cleo: It rains."),
+        consolidated(2, "Ana: Ben never came to Lima."),
+    ]
     assert sources[0].text == SUMMARY, "without its proof"
     whole = f"{SUMMARY}\nCleo: It rains.\nAna: Ben never came to Lima."
     assert short(sources, 400) == whole
@@ -190,13 +194,15 @@ def test_of_a_macro_event_its_summary_is_told_and_each_line_keeps_who_says_it() 
 
 
 def test_what_a_macro_event_tells_of_causes_without_saying_so_must_not_be_lost() -> None:
-    macro = replace(folded(0, "Ben: It broke.\nAna: We waited."), caused=("It broke.",))
+    macro = replace(consolidated(0, "Ben: It broke.\nAna: We waited."), caused=("It broke.",))
     assert {fact.kind for fact in lost_of([macro], "Ana: We waited.")} == {Kind.CAUSE}
 
 
 def test_a_macro_event_of_macro_events_is_called_as_the_first_of_them() -> None:
-    first = replace(folded(0, SUMMARY), event=replace(folded(0, SUMMARY).event, name="Ana, Ben: We did not ship"))
-    assert title_of([first, folded(1, SUMMARY)]) == "Ana, Ben: We did not ship"
+    first = replace(
+        consolidated(0, SUMMARY), event=replace(consolidated(0, SUMMARY).event, name="Ana, Ben: We did not ship")
+    )
+    assert title_of([first, consolidated(1, SUMMARY)]) == "Ana, Ben: We did not ship"
 
 
 def unit(*values: float) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What a folded item was, kept in its first passage: the proof is the ledger, and goes only with the proof."""
+"""What a consolidated item was, kept in its first passage: the proof is the ledger, and goes only with the proof."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Node)}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A folded item: its node, and the edges that touched it or that it told of, those of the chains aside.
+    """A consolidated item: its node, and the edges that touched it or that it told of, those of the chains aside.
 
     ``light`` are the passages of it (uids) that had a vector of their own before.
     """
@@ -49,7 +49,7 @@ class Entry:
 def with_entry(passage: Node, entry: Entry | None, part: str | None, *, light: bool) -> Node:
     """Return a passage that keeps an entry, and is found by its words alone where it is ``light``.
 
-    ``part`` is the uid of the item that is folded with it; what was folded before goes on naming its first one.
+    ``part`` is the uid of the item that is consolidated with it; what was consolidated before goes on naming its first one.
     """
     kept: dict[str, object] = {PART: part} if part is not None else {}
     kept |= passage.metadata

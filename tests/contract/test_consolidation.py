@@ -1,4 +1,4 @@
-"""Events that are folded into a Macro-Event, and come back: on every pair of stores, over graphs that texts made."""
+"""Events that are consolidated into a Macro-Event, and come back: on every pair of stores, over graphs that texts made."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from contract.sides import START, Clockwork, Side, asked_for, embedded
 from contract.stories import RETRACTIONS, UPDATES
 from effort import TIMES
+from vicw_shared.consolidation.consolidate import ChangedError, ConsolidatedBatch, Consolidator
+from vicw_shared.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.errors import FixableError
-from vicw_shared.folding.fold import ChangedError, Fold, Folder
-from vicw_shared.folding.unfold import Unfolded, Unfolder
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.ports import Direction, Flow, GraphTransaction, Thread
@@ -56,22 +56,22 @@ async def thread(side: Side, flow: str = "f") -> list[Node]:
 
 async def draft(
     side: Side, sources: Sequence[Node], summary: str = "What was said.", heavy: Sequence[str] = ()
-) -> Fold:
+) -> ConsolidatedBatch:
     proofs = [("EVIDENCED_BY", Direction.OUT)]
     found = await side.graph.expand("t", [source.uid for source in sources], proofs, 1000)
-    return Fold(tuple(sources), tuple(one.node for one in found), (summary,), "Summary", tuple(heavy))
+    return ConsolidatedBatch(tuple(sources), tuple(one.node for one in found), (summary,), "Summary", tuple(heavy))
 
 
-async def fold(side: Side, what: Fold, now: datetime = START) -> Node:
+async def consolidate(side: Side, what: ConsolidatedBatch, now: datetime = START) -> Node:
     async def work(transaction: GraphTransaction) -> Node:
-        return await Folder(transaction, REGISTRY, now).fold(what)
+        return await Consolidator(transaction, REGISTRY, now).consolidate(what)
 
     return await side.graph.write("t", what.sources[0].context, work)
 
 
-async def unfold(side: Side, macro: Node, now: datetime = START) -> Unfolded:
-    async def work(transaction: GraphTransaction) -> Unfolded:
-        return await Unfolder(transaction, REGISTRY, now).unfold(macro)
+async def restore(side: Side, macro: Node, now: datetime = START) -> RestoredItems:
+    async def work(transaction: GraphTransaction) -> RestoredItems:
+        return await Restorer(transaction, REGISTRY, now).restore(macro)
 
     done = await side.graph.write("t", macro.context, work)
     await side.vectors.delete(done.gone)
@@ -95,7 +95,7 @@ async def sound(side: Side) -> None:
 async def test_five_become_one_in_their_place(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     before = await thread(side)
-    macro = await fold(side, await draft(side, before[1:6]))
+    macro = await consolidate(side, await draft(side, before[1:6]))
     assert [node.uid for node in await thread(side)] == [before[0].uid, macro.uid, before[6].uid, before[7].uid]
     assert (macro.timestamp, macro.flow_step, macro.arrival) == (before[5].timestamp, 6, before[5].arrival)
     nodes = await side.nodes()
@@ -114,11 +114,11 @@ async def test_it_comes_back_as_it_was(side: Side) -> None:
     await side.ingest({"context": "d", "items": [turn(9, "Elsewhere.")]}, "t", None)
     await sound(side)
     nodes, edges, points = await side.nodes(), await side.edges(), await side.payloads()
-    macro = await fold(side, await draft(side, (await thread(side))[:5]))
+    macro = await consolidate(side, await draft(side, (await thread(side))[:5]))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await side.nodes() != nodes
-    done = await unfold(side, macro)
+    done = await restore(side, macro)
     assert [item.source_id for item in done.items] == ["0", "1", "2", "3", "4"]
     await sound(side)
     assert plain(await side.nodes()) == plain(nodes)
@@ -131,7 +131,7 @@ async def test_what_loses_its_vector_is_found_by_its_words_and_its_sentences(sid
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     heavy = sources[3].qdrant_id or ""
-    macro = await fold(side, await draft(side, sources, heavy=[heavy]))
+    macro = await consolidate(side, await draft(side, sources, heavy=[heavy]))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     light = [source.qdrant_id or "" for source in sources if source.qdrant_id != heavy]
@@ -153,7 +153,7 @@ async def test_what_is_told_of_it_is_told_by_the_one_that_stands_for_it(side: Si
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     gone = {source.uid for source in sources}
-    macro = await fold(side, await draft(side, sources))
+    macro = await consolidate(side, await draft(side, sources))
     edges = (await side.edges()).values()
     assert not [e for e in edges if {e.source, e.target} & gone or e.properties.get("item") in gone]
     assert {"INITIATED", "MENTIONS", "EVIDENCED_BY", "BELONGS_TO"} <= {
@@ -162,23 +162,23 @@ async def test_what_is_told_of_it_is_told_by_the_one_that_stands_for_it(side: Si
     assert [e for e in edges if e.type == "CAUSED" and e.properties.get("item") == macro.uid]
 
 
-async def test_a_macro_event_is_folded_again_and_comes_back_level_by_level(side: Side) -> None:
+async def test_a_macro_event_is_consolidated_again_and_comes_back_level_by_level(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
     events = await thread(side)
-    first = await fold(side, await draft(side, events[:3]))
+    first = await consolidate(side, await draft(side, events[:3]))
     await side.graph.outbox.requeue([first.qdrant_id or ""])
     await sound(side)
     nodes, edges, points = await side.nodes(), await side.edges(), await side.payloads()
-    higher = await fold(side, await draft(side, (await thread(side))[:3], "All of it."))
+    higher = await consolidate(side, await draft(side, (await thread(side))[:3], "All of it."))
     assert (higher.metadata["level"], higher.metadata["steps"]) == (2, [[1, 5]])
     await side.graph.outbox.requeue([higher.qdrant_id or ""])
     await sound(side)
-    await unfold(side, higher)
+    await restore(side, higher)
     await sound(side)
     assert await side.payloads() == points
     assert plain(await side.nodes()) == plain(nodes)
     assert said(await side.edges()) == said(edges)
-    await unfold(side, first)
+    await restore(side, first)
     assert [node.source_id for node in await thread(side)] == [str(n) for n in range(8)]
     await sound(side)
 
@@ -186,7 +186,7 @@ async def test_a_macro_event_is_folded_again_and_comes_back_level_by_level(side:
 async def test_what_came_to_it_since_is_the_last_ones(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
-    macro = await fold(side, await draft(side, sources[:3]))
+    macro = await consolidate(side, await draft(side, sources[:3]))
     (mention,) = [e for e in (await side.edges()).values() if e.type == "NEXT" and e.source == macro.uid]
     new = replace(mention, id=sources[0].uid, type="RELATED_TO", properties={"desc": "is like"}, created_by="somebody")
 
@@ -194,14 +194,14 @@ async def test_what_came_to_it_since_is_the_last_ones(side: Side) -> None:
         await transaction.put_edges([new])
 
     await side.graph.write("t", "c", relate)
-    await unfold(side, macro)
+    await restore(side, macro)
     (found,) = [e for e in (await side.edges()).values() if e.created_by == "somebody"]
     assert (found.source, found.target, found.properties) == (sources[2].uid, new.target, new.properties)
 
 
 async def test_what_was_taken_back_since_stays_taken_back(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
-    macro = await fold(side, await draft(side, await thread(side)))
+    macro = await consolidate(side, await draft(side, await thread(side)))
     dropped = [e for e in (await side.edges()).values() if e.type == "INITIATED" and e.target == macro.uid]
     assert dropped
 
@@ -209,22 +209,24 @@ async def test_what_was_taken_back_since_stays_taken_back(side: Side) -> None:
         await transaction.drop_edges(dropped)
 
     await side.graph.write("t", "c", take_back)
-    done = await unfold(side, macro)
+    done = await restore(side, macro)
     back = {item.uid for item in done.items}
     assert not [e for e in (await side.edges()).values() if e.type == "INITIATED" and e.target in back]
 
 
-async def test_nothing_is_folded_that_has_changed_since(side: Side) -> None:
+async def test_nothing_is_consolidated_that_has_changed_since(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     sources = await thread(side)
     what = await draft(side, sources)
     await tell(side, [turn(2, "Something else entirely.")])
     nodes = await side.nodes()
     with pytest.raises(ChangedError, match="changed since"):
-        await fold(side, what)
+        await consolidate(side, what)
     assert await side.nodes() == nodes
     with pytest.raises(ChangedError):
-        await fold(side, replace(what, sources=tuple(sources[:2]), passages=(replace(what.passages[0], text="x"),)))
+        await consolidate(
+            side, replace(what, sources=tuple(sources[:2]), passages=(replace(what.passages[0], text="x"),))
+        )
 
 
 async def status(side: Side, *turns: dict[str, Any]) -> list[str]:
@@ -232,20 +234,20 @@ async def status(side: Side, *turns: dict[str, Any]) -> list[str]:
     return [item.status.value for item in response.items]
 
 
-async def test_nothing_is_folded_whose_passages_are_not_all_there(side: Side) -> None:
+async def test_nothing_is_consolidated_whose_passages_are_not_all_there(side: Side) -> None:
     await tell(side, [turn(n, " ".join(_TEXTS)) for n in range(3)])
     what = await draft(side, await thread(side))
     assert len(what.passages) > 3
     nodes, edges = await side.nodes(), await side.edges()
     with pytest.raises(ChangedError, match="1 of its passages were not read"):
-        await fold(side, replace(what, passages=what.passages[1:]))
+        await consolidate(side, replace(what, passages=what.passages[1:]))
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
 
 
-async def test_a_folded_item_that_is_sent_again_is_known(side: Side) -> None:
+async def test_a_consolidated_item_that_is_sent_again_is_known(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     events = await thread(side)
-    macro = await fold(side, await draft(side, events))
+    macro = await consolidate(side, await draft(side, events))
     nodes = await side.nodes()
     again = {"context": "c", "extract": "rules", "items": [turn(2, _TEXTS[2])]}
     response = await side.ingest(again, "t", None)
@@ -254,10 +256,10 @@ async def test_a_folded_item_that_is_sent_again_is_known(side: Side) -> None:
     assert [node.uid for node in await thread(side)] == [macro.uid]
 
 
-async def test_a_folded_item_that_changes_comes_back_first_and_the_others_as_they_were(side: Side) -> None:
+async def test_a_consolidated_item_that_changes_comes_back_first_and_the_others_as_they_were(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     before = await thread(side)
-    macro = await fold(side, await draft(side, before))
+    macro = await consolidate(side, await draft(side, before))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await status(side, turn(2, "Ben has left."), turn(3, _TEXTS[3])) == ["updated", "unchanged"]
@@ -273,9 +275,9 @@ async def test_a_folded_item_that_changes_comes_back_first_and_the_others_as_the
 _LONG = "The telescope of the old observatory in Porto was sold to Ben last Friday."
 
 
-async def test_a_folded_item_may_change_though_its_words_stay(side: Side) -> None:
+async def test_a_consolidated_item_may_change_though_its_words_stay(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 4 else _TEXTS[n], speaker="Ana") for n in range(5)])
-    macro = await fold(side, await draft(side, await thread(side)))
+    macro = await consolidate(side, await draft(side, await thread(side)))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     assert await status(side, turn(4, _LONG, speaker="Ana", tags=["sold"])) == ["updated"]
@@ -287,7 +289,7 @@ async def test_a_folded_item_may_change_though_its_words_stay(side: Side) -> Non
 async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
     await tell(side, [turn(n, _LONG if n == 2 else _TEXTS[n]) for n in range(5)])
     events = await thread(side)
-    macro = await fold(side, await draft(side, events))
+    macro = await consolidate(side, await draft(side, events))
     await side.graph.outbox.requeue([macro.qdrant_id or ""])
     await sound(side)
     said = {"id": "9", "text": _LONG, "speaker": "assistant", "flow_id": "f"}
@@ -298,10 +300,10 @@ async def test_who_repeats_what_comes_back_is_linked_to_it(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_folded_item_that_is_taken_back_comes_back_first(side: Side) -> None:
+async def test_a_consolidated_item_that_is_taken_back_comes_back_first(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(6)])
-    first = await fold(side, await draft(side, (await thread(side))[:3]))
-    await fold(side, await draft(side, (await thread(side))[:3]))
+    first = await consolidate(side, await draft(side, (await thread(side))[:3]))
+    await consolidate(side, await draft(side, (await thread(side))[:3]))
     assert first.uid not in {event.uid for event in await thread(side)}
     done = await side.retract({"context": "c", "ids": ["1", "nobody"]}, "t")
     assert [item.status.value for item in done.items] == ["retracted", "unknown"]
@@ -316,9 +318,9 @@ async def test_a_folded_item_that_is_taken_back_comes_back_first(side: Side) -> 
 
 async def test_what_is_told_late_comes_between_those_it_happened_between(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5]) for n in range(8)])
-    first = await fold(side, await draft(side, (await thread(side))[:3]))
-    higher = await fold(side, await draft(side, (await thread(side))[:3], "All of it."))
-    last = await fold(side, await draft(side, (await thread(side))[1:4], "The rest."))
+    first = await consolidate(side, await draft(side, (await thread(side))[:3]))
+    higher = await consolidate(side, await draft(side, (await thread(side))[:3], "All of it."))
+    last = await consolidate(side, await draft(side, (await thread(side))[1:4], "The rest."))
     await side.graph.outbox.requeue([one.qdrant_id or "" for one in (first, higher, last)])
     await sound(side)
     between = (START + timedelta(minutes=1, seconds=30)).isoformat()
@@ -371,17 +373,17 @@ def test_whatever_happens_in_between_the_graph_is_whole_and_comes_back(
                 if len(sources) < 2:
                     continue
                 nodes, edges = await side.nodes(), await side.edges()
-                macro = await fold(side, await draft(side, sources), clock.now)
-                await unfold(side, macro, clock.now)
+                macro = await consolidate(side, await draft(side, sources), clock.now)
+                await restore(side, macro, clock.now)
                 assert plain(await side.nodes()) == plain(nodes)
                 assert said(await side.edges()) == said(edges)
-                macro = await fold(side, await draft(side, sources), clock.now)
+                macro = await consolidate(side, await draft(side, sources), clock.now)
                 await side.graph.outbox.requeue([macro.qdrant_id or ""])
             await sound(side)
             texts = {node.text for node in (await side.nodes()).values() if node.label is Label.CHUNK}
             while macros := [node for node in await thread(side) if node.is_macro]:
                 for macro in macros:
-                    await unfold(side, macro, clock.now)
+                    await restore(side, macro, clock.now)
             await sound(side)
             nodes_now = (await side.nodes()).values()
             assert not [node for node in nodes_now if LEDGER in node.metadata]

@@ -8,7 +8,7 @@ import pytest
 
 from unit.sleep.consolidation import materials
 from vicw_shared.model.core5 import OF_NOBODY
-from vicw_sleep.consolidation.contradicting import contradiction, strays
+from vicw_sleep.consolidation.contradiction import contradiction, strays
 
 BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
 REPAIRED = "I did repair the boat. I did not paint it, since there was no paint left."

@@ -1,4 +1,4 @@
-"""Folded items in an answer: each stands by itself, as it was before (decision 0025).
+"""Consolidated items in an answer: each stands by itself, as it was before (decision 0025).
 
 Their Macro-Event has their place in the graph; what they were is kept by their first passages.
 """
@@ -12,7 +12,7 @@ from vicw_retrieval.access.visibility import spread_of
 from vicw_retrieval.channels.graph.threads import NEXT, besides, standing_for
 from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.model.neighbourhood import Surroundings
-from vicw_shared.folding.ledger import entries_of
+from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.uids import chunk_uid
@@ -22,14 +22,14 @@ _PROOFS = 100
 
 
 async def read_parts(graph: GraphStore, tenant: str, found: Sequence[Candidate]) -> dict[str, Node]:
-    """Return the folded items among what was found as they were, by their uids."""
+    """Return the consolidated items among what was found as they were, by their uids."""
     parts = [one.item.part for one in found if one.item.part is not None]
     passages = await graph.nodes(tenant, [chunk_uid(part, 0) for part in parts]) if parts else {}
     return {uid: entry.item for uid, entry in entries_of(list(passages.values())).items()}
 
 
 async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate], around: Surroundings) -> None:
-    """Add what comes before and after each result to ``around``, where something of it is folded.
+    """Add what comes before and after each result to ``around``, where something of it is consolidated.
 
     Then the text tells of the turn next to a result, not of the Macro-Event.
     """

@@ -14,9 +14,9 @@ from vicw_shared.errors import VicwError
 from vicw_shared.ports import Growth, SleepLog
 from vicw_shared.rounds import noted
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batching import LEAST, Rules
-from vicw_sleep.consolidation.consolidating import Consolidated, Consolidation
-from vicw_sleep.consolidation.walking import Bookmark, ContextRef
+from vicw_sleep.consolidation.batches import LEAST, Rules
+from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef
+from vicw_sleep.consolidation.service import Consolidated, Consolidation
 from vicw_sleep.nights import BY_DAY
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
@@ -25,7 +25,7 @@ _log = structlog.get_logger()
 
 
 def rules_of(settings: ConsolidationSettings) -> Rules:
-    """Return what may be folded now."""
+    """Return what may be consolidated now."""
     return Rules(
         before=settings.before(now()),
         size=settings.size,

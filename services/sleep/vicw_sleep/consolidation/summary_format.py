@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from vicw_shared.language.sentences import sentences
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.model import Material
 
 _TITLE_CHARS = 60
 

@@ -2,7 +2,7 @@
 what came between them (decision 0025).
 
 What is sent again as it was is known. Before one changes, its Macro-Event becomes its items again: then it changes as
-every item does, and the sleep cycle may fold the rest anew. So it does when something is stored that belongs between
+every item does, and the sleep cycle may consolidate the rest anew. So it does when something is stored that belongs between
 its items: it stands where the last of them stood, before which all would come that came after the first.
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from vicw_shared.folding.ledger import entries_of
-from vicw_shared.folding.unfold import Unfolded, Unfolder
+from vicw_shared.consolidation.ledger import entries_of
+from vicw_shared.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import NEXT, next_key
 from vicw_shared.ports import Direction, GraphTransaction
@@ -23,26 +23,26 @@ async def latest_versions(
     registry: EdgeRegistry,
     now: datetime,
     hashes: Mapping[str, str | None],
-) -> tuple[dict[str, Node], Unfolded]:
-    """Return the latest version of each of the context's items with these ids, folded ones that stay as they were.
+) -> tuple[dict[str, Node], RestoredItems]:
+    """Return the latest version of each of the context's items with these ids, consolidated ones that stay as they were.
 
-    ``hashes`` says what each is to be (``content_hash``; None: something else than it is): folded items that are to
+    ``hashes`` says what each is to be (``content_hash``; None: something else than it is): consolidated items that are to
     change are brought back first, with all that their Macro-Events stand for.
     """
     latest = await transaction.items(list(hashes))
-    folded = await _folded(transaction, [key for key in hashes if not _is_live(latest.get(key))], latest)
-    changing = [key for key, item in folded.items() if item.content_hash != hashes[key]]
+    consolidated = await _consolidated(transaction, [key for key in hashes if not _is_live(latest.get(key))], latest)
+    changing = [key for key, item in consolidated.items() if item.content_hash != hashes[key]]
     if not changing:
-        return {**latest, **folded}, Unfolded()
-    done = await Unfolder(transaction, registry, now).unfold_items(changing)
+        return {**latest, **consolidated}, RestoredItems()
+    done = await Restorer(transaction, registry, now).restore_items(changing)
     latest = await transaction.items(list(hashes))
-    still = await _folded(transaction, [key for key in folded if key not in changing], latest)
+    still = await _consolidated(transaction, [key for key in consolidated if key not in changing], latest)
     return {**latest, **still}, done
 
 
 async def make_way(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
-) -> Unfolded:
+) -> RestoredItems:
     """Bring back what Macro-Events stand for that some of these ``nodes`` have come between, stored with ``edges``."""
     late = {node.uid: node for node in nodes}
     follow = [(e.source, e.target) for e in edges if e.type == NEXT and e.source in late and e.target not in late]
@@ -54,12 +54,12 @@ async def make_way(
         event, macro = waiting.pop()
         if not macro.is_macro or not await _begins_before(transaction, macro, event):
             continue
-        done = await Unfolder(transaction, registry, now).unfold(macro)
+        done = await Restorer(transaction, registry, now).restore(macro)
         items.pop(macro.uid, None)
         items |= {item.uid: item for item in done.items}
         gone += done.gone
         waiting += [(event, item) for item in done.items if next_key(item) > next_key(event)]
-    return Unfolded(tuple(items.values()), tuple(gone))
+    return RestoredItems(tuple(items.values()), tuple(gone))
 
 
 async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node) -> bool:
@@ -69,9 +69,11 @@ async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node
     return any(next_key(entry.item) < next_key(event) for entry in entries_of(list(passages.values())).values())
 
 
-async def _folded(transaction: GraphTransaction, ids: Sequence[str], latest: Mapping[str, Node]) -> dict[str, Node]:
-    """Return what the folded ones of these items were, unless a later version is known."""
-    passages = await transaction.folded(ids) if ids else {}
+async def _consolidated(
+    transaction: GraphTransaction, ids: Sequence[str], latest: Mapping[str, Node]
+) -> dict[str, Node]:
+    """Return what the consolidated ones of these items were, unless a later version is known."""
+    passages = await transaction.consolidated(ids) if ids else {}
     found: dict[str, Node] = {}
     for key, passage in passages.items():
         (entry,) = entries_of([passage]).values()

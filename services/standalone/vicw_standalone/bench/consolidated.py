@@ -11,21 +11,21 @@ from datetime import timedelta
 from pathlib import Path
 
 from vicw_shared.clock import now
-from vicw_shared.folding.fold import MAKER, Fold
+from vicw_shared.consolidation.consolidate import MAKER, ConsolidatedBatch
 from vicw_shared.model import Label
 from vicw_shared.ports import Flow, Outcome
 from vicw_shared.progress import Progress
-from vicw_sleep.consolidation.batching import Rules
+from vicw_sleep.consolidation.batches import Rules
 from vicw_standalone.bench.fidelity import Opener
 from vicw_standalone.bench.targets import LocalTarget
 
-_NOTE = "bench-folded.json"
-_BEGUN = "bench-folding.json"
+_NOTE = "bench-consolidated.json"
+_BEGUN = "bench-consolidation.json"
 """How many passages, and vectors of statements, the copied store had. A run that was stopped goes on with it."""
 
 
 @dataclass(slots=True)
-class Folded:
+class Consolidated:
     """What consolidation made of a store: ``vectors`` of passages are left of ``passages``, and ``told`` vectors of
     statements of ``statements``.
     """
@@ -45,9 +45,11 @@ class Folded:
 
 
 @asynccontextmanager
-async def open_folded(opened: Opener, store: Path, progress: Progress) -> AsyncIterator[tuple[LocalTarget, Folded]]:
+async def open_consolidated(
+    opened: Opener, store: Path, progress: Progress
+) -> AsyncIterator[tuple[LocalTarget, Consolidated]]:
     """Open a copy of a filled store in which all Events are consolidated, however young: made where it is not there."""
-    folder = store.with_name(f"{store.name}-folded")
+    folder = store.with_name(f"{store.name}-consolidated")
     begun, note = folder / _BEGUN, folder / _NOTE
     is_new = not begun.exists() and not note.exists()
     if is_new:
@@ -65,23 +67,23 @@ async def open_folded(opened: Opener, store: Path, progress: Progress) -> AsyncI
         yield target, found
 
 
-def _noted(note: Path) -> Folded | None:
-    return Folded(**json.loads(note.read_text("utf-8"))) if note.exists() else None
+def _noted(note: Path) -> Consolidated | None:
+    return Consolidated(**json.loads(note.read_text("utf-8"))) if note.exists() else None
 
 
-async def _fold(target: LocalTarget, passages: int, statements: int, progress: Progress) -> Folded:
+async def _fold(target: LocalTarget, passages: int, statements: int, progress: Progress) -> Consolidated:
     events = 0
 
-    def told(flow: Flow, fold: Fold | None, reason: str) -> None:
+    def told(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
         nonlocal events
-        events += len(fold.sources) if fold is not None else 0
+        events += len(consolidate.sources) if consolidate is not None else 0
         progress("consolidating", events, passages)
 
     rules = Rules(before=now() + timedelta(hours=1))
     await target.consolidation(told).run(rules, now=now())
     await target.drain()
     vectors, told_by = await target.vectors_of(Label.CHUNK), await target.vectors_of(Label.EVENT)
-    found = Folded(passages=passages, vectors=vectors, statements=statements, told=told_by)
+    found = Consolidated(passages=passages, vectors=vectors, statements=statements, told=told_by)
     for step in [step async for page in target.steps(MAKER) for step in page]:  # of all runs
         found.refused += step.outcome is Outcome.REFUSED
         if step.outcome is Outcome.DONE:

@@ -1,4 +1,4 @@
-"""Where the edges of folded items lead: what the registry says of each type (``on_consolidate``)."""
+"""Where the edges of consolidated items lead: what the registry says of each type (``on_consolidate``)."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_shared.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
+from vicw_shared.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.courtesy import GiveWay, go_on
 from vicw_shared.errors import NotFoundError, VicwError
-from vicw_shared.folding.fold import MAKER, ChangedError, Fold, Folder, macro_uid
-from vicw_shared.folding.unfold import Unfolded, Unfolder
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.points import point_of
@@ -37,26 +37,26 @@ from vicw_shared.ports import (
 from vicw_shared.uids import chunk_uid, make_uid
 from vicw_shared.undoing import undoable, undone
 from vicw_sleep.asking import Asking
-from vicw_sleep.consolidation.authoring import Author
-from vicw_sleep.consolidation.batching import Rules, batches, worth_reading
-from vicw_sleep.consolidation.drafting import Draft, Drafter, pending_of, texts_of
-from vicw_sleep.consolidation.gathering import read_material
-from vicw_sleep.consolidation.material import Material
+from vicw_sleep.consolidation.abstractive_summary import Author
+from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
+from vicw_sleep.consolidation.drafts import Draft, Drafter, pending_of, texts_of
+from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef, pages
+from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.pace import Pace
-from vicw_sleep.consolidation.walking import Bookmark, ContextRef, pages
+from vicw_sleep.consolidation.source_reader import read_material
 from vicw_sleep.taking_turns import Deadline
 
 _log = structlog.get_logger()
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
-type Told = Callable[[Flow, Fold | None, str], None]
-"""Is told of each batch: what it is folded into, or why it is not."""
+type Told = Callable[[Flow, ConsolidatedBatch | None, str], None]
+"""Is told of each batch: what it is consolidated into, or why it is not."""
 
 
 @dataclass(slots=True)
 class Consolidated:
-    """What a run did: ``flows`` looked at, ``events`` folded into ``macros``, batches ``refused`` or ``changed``
+    """What a run did: ``flows`` looked at, ``events`` consolidated into ``macros``, batches ``refused`` or ``changed``
     meanwhile, and those ``left`` that were refused or undone before. It goes on at ``next``; None: it is through.
     """
 
@@ -99,7 +99,7 @@ class Consolidation:
     share: float = 0.45
     asking: Asking | None = None
     give_way: GiveWay = go_on
-    told: Told = field(default=lambda flow, fold, reason: None)
+    told: Told = field(default=lambda flow, consolidate, reason: None)
 
     async def run(
         self,
@@ -113,7 +113,7 @@ class Consolidation:
         start: Bookmark | None = None,
         within: ContextRef | None = None,
     ) -> Consolidated:
-        """Fold what may be folded; ``dry``: only tell. Raises what the engines raise.
+        """Fold what may be consolidated; ``dry``: only tell. Raises what the engines raise.
 
         It ends after ``most`` batches, or the first one that is done after so many ``seconds``.
 
@@ -140,7 +140,7 @@ class Consolidation:
         return done
 
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
-        """Fold what may be folded of a page; tell whether that was all of it."""
+        """Fold what may be consolidated of a page; tell whether that was all of it."""
         material = await read_material(self.graph, self.unread, page)
         ended, begun = page[-1].created_at < run.rules.before, False
         left = list(batches(material, run.rules, ended=ended))
@@ -170,15 +170,15 @@ class Consolidation:
             self.told(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")
         return True
 
-    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> Unfolded:
-        """Bring back what a step has folded. Raises NotFoundError for a step that cannot be undone, with the reason."""
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
+        """Bring back what a step has consolidated. Raises NotFoundError for a step that cannot be undone, with the reason."""
         step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 
-        async def work(transaction: GraphTransaction) -> Unfolded:
+        async def work(transaction: GraphTransaction) -> RestoredItems:
             macro = (await transaction.nodes([step.subject])).get(step.subject)
             if macro is None or macro.retired_at is not None:
                 raise NotFoundError(await _why_gone(transaction, step, macro))
-            done = await Unfolder(transaction, self.registry, now).unfold(macro)
+            done = await Restorer(transaction, self.registry, now).restore(macro)
             await transaction.log_step(undone(step, now))
             return done
 
@@ -188,13 +188,13 @@ class Consolidation:
         return done
 
     async def _settle(self, draft: Draft, run: _Run) -> None:
-        fold, refusal, done = draft.fold, draft.refusal, run.done
-        macro = fold.macro
-        self.told(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else fold, refusal)
+        consolidate, refusal, done = draft.consolidate, draft.refusal, run.done
+        macro = consolidate.macro
+        self.told(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else consolidate, refusal)
         if refusal:
             done.refused += 1
             if not run.dry:
-                await self._refuse(fold, refusal, run.now)
+                await self._refuse(consolidate, refusal, run.now)
             return
         if not run.dry:
             try:
@@ -203,29 +203,31 @@ class Consolidation:
                 _log.info("a batch is left to the next run", reason=error.detail, context=macro.context)
                 done.changed += 1
                 return
-            FOLDED.inc(len(fold.sources))
+            FOLDED.inc(len(consolidate.sources))
         done.macros += 1
-        done.events += len(fold.sources)
+        done.events += len(consolidate.sources)
 
     async def _fold(self, draft: Draft, now: datetime) -> None:
-        fold = draft.fold
-        macro = fold.macro
+        consolidate = draft.consolidate
+        macro = consolidate.macro
         index, points = await self.indexes.writing(), list[Point]()
         if index.model.has_vectors:
-            rows = draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(fold), Lane.BULK)
-            points = [point_of(one, row) for one, row in zip(pending_of(fold), rows, strict=True)]
+            rows = (
+                draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(consolidate), Lane.BULK)
+            )
+            points = [point_of(one, row) for one, row in zip(pending_of(consolidate), rows, strict=True)]
             await index.vectors.upsert(points)
 
         async def work(transaction: GraphTransaction) -> None:
-            await Folder(transaction, self.registry, now).fold(fold)
+            await Consolidator(transaction, self.registry, now).consolidate(consolidate)
             by = {"by": "llm"} if draft.by_model else {}
-            await transaction.log_step(_step(macro, Outcome.DONE, now, len(fold.sources), **by))
+            await transaction.log_step(_step(macro, Outcome.DONE, now, len(consolidate.sources), **by))
 
         try:
             await self.graph.write(macro.tenant, macro.context, work)
         except ChangedError:
             if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # nobody else has just made it
-                await self._discard([passage.uid for passage in fold.summary])
+                await self._discard([passage.uid for passage in consolidate.summary])
             raise
         if points:  # a comparison of the stores took them for nobody's, if it came in between
             there = await index.vectors.present([point.id for point in points])
@@ -234,10 +236,10 @@ class Consolidation:
                 if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # it went, and they with it
                     await index.vectors.delete([point.id for point in lost])
 
-    async def _refuse(self, fold: Fold, reason: str, now: datetime) -> None:
+    async def _refuse(self, consolidate: ConsolidatedBatch, reason: str, now: datetime) -> None:
         REFUSED.inc()
-        step = _step(fold.macro, Outcome.REFUSED, now, len(fold.sources), reason)
-        uids = [source.uid for source in fold.sources]
+        step = _step(consolidate.macro, Outcome.REFUSED, now, len(consolidate.sources), reason)
+        uids = [source.uid for source in consolidate.sources]
 
         async def work(transaction: GraphTransaction) -> None:
             if len(await transaction.nodes(uids)) == len(uids):  # else it tells of what is erased by now
@@ -254,13 +256,13 @@ class Consolidation:
 
 
 async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | None) -> str:
-    """Say where the Macro-Event of a step is: what one stands for that was folded again keeps its first passage."""
+    """Say where the Macro-Event of a step is: what one stands for that was consolidated again keeps its first passage."""
     if retired is not None:
         return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
     owners = await transaction.nodes([proof.source for proof in proofs])
     if macro := next((owner for owner in owners.values() if owner.is_macro), None):
-        return f"What step {step.id!r} made has been folded again by step {_step_id(macro.uid)!r}. Undo that one first"
+        return f"What step {step.id!r} made has been consolidated again by step {_step_id(macro.uid)!r}. Undo that one first"
     return (
         f"What step {step.id!r} made is there no more: its Events came back when one of them was changed or erased. "
         "There is nothing to undo"
