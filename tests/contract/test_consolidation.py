@@ -1,4 +1,4 @@
-"""Events that are consolidated into a Macro-Event, and come back: on every pair of stores, over graphs that texts made."""
+"""Events are consolidated into a Macro-Event and restored, on every pair of stores, over graphs made from texts."""
 
 from __future__ import annotations
 

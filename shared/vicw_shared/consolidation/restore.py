@@ -27,7 +27,7 @@ class RestoredItems:
 
 @dataclass(frozen=True, slots=True)
 class Restorer:
-    """Unfolds inside one transaction."""
+    """Restores the sources of Macro-Events inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
