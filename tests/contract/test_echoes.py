@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
-from vicw_ingest.echoes.finding import find_echoes
+from vicw_ingest.dedup.detector import find_echoes
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label
 from vicw_shared.wire.ingest import IngestedItem, IngestResponse

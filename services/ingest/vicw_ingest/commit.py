@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from vicw_ingest.echoes.echo import Echoes
-from vicw_ingest.echoes.linking import Linking
+from vicw_ingest.dedup.links import Linking
+from vicw_ingest.dedup.model import Echoes
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.history import History
 from vicw_ingest.knowledge.filing import Filed, Filing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.echoes.echo import Source
-from vicw_ingest.echoes.linking import Linking, held_before, linked
+from vicw_ingest.dedup.links import Linking, held_before, linked
+from vicw_ingest.dedup.model import Source
 from vicw_ingest.made import made_of, reference
 from vicw_ingest.planning.drafts import Draft
 from vicw_ingest.privacy.screening import Masked

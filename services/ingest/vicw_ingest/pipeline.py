@@ -17,8 +17,8 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.commit import Command, commit, remember
-from vicw_ingest.echoes.echo import to_be_read
-from vicw_ingest.echoes.finding import find_echoes
+from vicw_ingest.dedup.detector import find_echoes
+from vicw_ingest.dedup.model import to_be_read
 from vicw_ingest.extraction import reader
 from vicw_ingest.extraction.reading import Reading
 from vicw_ingest.indexing import Indexer

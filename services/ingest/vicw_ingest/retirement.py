@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.echoes.inheritance import Inheritance
+from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
 from vicw_ingest.retelling import retold
 from vicw_shared.chains import Chains

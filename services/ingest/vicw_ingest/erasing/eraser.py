@@ -14,7 +14,7 @@ from functools import partial
 from itertools import batched
 from operator import methodcaller
 
-from vicw_ingest.echoes.inheritance import Inheritance
+from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasing.choosing import Chosen
 from vicw_ingest.erasing.erasing import Erasing
 from vicw_ingest.erasing.loosening import loosen

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.echoes.echo import Source
-from vicw_ingest.echoes.linking import DERIVED_FROM, PASSAGES, tie
+from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, tie
+from vicw_ingest.dedup.model import Source
 from vicw_ingest.materialising.passages import passages_of, standing_on
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.wording import text_key

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_ingest.echoes.echo import Echoes, Source
+from vicw_ingest.dedup.model import Echoes, Source
 from vicw_ingest.planning.drafts import Draft
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction

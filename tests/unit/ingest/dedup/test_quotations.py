@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from vicw_ingest.echoes.quoting import CUT, after, blocks
+from vicw_ingest.dedup.quotations import CUT, after, blocks
 from vicw_shared.model.wording import keys_of
 
 ANSWER = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.echoes import quoting
-from vicw_ingest.echoes.quoting import Block, Place
+from vicw_ingest.dedup import quotations
+from vicw_ingest.dedup.quotations import Block, Place
 from vicw_shared.model.wording import keys_of
 from vicw_shared.wire.ingest import Item
 
@@ -23,7 +23,7 @@ class Parts:
     def of(cls, item: Item, least: int) -> Parts:
         """Take an item apart. ``least`` is how many characters are no coincidence."""
         text = item.text
-        return cls(item, Place(0, len(text), keys_of(text)), quoting.blocks(text, least))
+        return cls(item, Place(0, len(text), keys_of(text)), quotations.blocks(text, least))
 
     @property
     def brought(self) -> Iterator[str]:

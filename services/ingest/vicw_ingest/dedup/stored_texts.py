@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from vicw_ingest.echoes.parts import Parts
-from vicw_ingest.echoes.quoting import CUT, Place
+from vicw_ingest.dedup.lookup_keys import Parts
+from vicw_ingest.dedup.quotations import CUT, Place
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.model.wording import plain
 from vicw_shared.ports import Direction, GraphStore, Scope

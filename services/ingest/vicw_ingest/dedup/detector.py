@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from vicw_ingest.echoes.echo import Echo, Echoes, Source
-from vicw_ingest.echoes.memories import Memories
-from vicw_ingest.echoes.parts import Parts
-from vicw_ingest.echoes.quoting import after
-from vicw_ingest.echoes.remaining import says_nothing, without
+from vicw_ingest.dedup.lookup_keys import Parts
+from vicw_ingest.dedup.model import Echo, Echoes, Source
+from vicw_ingest.dedup.quotations import after
+from vicw_ingest.dedup.remainder import says_nothing, without
+from vicw_ingest.dedup.stored_texts import Memories
 from vicw_ingest.planning.drafts import speaker_subtype
 from vicw_shared.model import Node
 from vicw_shared.model.wording import plain
