@@ -16,12 +16,12 @@ from contract.test_consolidating import consolidation, turns
 from contract.test_consolidating import run as consolidate
 from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
 from contract.test_erasing import TAG, everything, tag_spread
-from vicw_ingest.capacity import capacity as module
-from vicw_ingest.capacity.capacity import FORGET, Capacity, Done
-from vicw_ingest.capacity.choosing import weakest
-from vicw_ingest.capacity.policy import Policy
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.eviction import service as module
+from vicw_ingest.eviction.candidates import weakest
+from vicw_ingest.eviction.policy import Policy
+from vicw_ingest.eviction.service import FORGET, Capacity, Done
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vicw_ingest.capacity.capacity import Capacity
 from vicw_ingest.erasing.eraser import Eraser
+from vicw_ingest.eviction.service import Capacity
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of

@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from celery import Task
 
-from vicw_ingest.capacity.turn import turn
+from vicw_ingest.eviction.job import turn
 from vicw_ingest.settings import Settings
 from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send

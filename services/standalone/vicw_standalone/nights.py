@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import structlog
 
-from vicw_ingest.capacity.turn import turn as turn_of_forgetting
+from vicw_ingest.eviction.job import turn as turn_of_forgetting
 from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating

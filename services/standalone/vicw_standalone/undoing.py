@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from vicw_ingest.capacity.capacity import FORGET
+from vicw_ingest.eviction.service import FORGET
 from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.errors import NotFoundError

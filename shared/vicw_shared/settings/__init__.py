@@ -15,7 +15,7 @@ from vicw_shared.settings.concerns import (
 from vicw_shared.settings.consolidation import ConsolidationSettings
 from vicw_shared.settings.dream import DreamSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
-from vicw_shared.settings.forgetting import ForgetSettings
+from vicw_shared.settings.eviction import ForgetSettings
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
 from vicw_shared.settings.rerank import RerankSettings

@@ -97,7 +97,7 @@ async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path)
 async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
-    monkeypatch.setattr("vicw_ingest.capacity.turn.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from doubles import HashEmbedder
 from memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
-from vicw_ingest.capacity.turn import turn as forget
+from vicw_ingest.eviction.job import turn as forget
 from vicw_shared import courtesy
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from doubles import HashEmbedder
 from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
-from vicw_ingest.capacity.capacity import FORGET
+from vicw_ingest.eviction.service import FORGET
 from vicw_ingest.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER

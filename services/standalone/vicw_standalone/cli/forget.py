@@ -13,8 +13,8 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Store
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.capacity import capacity
 from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.eviction import capacity
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
 

@@ -16,7 +16,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Round, Step, Steps, scan_pages
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_standalone.cli import capacity, dreams, resolving, upkeep
+from vicw_standalone.cli import dreams, eviction, resolving, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -229,7 +229,7 @@ def _many(count: int, what: str) -> str:
 
 
 def _told(step: Step, names: Mapping[str, str]) -> str:
-    from vicw_ingest.capacity.capacity import FORGET
+    from vicw_ingest.eviction.service import FORGET
     from vicw_ingest.expiry import EXPIRE
 
     if step.task == DREAM:
@@ -237,7 +237,7 @@ def _told(step: Step, names: Mapping[str, str]) -> str:
     if step.task == RESOLVE:
         return resolving.told_of(step, names)
     if step.task == FORGET:
-        return capacity.told_of(step)
+        return eviction.told_of(step)
     if step.task == EXPIRE:
         return upkeep.told_of(step, names)
     return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"

@@ -15,7 +15,7 @@ from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.capacity.capacity import Capacity
+    from vicw_ingest.eviction.service import Capacity
     from vicw_ingest.expiry import Expiry
     from vicw_shared.ports import GraphStore
     from vicw_standalone.undoing import Sleeper

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from vicw_ingest.capacity.capacity import Capacity
-from vicw_ingest.capacity.policy import Policy
+from vicw_ingest.eviction.policy import Policy
+from vicw_ingest.eviction.service import Capacity
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.settings import ForgetSettings

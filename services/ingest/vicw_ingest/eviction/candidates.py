@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
 
-from vicw_ingest.capacity.policy import Policy, is_kept_item
+from vicw_ingest.eviction.policy import Policy, is_kept_item
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
 

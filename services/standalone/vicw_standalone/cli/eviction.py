@@ -14,7 +14,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.cli.sleeping import run_forgetful
 
 if TYPE_CHECKING:
-    from vicw_ingest.capacity.capacity import Capacity, Done, Told
+    from vicw_ingest.eviction.service import Capacity, Done, Told
     from vicw_shared.model import Node
     from vicw_shared.ports import Step
     from vicw_shared.settings import ForgetSettings
@@ -55,7 +55,7 @@ def capacity(
 
 
 async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
-    from vicw_ingest.capacity.turn import policy_of
+    from vicw_ingest.eviction.job import policy_of
 
     capacity = replace(capacity, told=tell) if tell is not None else capacity
     done = await capacity.run(policy_of(chosen), now=now(), dry=dry, most=_ALL if dry else chosen.batch)

@@ -14,10 +14,10 @@ from itertools import batched
 
 from prometheus_client import Counter as Counted
 
-from vicw_ingest.capacity.choosing import Weighed, correcting_of, weakest
-from vicw_ingest.capacity.policy import Policy, is_kept_item
 from vicw_ingest.erasing.eraser import Eraser
 from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.eviction.candidates import Weighed, correcting_of, weakest
+from vicw_ingest.eviction.policy import Policy, is_kept_item
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, Outcome, Step, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid

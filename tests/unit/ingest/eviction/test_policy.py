@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vicw_ingest.capacity.policy import Policy
+from vicw_ingest.eviction.policy import Policy
 from vicw_shared.decay import weight
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Use
