@@ -14,12 +14,12 @@ from contract.sides import Side, asked_for, embedded
 from contract.test_archive import Killed, dying, fill, small_batches, whole  # noqa: F401 - a fixture
 from contract.test_consolidation import sound, tell, turn
 from contract.test_erasing import eraser, left
-from vicw_ingest.erasing.choosing import Chosen
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasure.record import fingerprints_of
+from vicw_ingest.erasure.selection import Chosen
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.model import Label
 from vicw_sleep.archive.marks import begin_giving_up
-from vicw_standalone.forgetting.giving_up import choose_half, settle_half
+from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])

@@ -13,9 +13,9 @@ from contract import test_dreaming as dreams
 from contract import test_resolving as resolving
 from contract.exports import exported, imported, registries, same
 from contract.sides import Side, asked_for, embedded
-from contract.test_consolidating import GRACE, LATER, consolidation, turns
-from contract.test_consolidating import run as consolidate
 from contract.test_consolidation import sound, tell, turn
+from contract.test_consolidation_runs import GRACE, LATER, consolidation, turns
+from contract.test_consolidation_runs import run as consolidate
 from vicw_shared.ports import Outcome, Step, Steps
 from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.batches import Rules

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from contract.sides import START, Side, asked_for
-from contract.test_consolidating import consolidation, turns
-from contract.test_consolidating import run as consolidate
 from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
+from contract.test_consolidation_runs import consolidation, turns
+from contract.test_consolidation_runs import run as consolidate
 from contract.test_erasing import TAG, everything, tag_spread
-from vicw_ingest.erasing.eraser import Eraser
-from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.transaction import Erasing
 from vicw_ingest.eviction import service as module
 from vicw_ingest.eviction.candidates import weakest
 from vicw_ingest.eviction.policy import Policy

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from contract.sides import START, Side, asked_for, embedded
-from contract.test_consolidating import run as consolidate
 from contract.test_consolidation import REGISTRY, plain, said, sound, turn
+from contract.test_consolidation_runs import run as consolidate
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.dreams import is_dreamt

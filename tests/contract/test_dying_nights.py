@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
-from contract.test_consolidating import GRACE, LATER, RULES, run, turns
-from contract.test_consolidating import consolidation as consolidation_of
 from contract.test_consolidation import plain, said, sound, tell, thread
+from contract.test_consolidation_runs import GRACE, LATER, RULES, run, turns
+from contract.test_consolidation_runs import consolidation as consolidation_of
 from vicw_shared.ports import Outcome, Steps
 from vicw_sleep.reconcile import reconcile
 

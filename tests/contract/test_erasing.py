@@ -14,28 +14,28 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.sides import START, Side, asked_for
-from contract.test_consolidating import run, turns
 from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
+from contract.test_consolidation_runs import run, turns
 from contract.test_dreaming import dream, tags_of
 from contract.test_dreaming import items as alike
 from contract.test_dreaming import run as dream_of
 from contract.test_dreaming import tell as note_down
-from vicw_ingest.erasing.choosing import (
+from vicw_ingest.erasure.record import fingerprints_of, note_of, sealed
+from vicw_ingest.erasure.selection import (
     Chosen,
     choose_context,
     choose_items,
     choose_person,
     choose_tenant,
 )
-from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import fingerprints_of, note_of, sealed
+from vicw_ingest.erasure.service import Done, Eraser
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.fingerprints import Finder, Fingerprints, new_key
 from vicw_shared.model import Label
 from vicw_shared.ports import Edges, ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step, Steps, look_up
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batches import Rules
-from vicw_sleep.remains import Remains, look_through
+from vicw_sleep.residue_scan import Remains, look_through
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
 
@@ -311,7 +311,7 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
 async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(6)])
     await tell(side, [turn(9, "Ben left.")])
-    monkeypatch.setattr("vicw_ingest.erasing.eraser._ITEMS", 2)
+    monkeypatch.setattr("vicw_ingest.erasure.service._ITEMS", 2)
     chosen = await choose_items(side.graph, "t", [str(n) for n in range(6)], None)
     erasing = eraser(side)
     erasure = await erasing.begin(chosen)
@@ -337,8 +337,8 @@ async def test_two_who_erase_the_same_at_once_forget_nothing(
 ) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(12)])
     await tell(side, [turn(19, "Ben left.", flow_id="g")])
-    monkeypatch.setattr("vicw_ingest.erasing.eraser._ITEMS", 1)
-    monkeypatch.setattr("vicw_ingest.erasing.eraser._NODES", 2)
+    monkeypatch.setattr("vicw_ingest.erasure.service._ITEMS", 1)
+    monkeypatch.setattr("vicw_ingest.erasure.service._NODES", 2)
     before = set(await side.nodes())
     names = [str(n) for n in range(12)]
     chosen = Chosen("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)

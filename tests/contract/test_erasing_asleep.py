@@ -10,15 +10,15 @@ import pytest
 from chat_server import chatting
 from contract.sides import Side
 from contract.test_capacity import forget, weighing
-from contract.test_consolidating import LATER, RULES, consolidation, turns
 from contract.test_consolidation import sound, tell
+from contract.test_consolidation_runs import LATER, RULES, consolidation, turns
 from contract.test_dreaming import STORM, item, tags_of
 from contract.test_dreaming import run as dream_of
 from contract.test_dreaming import tell as note_down
 from contract.test_erasing import TAG, eraser, everything, left
 from contract.test_erasing import side as side
-from vicw_ingest.erasing.choosing import choose_items
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasure.record import fingerprints_of
+from vicw_ingest.erasure.selection import choose_items
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.ports import Steps
 from vicw_sleep.asking import Asking

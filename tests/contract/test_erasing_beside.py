@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from contract.sides import START, Side
-from contract.test_consolidating import run
 from contract.test_consolidation import tell, thread, turn
+from contract.test_consolidation_runs import run
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
-from vicw_ingest.erasing.choosing import choose_context, choose_items
+from vicw_ingest.erasure.selection import choose_context, choose_items
 from vicw_shared.model import Node
 from vicw_shared.model.names import SLOT
 from vicw_sleep.consolidation.batches import Rules

@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 
 from contract.sides import START, Side
-from contract.test_consolidating import run as consolidate
-from contract.test_consolidating import turns
 from contract.test_consolidation import tell, turn
+from contract.test_consolidation_runs import run as consolidate
+from contract.test_consolidation_runs import turns
 from contract.test_erasing import erase, everything, ingest
 from contract.test_erasing import side as side
 from contract.test_resolving import DECISION, uid
-from vicw_ingest.erasing.choosing import choose_person
+from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.merges import merge, split
 from vicw_shared.errors import ConflictError
 from vicw_shared.ports import look_up

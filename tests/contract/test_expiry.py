@@ -13,8 +13,8 @@ from contract.sides import Side, asked_for
 from contract.test_consolidation import consolidate, draft, thread
 from contract.test_erasing import erase, eraser, left
 from traversals import Asker
-from vicw_ingest.erasing.choosing import choose_items
-from vicw_ingest.erasing.noting import fingerprints_of
+from vicw_ingest.erasure.record import fingerprints_of
+from vicw_ingest.erasure.selection import choose_items
 from vicw_ingest.expiry import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node

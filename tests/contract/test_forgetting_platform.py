@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from contract.sides import START, Side, platform
-from contract.test_consolidating import run, turns
 from contract.test_consolidation import REGISTRY, sound, tell, thread, turn
+from contract.test_consolidation_runs import run, turns
 from contract.test_erasing import _SECRET, everything
 from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
-from vicw_ingest.erasing.choosing import choose_items
+from vicw_ingest.erasure.selection import choose_items
 from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_standalone.cli import forget
@@ -29,7 +29,7 @@ async def side(
     request: pytest.FixtureRequest, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Side]:
     async with platform(neo4j_server, server_if_any(request)) as opened:
-        monkeypatch.setattr("vicw_standalone.forgetting.platform.Wiring", lambda settings: Opened(opened))
+        monkeypatch.setattr("vicw_standalone.erasure.platform.Wiring", lambda settings: Opened(opened))
         yield opened
 
 
@@ -136,7 +136,7 @@ async def test_workers_that_do_not_follow_are_told_of(
         """Nobody is there."""
 
     monkeypatch.setattr(Opened, "wake", wake)
-    monkeypatch.setattr("vicw_standalone.forgetting.platform._WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("vicw_standalone.erasure.platform._WAIT_SECONDS", 0.2)
     _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
     assert not ended.proof.holds
     forget._tell(ended, platform=True)

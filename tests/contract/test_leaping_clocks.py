@@ -10,8 +10,8 @@ import pytest
 
 from contract.sides import START, Side, asked_for
 from contract.test_capacity import ids
-from contract.test_consolidating import consolidation, turns
 from contract.test_consolidation import plain, said, sound, tell, turn
+from contract.test_consolidation_runs import consolidation, turns
 from vicw_shared.ports import Steps
 from vicw_sleep.consolidation.batches import Rules
 

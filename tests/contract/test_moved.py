@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contract.sides import Side, asked_for
-from contract.test_consolidating import consolidation, run, turns
 from contract.test_consolidation import tell
+from contract.test_consolidation_runs import consolidation, run, turns
 from vicw_retrieval import pipeline
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_retrieval.synthesis.expansion import expand as own

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from contract.sides import START, Side, asked_for, embedded
 from contract.test_consolidation import REGISTRY, plain, said, sound
 from effort import TIMES
-from vicw_ingest.erasing.choosing import choose_person
+from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.things import show

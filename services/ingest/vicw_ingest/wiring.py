@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.erasing.eraser import Eraser
+from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.eviction.service import Capacity
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer

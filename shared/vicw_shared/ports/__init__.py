@@ -7,7 +7,7 @@ from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
-from vicw_shared.ports.erasing import ErasureNote, Erasures
+from vicw_shared.ports.erasure import ErasureNote, Erasures
 from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing

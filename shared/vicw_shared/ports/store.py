@@ -6,7 +6,7 @@ from typing import Protocol
 
 from vicw_shared.ports.archive import GraphArchive
 from vicw_shared.ports.audit import GraphAudit
-from vicw_shared.ports.erasing import Erasures
+from vicw_shared.ports.erasure import Erasures
 from vicw_shared.ports.graph import GraphStore, StoreRecord
 from vicw_shared.ports.outbox import Outbox
 from vicw_shared.ports.sleep import SleepLog

@@ -11,7 +11,7 @@ from typing import Protocol
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
-from vicw_shared.ports.erasing import ErasureNote
+from vicw_shared.ports.erasure import ErasureNote
 from vicw_shared.ports.sleep import Step
 from vicw_shared.ports.uses import Use
 

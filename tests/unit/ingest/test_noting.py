@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contract.graphs import node
-from vicw_ingest.erasing.noting import texts_of
+from vicw_ingest.erasure.record import texts_of
 from vicw_shared.fingerprints import Finder, Fingerprints
 from vicw_shared.model import Label
 from vicw_shared.model.core5 import LEDGER

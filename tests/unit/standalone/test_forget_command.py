@@ -20,9 +20,9 @@ from typer.testing import CliRunner, Result
 
 from doubles import HashEmbedder
 from memory import open_memory
-from vicw_shared.adapters.edge import rewriting
+from vicw_shared.adapters.edge import compaction
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.erasing import SqliteErasures
+from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.errors import NotFoundError
 from vicw_standalone.cli import app
 from vicw_standalone.cli.forget import proven
@@ -292,7 +292,7 @@ def test_a_tenants_erasure_that_was_killed_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_standalone.forgetting.embedded.end", die)
+        patch.setattr("vicw_standalone.erasure.embedded.end", die)
         assert vicw(store, "forget", "tenant", "default", "-y").exit_code != 0
     done = vicw(store, "forget", *words)
     assert done.exit_code == 0, done.output
@@ -330,7 +330,7 @@ def test_what_the_engines_keep_of_what_is_deleted_is_found(
     if left_out == "scrub":
         monkeypatch.setattr(SqliteErasures, "scrub", nothing)
     else:
-        monkeypatch.setattr("vicw_standalone.forgetting.embedded.rewrite", lambda path, size: None)
+        monkeypatch.setattr("vicw_standalone.erasure.embedded.rewrite", lambda path, size: None)
     done = vicw(store, "forget", "item", "s", "-y")
     assert done.exit_code == 1, done.output
     assert f"left in {store / ('graph.sqlite3' if left_out == 'scrub' else 'vectors')}" in done.stdout
@@ -339,7 +339,7 @@ def test_what_the_engines_keep_of_what_is_deleted_is_found(
 def test_an_index_whose_rewriting_was_killed_is_mended(uids: dict[str, str], store: Path) -> None:
     (store / "vectors").rename(store / "vectors.old")
     (store / "vectors.rewritten").mkdir()
-    rewriting.recover(store / "vectors")
+    compaction.recover(store / "vectors")
     assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
     assert vicw(store, "check").stdout.endswith("clean\n")
 

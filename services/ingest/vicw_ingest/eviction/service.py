@@ -14,8 +14,8 @@ from itertools import batched
 
 from prometheus_client import Counter as Counted
 
-from vicw_ingest.erasing.eraser import Eraser
-from vicw_ingest.erasing.erasing import Erasing
+from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.transaction import Erasing
 from vicw_ingest.eviction.candidates import Weighed, correcting_of, weakest
 from vicw_ingest.eviction.policy import Policy, is_kept_item
 from vicw_shared.model import Node

@@ -19,9 +19,9 @@ from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_nam
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.erasing.choosing import Chosen
-    from vicw_ingest.erasing.eraser import Done, Eraser
-    from vicw_standalone.forgetting.proving import Ended
+    from vicw_ingest.erasure.selection import Chosen
+    from vicw_ingest.erasure.service import Done, Eraser
+    from vicw_standalone.erasure.proof import Ended
 
     type Choose = Callable[[Store], Awaitable[Chosen | list[Chosen]]]
 
@@ -58,7 +58,7 @@ def item(
     platform: PlatformOption = False,
 ) -> None:
     """Erase items with all their versions, and whatever rests on them alone."""
-    from vicw_ingest.erasing.choosing import choose_items
+    from vicw_ingest.erasure.selection import choose_items
 
     _forget(lambda graph: choose_items(graph, tenant, ids, context), copies, dry_run, yes, data_dir, platform)
 
@@ -81,7 +81,7 @@ def person(
     platform: PlatformOption = False,
 ) -> None:
     """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
-    from vicw_ingest.erasing.choosing import choose_person
+    from vicw_ingest.erasure.selection import choose_person
 
     def choose(graph: Store) -> Awaitable[Chosen]:
         return choose_person(graph, tenant, name, context, everywhere=everywhere, with_mentions=mentions)
@@ -100,7 +100,7 @@ def context(
     platform: PlatformOption = False,
 ) -> None:
     """Erase all of a context."""
-    from vicw_ingest.erasing.choosing import choose_context
+    from vicw_ingest.erasure.selection import choose_context
 
     _forget(lambda graph: choose_context(graph, tenant, name), copies, dry_run, yes, data_dir, platform)
 
@@ -115,7 +115,7 @@ def tenant(
     platform: PlatformOption = False,
 ) -> None:
     """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` ends them."""
-    from vicw_ingest.erasing.choosing import choose_tenant
+    from vicw_ingest.erasure.selection import choose_tenant
 
     _forget(lambda graph: choose_tenant(graph, name), copies, dry_run, yes, data_dir, platform)
 
@@ -131,7 +131,7 @@ def import_(
 
     The export need not be there any more. API keys that it took in stay: `vicw keys revoke` ends them.
     """
-    from vicw_standalone.forgetting.giving_up import choose_half
+    from vicw_standalone.erasure.abandoned_import import choose_half
 
     _forget(choose_half, None, dry_run, yes, data_dir, platform, half=True)
 
@@ -174,9 +174,9 @@ def _forget(
 async def _on_directory(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
 ) -> tuple[list[str], list[Ended]]:
-    from vicw_ingest.erasing.noting import note_copies
-    from vicw_standalone.forgetting import embedded
-    from vicw_standalone.forgetting.giving_up import settle_half
+    from vicw_ingest.erasure.record import note_copies
+    from vicw_standalone.erasure import embedded
+    from vicw_standalone.erasure.abandoned_import import settle_half
 
     settings = read_settings(data_dir=data_dir)
     begun: list[str] = []
@@ -199,10 +199,10 @@ async def _on_directory(
 async def _on_platform(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
 ) -> tuple[list[str], list[Ended]]:
-    from vicw_ingest.erasing.noting import note_copies
+    from vicw_ingest.erasure.record import note_copies
     from vicw_sleep.settings import Settings as SleepSettings
-    from vicw_standalone.forgetting import platform
-    from vicw_standalone.forgetting.giving_up import settle_half
+    from vicw_standalone.erasure import platform
+    from vicw_standalone.erasure.abandoned_import import settle_half
 
     settings = SleepSettings.read()
     begun: list[str] = []
@@ -222,7 +222,7 @@ async def _on_platform(
 
 async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
     """Refuse a folder that is not there, unless an erasure that goes on was told of it: then it was removed."""
-    from vicw_ingest.erasing.noting import copies_of
+    from vicw_ingest.erasure.record import copies_of
 
     noted = await copies_of(eraser.graph.erasures, await eraser.pending())
     for folder in copies:

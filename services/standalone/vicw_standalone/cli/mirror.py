@@ -132,7 +132,7 @@ def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitab
 
 async def _require_known(graph: Store, mirror: Mirror) -> None:
     """Refuse a tenant of which nothing is stored: its name is mistyped. A mirror that shows it still is emptied."""
-    from vicw_ingest.erasing.choosing import choose_tenant
+    from vicw_ingest.erasure.selection import choose_tenant
 
     try:
         await choose_tenant(graph, mirror.tenant)

@@ -65,7 +65,7 @@ def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextMa
 async def _on_directory[T](
     settings: Settings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
-    from vicw_standalone.forgetting.embedded import opened
+    from vicw_standalone.erasure.embedded import opened
     from vicw_standalone.offline import require_store
 
     require_store(settings.storage.data_dir)

@@ -12,7 +12,7 @@ from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.erasing import Neo4jErasures
+from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
 from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (

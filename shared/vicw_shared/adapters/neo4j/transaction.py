@@ -17,7 +17,7 @@ from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
 from vicw_shared.adapters.neo4j.database import Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.erasing import put_note
+from vicw_shared.adapters.neo4j.erasure import put_note
 from vicw_shared.adapters.neo4j.keys import (
     arrivals_record,
     chain_end,

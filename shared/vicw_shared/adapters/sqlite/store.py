@@ -13,7 +13,7 @@ from vicw_shared.adapters.sqlite.archive import SqliteArchive
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
-from vicw_shared.adapters.sqlite.erasing import SqliteErasures
+from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
 from vicw_shared.adapters.sqlite.items import (

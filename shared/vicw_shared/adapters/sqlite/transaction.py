@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.adapters.sqlite.dropping import drop_nodes
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
-from vicw_shared.adapters.sqlite.erasing import drop_receipts, drop_steps, put_note
+from vicw_shared.adapters.sqlite.erasure import drop_receipts, drop_steps, put_note
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
+from vicw_shared.adapters.sqlite.node_deletion import drop_nodes
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,

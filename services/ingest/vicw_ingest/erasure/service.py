@@ -15,10 +15,9 @@ from itertools import batched
 from operator import methodcaller
 
 from vicw_ingest.dedup.inheritance import Inheritance
-from vicw_ingest.erasing.choosing import Chosen
-from vicw_ingest.erasing.erasing import Erasing
-from vicw_ingest.erasing.loosening import loosen
-from vicw_ingest.erasing.noting import (
+from vicw_ingest.erasure.ledger_refs import loosen
+from vicw_ingest.erasure.partial_contexts import drop_scattered
+from vicw_ingest.erasure.record import (
     ALL,
     FLOWS,
     GONE,
@@ -35,7 +34,8 @@ from vicw_ingest.erasing.noting import (
     tells_of,
     united,
 )
-from vicw_ingest.erasing.scattered import drop_scattered
+from vicw_ingest.erasure.selection import Chosen
+from vicw_ingest.erasure.transaction import Erasing
 from vicw_shared.clock import now
 from vicw_shared.fingerprints import new_key
 from vicw_shared.indexes import Indexes

@@ -1,4 +1,4 @@
-"""Consolidation on every pair of stores: what it consolidates, what it leaves, and that whatever it does can be undone."""
+"""Consolidation on every pair of stores: which Events it takes, which it leaves, and that every step can be undone."""
 
 from __future__ import annotations
 

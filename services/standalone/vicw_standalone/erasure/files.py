@@ -11,7 +11,7 @@ from typing import IO
 
 from vicw_shared.archive.writing import is_archive
 from vicw_shared.fingerprints import WINDOW
-from vicw_sleep.remains import Remains
+from vicw_sleep.residue_scan import Remains
 from vicw_standalone.archiving.backups import PACKED
 
 _BLOCK = 2**22

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.erasing.choosing import Chosen
+from vicw_ingest.erasure.selection import Chosen
 from vicw_shared.ports import Store
 from vicw_sleep.archive.marks import note_mark, read_half, read_mark
 

@@ -8,17 +8,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import copies_of, fingerprints_of
+from vicw_ingest.erasure.record import copies_of, fingerprints_of
+from vicw_ingest.erasure.service import Done, Eraser
 from vicw_shared.errors import ConflictError
 from vicw_shared.ports import Store, VectorStore
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
-from vicw_sleep.remains import Remains, look_at_points_again, look_through
+from vicw_sleep.residue_scan import Remains, look_at_points_again, look_through
 from vicw_sleep.settings import Settings
 from vicw_sleep.wiring import Wiring
-from vicw_standalone.forgetting.files import look_through_files
-from vicw_standalone.forgetting.proving import Ended, prove
+from vicw_standalone.erasure.files import look_through_files
+from vicw_standalone.erasure.proof import Ended, prove
 
 _WAIT_SECONDS = 60.0
 """How long others are waited for: workers, and who writes to the mirror."""

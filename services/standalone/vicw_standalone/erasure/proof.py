@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vicw_ingest.erasing.eraser import Done
+from vicw_ingest.erasure.service import Done
 from vicw_shared.fingerprints import Fingerprints
-from vicw_sleep.remains import Remains
-from vicw_standalone.forgetting.files import UnreadableError, copies_in, look_through_copy
+from vicw_sleep.residue_scan import Remains
+from vicw_standalone.erasure.files import UnreadableError, copies_in, look_through_copy
 
 
 @dataclass(slots=True)

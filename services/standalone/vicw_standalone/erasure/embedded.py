@@ -10,21 +10,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from vicw_ingest.erasing.eraser import Done, Eraser
-from vicw_ingest.erasing.noting import copies_of, fingerprints_of
+from vicw_ingest.erasure.record import copies_of, fingerprints_of
+from vicw_ingest.erasure.service import Done, Eraser
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.rewriting import recover, rewrite
+from vicw_shared.adapters.edge.compaction import recover, rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.extensions import load_registries
 from vicw_shared.finishing import in_thread
 from vicw_shared.ports import ModelIdentity
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
-from vicw_sleep.remains import Remains, look_through
+from vicw_sleep.residue_scan import Remains, look_through
+from vicw_standalone.erasure.files import look_through_files, look_through_store
+from vicw_standalone.erasure.proof import Ended, Proof, prove
 from vicw_standalone.folders import noted_in, others
-from vicw_standalone.forgetting.files import look_through_files, look_through_store
-from vicw_standalone.forgetting.proving import Ended, Proof, prove
 from vicw_standalone.offline import open_offline, require_store
 from vicw_standalone.settings import Settings
 from vicw_standalone.wiring import Standalone

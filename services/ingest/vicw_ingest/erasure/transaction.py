@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from vicw_ingest.erasing.resting import is_thing, resting_on_nothing, without_lost_names
-from vicw_ingest.erasing.steps import vacate
+from vicw_ingest.erasure.orphans import is_thing, resting_on_nothing, without_lost_names
+from vicw_ingest.erasure.vacated_steps import vacate
 from vicw_ingest.knowledge.filing import let_go
 from vicw_ingest.retelling import retold
 from vicw_ingest.retirement import Retired, Retirement
