@@ -30,7 +30,7 @@ def children(service: Service) -> set[int]:
 
 
 def alive(file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vicw_shared.alive", str(file), str(STALE_SECONDS)]
+    command = [sys.executable, "-m", "vicw_shared.liveness", str(file), str(STALE_SECONDS)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -177,12 +177,12 @@ def test_a_worker_outlives_a_redis_without_room(start: Start, start_redis: Calla
 def test_no_file_says_what_names_it(tmp_path: Path) -> None:
     said = alive(tmp_path / "none")
     assert (said.returncode, "VICW_WORKER_ALIVE_FILE" in said.stderr) == (1, True)
-    wrong = subprocess.run([sys.executable, "-m", "vicw_shared.alive"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run([sys.executable, "-m", "vicw_shared.liveness"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, "usage" in wrong.stderr) == (2, True)
 
 
 def test_the_health_check_imports_next_to_nothing() -> None:
-    code = "import sys, vicw_shared.alive; print(*sys.modules)"
+    code = "import sys, vicw_shared.liveness; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"pydantic", "celery", "redis", "structlog"}.isdisjoint(loaded)
 

@@ -28,8 +28,8 @@ from vicw_shared.ties import DREAM, Ties
 from vicw_sleep.dream import wiping
 from vicw_sleep.dream.adding import Added, Adding, Dreamt
 from vicw_sleep.dream.dreaming import Done, Dream, Rules
+from vicw_sleep.dream.job import turn as take_turn
 from vicw_sleep.dream.tagging import Tag
-from vicw_sleep.dream.turn import turn as take_turn
 from vicw_sleep.dream.wiping import wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.mirroring import Mirror
@@ -387,7 +387,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
-    monkeypatch.setattr("vicw_sleep.dream.turn.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.dream.job.TURN_SECONDS", 0.0)
     await tell(side, *items())
     done = await take_turn(dream(side), DreamSettings(hours=0), None)
     assert done is not None and (done.items, done.next is None) == (2, False)

@@ -31,8 +31,8 @@ from vicw_shared.settings import ResolveSettings
 from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.deciding import Decided, Deciding, Fate
+from vicw_sleep.resolve.job import turn as take_turn
 from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
-from vicw_sleep.resolve.turn import turn as take_turn
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _GRACE = timedelta(days=7)
@@ -331,7 +331,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.resolve.turn.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.resolve.job.TURN_SECONDS", 0.0)
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
     done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None)

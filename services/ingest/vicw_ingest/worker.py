@@ -22,7 +22,7 @@ from vicw_ingest.wiring import Wiring
 from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
-from vicw_shared.rounds import noted
+from vicw_shared.job_runs import noted
 
 TURN_SECONDS = 10.0
 """How long a task works before it gives its place up: well within what a container has to stop in."""

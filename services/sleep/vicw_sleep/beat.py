@@ -45,12 +45,12 @@ from vicw_shared.adapters.celery_queue import (
     send,
     waiting,
 )
-from vicw_shared.alive import touch
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
+from vicw_shared.liveness import touch
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.nights import Nightly, schedules
+from vicw_sleep.jobs import Nightly, schedules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.settings import Settings
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.courtesy import Hearsay, go_on, polite
+from vicw_shared.background_throttle import Hearsay, go_on, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
-from vicw_shared.polite_indexes import polite_indexes
+from vicw_shared.throttled_indexes import polite_indexes
 from vicw_sleep.asking import Asking, asking_of
 from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream

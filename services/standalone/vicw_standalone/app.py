@@ -13,7 +13,7 @@ from vicw_retrieval.api import create_router as retrieval_router
 from vicw_shared.http import KeyGate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
-from vicw_standalone.undoing import take_back
+from vicw_standalone.undo import take_back
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()

@@ -23,8 +23,8 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
+from vicw_shared.background_throttle import Courtesy
 from vicw_shared.clock import now
-from vicw_shared.courtesy import Courtesy
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, described
@@ -32,16 +32,16 @@ from vicw_shared.ports import Embedder, VectorStore
 from vicw_sleep.archive.marks import require_whole
 from vicw_sleep.asking import asking_of
 from vicw_sleep.forget import forget_receipts
-from vicw_sleep.nights import Nightly, schedules
+from vicw_sleep.jobs import Nightly, schedules
 from vicw_sleep.reconcile import reconcile
 from vicw_sleep.schedule import Schedule
-from vicw_standalone import nights
-from vicw_standalone.asleep import Asleep
+from vicw_standalone import scheduled_jobs
 from vicw_standalone.choices import AGAIN, remedy
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.folders import folder_of
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
+from vicw_standalone.maintenance import Asleep
 from vicw_standalone.reindexing.change import mark_lost
 from vicw_standalone.reindexing.serving import Reindexing
 from vicw_standalone.settings import Settings
@@ -196,7 +196,7 @@ class Standalone:
         keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             keep_doing(self._uses.keep_noting(self.graph.uses), self._stack, "uses")
-        for name, work in nights.work(self.settings, self.asleep, self._schedules):
+        for name, work in scheduled_jobs.work(self.settings, self.asleep, self._schedules):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
             keep_doing(self.extractor.run(), self._stack, "extractor")

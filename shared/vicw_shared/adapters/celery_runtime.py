@@ -17,9 +17,9 @@ from prometheus_client import Counter, Histogram
 
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import REQUEST_ID
-from vicw_shared.alive import TOUCH_SECONDS, touch
 from vicw_shared.errors import SettingsError
 from vicw_shared.http.serve import Opened
+from vicw_shared.liveness import TOUCH_SECONDS, touch
 from vicw_shared.logs import bind_request_id, configure_logs
 from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
 from vicw_shared.telemetry.engines import kind_of

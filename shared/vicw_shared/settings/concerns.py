@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from vicw_shared.courtesy import RESTS
+from vicw_shared.background_throttle import RESTS
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
 
@@ -264,7 +264,7 @@ class WorkerSettings(BaseSettings):
         400, gt=0, description="A worker's process that has taken more memory is replaced after its task, in MiB"
     )
     alive_file: Path | None = Field(
-        None, description="File to touch every two seconds, for `python -m vicw_shared.alive`; one a worker or clock"
+        None, description="File to touch every two seconds, for `python -m vicw_shared.liveness`; one a worker or clock"
     )
 
 

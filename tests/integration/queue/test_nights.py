@@ -15,7 +15,7 @@ from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, mak
 from vicw_shared.ports import Flow, Steps, Thread
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.nights import BY_DAY
+from vicw_sleep.jobs import BY_DAY
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()

@@ -9,7 +9,7 @@ import pytest
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
 from vicw_sleep.beat import Tick
-from vicw_sleep.nights import SETTING, Nightly
+from vicw_sleep.jobs import SETTING, Nightly
 from vicw_sleep.schedule import Schedule
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)

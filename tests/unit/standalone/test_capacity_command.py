@@ -48,7 +48,7 @@ def items(store: Path) -> int:
 def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
-    monkeypatch.setattr("vicw_standalone.cli.sleeping.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
     monkeypatch.setenv("VICW_FORGET_DAYS", "0")
     return store
 
@@ -98,9 +98,9 @@ async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.Monkey
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     forgetting = ForgetSettings(items=3, days=0, batch=1)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), forgetting=forgetting)
     standalone = Standalone(settings, HashEmbedder())

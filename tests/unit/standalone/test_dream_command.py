@@ -93,10 +93,10 @@ async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path)
 async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool) -> None:
     await fill(store)
     moment: list[datetime] = [now()]
-    monkeypatch.setattr("vicw_sleep.dream.turn.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.dream.job.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 1)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)

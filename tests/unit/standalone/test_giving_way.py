@@ -15,14 +15,14 @@ from doubles import HashEmbedder
 from memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_ingest.eviction.job import turn as forget
-from vicw_shared import courtesy
+from vicw_shared import background_throttle
 from vicw_shared.ports import Lane, Steps
 from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
 from vicw_sleep.consolidation.job import turn as consolidate
-from vicw_sleep.dream.turn import turn as dream
-from vicw_sleep.resolve.turn import turn as resolve
+from vicw_sleep.dream.job import turn as dream
+from vicw_sleep.resolve.job import turn as resolve
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.nights import compare
+from vicw_standalone.scheduled_jobs import compare
 from vicw_standalone.wiring import Standalone
 
 
@@ -58,7 +58,7 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
 async def test_a_night_waits_for_the_answer_to_a_question(
     store: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    monkeypatch.setattr(courtesy.Courtesy, "most_seconds", 60)
+    monkeypatch.setattr(background_throttle.Courtesy, "most_seconds", 60)
     embedder = Slow()
     async with open_memory(store, embedder) as memory:
         await fill_with_turns(memory)

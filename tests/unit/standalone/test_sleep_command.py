@@ -127,9 +127,9 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
     await fill(store)
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
     )
@@ -159,8 +159,8 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
 async def test_a_server_consolidates_a_context_that_has_grown_by_day(
     store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
 ) -> None:
-    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     await fill(store)
     often = ConsolidationSettings(schedule="never", interactions=12, hours=0, batches=1)
     standalone = Standalone(

@@ -106,9 +106,9 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
     await fill(store)
     await spoil(store)
     moment = [now()]
-    monkeypatch.setattr("vicw_sleep.taking_turns.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.taking_turns.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.taking_turns.REST_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
+    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
     standalone = Standalone(replace(settings_for(store), sleep=often), HashEmbedder())
     await standalone.open()
@@ -142,7 +142,7 @@ async def _wrong(standalone: Standalone) -> int:
 
 def test_without_vectors_there_is_nothing_to_compare(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
-    monkeypatch.setattr("vicw_standalone.cli.sleeping.configure_logs", lambda settings: None)
+    monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
     asyncio.run(fill_without_vectors(store))
     assert "nothing to compare" in sleep(store, "reconcile").stdout
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vicw_shared.background_throttle import GiveWay, go_on
 from vicw_shared.consolidation.consolidate import ConsolidatedBatch
-from vicw_shared.courtesy import GiveWay, go_on
 from vicw_shared.indexes import Indexes
 from vicw_shared.points import wrapped
 from vicw_shared.ports import Lane, PendingKind, PendingPoint

@@ -11,15 +11,15 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
+from vicw_shared.job_runs import noted
 from vicw_shared.ports import Growth, SleepLog
-from vicw_shared.rounds import noted
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import LEAST, Rules
 from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
-from vicw_sleep.nights import BY_DAY
+from vicw_sleep.jobs import BY_DAY
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
+from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 

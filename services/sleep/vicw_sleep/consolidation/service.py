@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 import structlog
 from prometheus_client import Counter
 
+from vicw_shared.background_throttle import GiveWay, go_on
 from vicw_shared.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
 from vicw_shared.consolidation.restore import RestoredItems, Restorer
-from vicw_shared.courtesy import GiveWay, go_on
 from vicw_shared.errors import NotFoundError, VicwError
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
@@ -35,7 +35,7 @@ from vicw_shared.ports import (
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
-from vicw_shared.undoing import undoable, undone
+from vicw_shared.undo import undoable, undone
 from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.abstractive_summary import Author
 from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
@@ -44,7 +44,7 @@ from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef, pages
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.pace import Pace
 from vicw_sleep.consolidation.source_reader import read_material
-from vicw_sleep.taking_turns import Deadline
+from vicw_sleep.scheduler import Deadline
 
 _log = structlog.get_logger()
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")

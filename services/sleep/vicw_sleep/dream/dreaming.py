@@ -32,12 +32,12 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import DREAM
-from vicw_shared.undoing import undoable, undone
+from vicw_shared.undo import undoable, undone
 from vicw_sleep.dream.adding import Added, Adding, Dreamt, dreamt_in, step_id
 from vicw_sleep.dream.alike import Likeness
 from vicw_sleep.dream.tagging import Tagging
 from vicw_sleep.mirror.atoms import Atom, atom_of
-from vicw_sleep.taking_turns import Deadline
+from vicw_sleep.scheduler import Deadline
 
 PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)

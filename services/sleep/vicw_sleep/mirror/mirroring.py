@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from vicw_shared.clock import EPOCH, now
-from vicw_shared.finishing import finish, in_thread
 from vicw_shared.model import Label
 from vicw_shared.ports import (
     Changes,
@@ -24,6 +23,7 @@ from vicw_shared.ports import (
     scan_pages,
 )
 from vicw_shared.progress import Progress, silent
+from vicw_shared.shielded import finish, in_thread
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
 from vicw_sleep.mirror.ledger import Ledger

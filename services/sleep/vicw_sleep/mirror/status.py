@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from vicw_shared.finishing import in_thread
+from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.leaving import edited_in
 from vicw_sleep.mirror.ledger import Ledger, is_usable

@@ -16,7 +16,7 @@ from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphTransaction, Outcome, Step
 from vicw_shared.ties import RESOLVE
 from vicw_shared.uids import make_uid
-from vicw_shared.undoing import undone
+from vicw_shared.undo import undone
 from vicw_sleep.resolve.gathering import Gathering
 from vicw_sleep.resolve.judging import Known, against, shared_company
 

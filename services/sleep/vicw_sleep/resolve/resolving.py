@@ -28,10 +28,10 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_shared.ties import RESOLVE
-from vicw_shared.undoing import undoable
+from vicw_shared.undo import undoable
 from vicw_sleep.resolve.deciding import Decided, Deciding, Fate, step_id, take_back
 from vicw_sleep.resolve.judging import may_be_one
-from vicw_sleep.taking_turns import Deadline
+from vicw_sleep.scheduler import Deadline
 
 _PAGE = 100
 MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")

@@ -10,15 +10,15 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.ports import Step
 from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import run_asleep
 
 if TYPE_CHECKING:
     from vicw_sleep.dream.adding import Dreamt
     from vicw_sleep.mirror.atoms import Atom
-    from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.undo import Sleeper
 
 _SCHEDULE = "VICW_DREAM_SCHEDULE"
 _BEGUN_CHARS = 60
@@ -49,7 +49,7 @@ def dream(
     `vicw sleep wipe`. A server that has the data directory open does this by itself (VICW_DREAM_SCHEDULE), so none may
     run; of the platform, whatever runs. Killed half-way, what is done is done; run it again, and it goes on.
     """
-    from vicw_sleep.dream.turn import rules_of
+    from vicw_sleep.dream.job import rules_of
 
     settings = read_settings(data_dir=data_dir)
     chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})

@@ -9,16 +9,16 @@ import typer
 
 from vicw_shared.clock import now
 from vicw_standalone.cli.console import fail, harmless, out
+from vicw_standalone.cli.maintenance import run_forgetful
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import run_forgetful
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Capacity, Done, Told
     from vicw_shared.model import Node
     from vicw_shared.ports import Step
     from vicw_shared.settings import ForgetSettings
-    from vicw_standalone.cli.sleeping import Forgetful
+    from vicw_standalone.cli.maintenance import Forgetful
 
 _ALL = 1_000_000
 

@@ -16,19 +16,19 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.ports import Outcome, Round, Step, Steps, scan_pages
 from vicw_shared.ties import DREAM, RESOLVE
-from vicw_standalone.cli import dreams, eviction, resolving, upkeep
+from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
+from vicw_standalone.cli.job_runs import told_of
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
+from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.rounds import told_of
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import run_asleep
 from vicw_standalone.reindexing.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.consolidation.consolidate import ConsolidatedBatch
     from vicw_shared.ports import Flow, GraphStore, Scans
-    from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.undo import Sleeper
 
 _EXPIRED = "expired"
 """What has expired is counted by itself: it may be much, and nothing that is tidied."""
@@ -53,7 +53,7 @@ app = typer.Typer(
 def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     dreams.register(app)
-    resolving.register(app)
+    resolve.register(app)
     upkeep.register(app)
     parent.add_typer(app, name="sleep")
 
@@ -124,7 +124,7 @@ def undo(
     A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right
     admin. That can be done until the VICW_…_UNDO_DAYS of its task are over.
     """
-    from vicw_standalone.undoing import take_back
+    from vicw_standalone.undo import take_back
 
     settings = read_settings(data_dir=data_dir)
     if not platform and (server := DataDir.server_of(settings.storage.data_dir)) is not None:
@@ -218,7 +218,7 @@ async def _names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
     wanted: dict[str, set[str]] = {}
     for step in steps:
         if step.task in {RESOLVE, EXPIRE}:
-            ends = resolving.ends_of(step) if step.task == RESOLVE else (step.subject,)
+            ends = resolve.ends_of(step) if step.task == RESOLVE else (step.subject,)
             wanted.setdefault(step.tenant, set()).update(ends)
     found = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in wanted.items()]
     return {uid: node.name for nodes in found for uid, node in nodes.items()}
@@ -235,7 +235,7 @@ def _told(step: Step, names: Mapping[str, str]) -> str:
     if step.task == DREAM:
         return dreams.told_of(step)
     if step.task == RESOLVE:
-        return resolving.told_of(step, names)
+        return resolve.told_of(step, names)
     if step.task == FORGET:
         return eviction.told_of(step)
     if step.task == EXPIRE:

@@ -11,17 +11,17 @@ from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
 from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.maintenance import run_asleep, run_forgetful
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import run_asleep, run_forgetful
 
 if TYPE_CHECKING:
     from vicw_shared.ports import Step
     from vicw_shared.progress import Progress
     from vicw_sleep.reconcile import Reconciled
-    from vicw_standalone.cli.sleeping import Forgetful
-    from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.cli.maintenance import Forgetful
+    from vicw_standalone.undo import Sleeper
 
 _LISTED = 1000
 

@@ -17,8 +17,8 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.edge.compaction import recover, rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.extensions import load_registries
-from vicw_shared.finishing import in_thread
 from vicw_shared.ports import ModelIdentity
+from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.mirroring import Mirror
 from vicw_sleep.mirror.seeing import Sight
 from vicw_sleep.residue_scan import Remains, look_through

@@ -16,8 +16,8 @@ import structlog
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.points import PointMaker
 from vicw_shared.clock import now, to_us
-from vicw_shared.comparing import compare
 from vicw_shared.errors import FatalError, RetryableError
+from vicw_shared.index_diff import compare
 from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store

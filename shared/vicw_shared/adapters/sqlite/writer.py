@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 
 from vicw_shared.adapters.sqlite.database import Database
-from vicw_shared.finishing import finish
+from vicw_shared.shielded import finish
 
 
 class Writer:

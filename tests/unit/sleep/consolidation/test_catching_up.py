@@ -11,7 +11,7 @@ from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.flow_scan import Bookmark
 from vicw_sleep.consolidation.job import CaughtUp, catch_up
 from vicw_sleep.consolidation.service import Consolidated
-from vicw_sleep.nights import BY_DAY
+from vicw_sleep.jobs import BY_DAY
 
 GROWN = Growth("t", "c", 12)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from vicw_shared.job_runs import under_way
 from vicw_shared.ports import Round
-from vicw_shared.rounds import under_way
 
 if TYPE_CHECKING:
     from vicw_standalone.settings import Settings
@@ -18,7 +18,7 @@ _BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 
 def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
     """Yield a line for each task that has a schedule, then for whatever else has left a note."""
-    from vicw_sleep.nights import BY_DAY, Nightly, schedules
+    from vicw_sleep.jobs import BY_DAY, Nightly, schedules
 
     noted = {one.task: one for one in rounds}
     for task, schedule in schedules(settings, at).items():

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vicw_shared import rounds
+from vicw_shared import job_runs
 from vicw_shared.errors import UnavailableError
+from vicw_shared.job_runs import GIVEN_UP, STOPPED, note, noted, under_way
 from vicw_shared.ports import Growth, Round, Step
-from vicw_shared.rounds import GIVEN_UP, STOPPED, note, noted, under_way
 
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
 
@@ -44,7 +44,7 @@ class Notes:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     at = [NOW]
-    monkeypatch.setattr(rounds, "now", lambda: at[0])
+    monkeypatch.setattr(job_runs, "now", lambda: at[0])
     return at
 
 

@@ -11,14 +11,14 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.ports import Step
 from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.cli.sleeping import run_asleep
 
 if TYPE_CHECKING:
     from vicw_sleep.resolve.deciding import Decided
-    from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.undo import Sleeper
 
 _INTO = "into"
 
@@ -45,7 +45,7 @@ def resolve(
     `vicw entities candidates`. A server that has the data directory open does this by itself (VICW_RESOLVE_SCHEDULE),
     so none may run; of the platform, whatever runs. Killed half-way, what is done is done; run it again to go on.
     """
-    from vicw_sleep.resolve.turn import rules_of
+    from vicw_sleep.resolve.job import rules_of
 
     settings = read_settings(data_dir=data_dir)
     rules = rules_of(settings.resolve)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from vicw_shared.finishing import finish, in_thread
+from vicw_shared.shielded import finish, in_thread
 
 
 async def test_it_returns_what_the_work_returns() -> None:

@@ -8,10 +8,10 @@ from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.eviction.service import Capacity
 from vicw_ingest.indexing import Indexer
 from vicw_shared.adapters.sqlite.store import SqliteGraphStore
-from vicw_shared.courtesy import Courtesy, polite
+from vicw_shared.background_throttle import Courtesy, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.polite_indexes import polite_indexes
+from vicw_shared.throttled_indexes import polite_indexes
 from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.dreaming import Dream

@@ -12,15 +12,15 @@ from vicw_ingest.eviction.job import turn as turn_of_forgetting
 from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
-from vicw_sleep.dream.turn import keep_dreaming
+from vicw_sleep.dream.job import keep_dreaming
 from vicw_sleep.forget import forget_receipts
-from vicw_sleep.mirror.turn import keep_mirrored
-from vicw_sleep.nights import Nightly
+from vicw_sleep.jobs import Nightly
+from vicw_sleep.mirror.job import keep_mirrored
 from vicw_sleep.reconcile import Place, reconcile
-from vicw_sleep.resolve.turn import keep_resolving
+from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns
-from vicw_standalone.asleep import Asleep
+from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns
+from vicw_standalone.maintenance import Asleep
 from vicw_standalone.settings import Settings
 
 _log = structlog.get_logger()

@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from doubles import HashEmbedder
-from vicw_shared import courtesy as module
-from vicw_shared.courtesy import Courtesy, Hearsay, polite
-from vicw_shared.polite_indexes import TEXTS_AT_ONCE, Piecemeal
+from vicw_shared import background_throttle as module
+from vicw_shared.background_throttle import Courtesy, Hearsay, polite
 from vicw_shared.ports import Lane
+from vicw_shared.throttled_indexes import TEXTS_AT_ONCE, Piecemeal
 
 
 class Engine:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Capacity
     from vicw_ingest.expiry import Expiry
     from vicw_shared.ports import GraphStore
-    from vicw_standalone.undoing import Sleeper
+    from vicw_standalone.undo import Sleeper
     from vicw_standalone.wiring import Standalone
 
 

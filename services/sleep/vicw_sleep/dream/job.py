@@ -13,7 +13,7 @@ from vicw_shared.ports import SleepLog
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.dreaming import Bookmark, Done, Dream, Rules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.taking_turns import TURN_SECONDS, keep_taking_turns, through
+from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 

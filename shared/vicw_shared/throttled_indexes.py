@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.courtesy import Courtesy, Polite, polite
+from vicw_shared.background_throttle import Courtesy, Polite, polite
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 

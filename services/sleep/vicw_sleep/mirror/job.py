@@ -10,8 +10,8 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.job_runs import TURN_SECONDS, note
 from vicw_shared.ports import Store
-from vicw_shared.rounds import TURN_SECONDS, note
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.leaving import EDITS
 from vicw_sleep.mirror.mirroring import Mirror

@@ -1,4 +1,4 @@
-"""Whether a worker or the clock is alive: its loop touches a file. ``python -m vicw_shared.alive FILE [SECONDS]``.
+"""Whether a worker or the clock is alive: its loop touches a file. ``python -m vicw_shared.liveness FILE [SECONDS]``.
 
 A health check for containers, run every few seconds: it imports next to nothing and asks no server.
 """
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         file, seconds = Path(arguments[0]), float(arguments[1]) if len(arguments) > 1 else STALE_SECONDS
     except (IndexError, ValueError):
-        print("usage: python -m vicw_shared.alive FILE [SECONDS]", file=sys.stderr)
+        print("usage: python -m vicw_shared.liveness FILE [SECONDS]", file=sys.stderr)
         return 2
     try:
         age = time.time() - file.stat().st_mtime

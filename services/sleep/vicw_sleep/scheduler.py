@@ -11,8 +11,8 @@ from typing import NoReturn, Protocol
 import structlog
 
 from vicw_shared.clock import now
+from vicw_shared.job_runs import noted
 from vicw_shared.ports import SleepLog
-from vicw_shared.rounds import noted
 from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
