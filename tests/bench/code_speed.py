@@ -26,8 +26,8 @@ print(time.monotonic() - start, resident() - before)
 def main() -> None:
     """Print a line for each language: MB/s (2 ** 20 bytes), ms and MB of loading, each in a new process."""
     from unit.ingest.extraction.code.test_languages import CASES
+    from vicw_ingest.extraction.code.code_analysis import read_here
     from vicw_ingest.extraction.code.model import Bounds
-    from vicw_ingest.extraction.code.reading import read_here
 
     bounds = Bounds(symbols=10**6, imports=10**6, calls=10**6, seconds=600)
     print("language    MB/s  load ms  load MB")

@@ -9,8 +9,8 @@ from typing import Any
 
 from chat_server import Chat, Reply, chatting
 from contract.sides import Side
-from vicw_ingest.later.extractor import Extractor
-from vicw_ingest.later.requests import ModelReading
+from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings

@@ -27,7 +27,7 @@ from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
 from vicw_ingest.knowledge.listing import list_pages
-from vicw_ingest.later.requests import ModelReading
+from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.retraction import retract
 from vicw_retrieval.access.scope import scope_of

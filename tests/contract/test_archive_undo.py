@@ -50,7 +50,7 @@ async def lived(side: Side) -> None:
 
 
 async def done(side: Side) -> list[Step]:
-    """Return what can be taken back, what was made last first: what was consolidated again before what it was made of."""
+    """Return what can be undone, the latest first: a second consolidation before what it was made of."""
     steps = [step for step in await side.graph.scan(Steps(), limit=1000) if step.outcome is Outcome.DONE]
     macros = [node for node in (await side.nodes()).values() if node.is_macro]
     level = {macro.uid: len(macro.items) for macro in macros}

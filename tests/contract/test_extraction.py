@@ -15,8 +15,8 @@ import pytest
 from chat_server import NOTHING, Reply, failed, said, told
 from contract.model_reading import claim, reading_by
 from contract.sides import Side, asked_for
-from vicw_ingest.extraction.reading import Reading
-from vicw_ingest.later.adding import Adding
+from vicw_ingest.extraction.model import Reading
+from vicw_ingest.llm_queue.commit import Adding
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, EdgeRegistry

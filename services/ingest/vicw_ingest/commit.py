@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from vicw_ingest.dedup.links import Linking
 from vicw_ingest.dedup.model import Echoes
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction.model import Reading
 from vicw_ingest.history import History
 from vicw_ingest.knowledge.filing import Filed, Filing
 from vicw_ingest.knowledge.nodes import page_node

@@ -10,10 +10,10 @@ from prometheus_client import Counter
 
 from vicw_ingest.extraction.acyclic import ORDERED, misplaced
 from vicw_ingest.extraction.caller import End
-from vicw_ingest.extraction.placing.model import Place
-from vicw_ingest.extraction.placing.placing import Placing
-from vicw_ingest.extraction.placing.preceding import Preceding
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction.linking.linker import Placing
+from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.linking.previous_turn import Preceding
+from vicw_ingest.extraction.model import Reading
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.materialising.naming import Naming
 from vicw_ingest.materialising.passages import passages_of, standing_on

@@ -19,12 +19,12 @@ from prometheus_client import Counter
 from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.dedup.detector import find_echoes
 from vicw_ingest.dedup.model import to_be_read
-from vicw_ingest.extraction import reader
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction import extractor
+from vicw_ingest.extraction.model import Reading
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.needs import needing
 from vicw_ingest.knowledge.pages import Page, read_pages
-from vicw_ingest.later.requests import ModelReading, finished, to_read, with_states
+from vicw_ingest.llm_queue.requests import ModelReading, finished, to_read, with_states
 from vicw_ingest.planning.drafts import infer_domain, source_of
 from vicw_ingest.planning.limits import check_limits
 from vicw_ingest.pressure import Pressure
@@ -185,7 +185,7 @@ async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapp
         domain = root.domain if root is not None else infer_domain(request)
     instant = now()
     sources = [source_of(request.items[n], domain, instant) for n in wanted]
-    return dict(zip(wanted, await reader.read(sources), strict=True))
+    return dict(zip(wanted, await extractor.read(sources), strict=True))
 
 
 async def _wake(queue: WorkQueue) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing.asserting import BY, is_claim
+from vicw_ingest.extraction.linking.attribute_claims import BY, is_claim
 from vicw_ingest.extraction.rules.attribute_claims import Claim, agrees, supersedes
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key

@@ -10,8 +10,8 @@ import structlog
 from vicw_ingest.expiry import Expiry
 from vicw_ingest.indexing import Indexer
 from vicw_ingest.knowledge.bridging.drawing import bridges_of
-from vicw_ingest.later.extractor import Extractor
-from vicw_ingest.later.requests import ModelReading
+from vicw_ingest.llm_queue.extractor import Extractor
+from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts

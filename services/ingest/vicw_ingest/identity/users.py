@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
-from vicw_ingest.extraction.placing.meaning import GUESSES
+from vicw_ingest.extraction.linking.name_match import GUESSES
 from vicw_shared.merging import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY

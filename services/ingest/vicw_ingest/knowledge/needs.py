@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction.model import Reading
 from vicw_ingest.knowledge.links import Link, LinkKind
 from vicw_ingest.knowledge.pages import Page
 from vicw_shared.model.knowledge import FILE

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing.meaning import GUESSES
+from vicw_ingest.extraction.linking.name_match import GUESSES
 from vicw_ingest.identity.standing import StandIns, stand_ins
 from vicw_ingest.planning.drafts import Draft
 from vicw_shared.errors import FieldProblem, InvalidInputError

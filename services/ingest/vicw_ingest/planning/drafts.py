@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.reading import Source
+from vicw_ingest.extraction.model import Source
 from vicw_ingest.planning.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label

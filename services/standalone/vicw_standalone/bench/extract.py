@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from itertools import batched
 from statistics import fmean
 
-from vicw_ingest.extraction.reading import Source
+from vicw_ingest.extraction.model import Source
 from vicw_ingest.extraction.rules.agents import agents_of
 from vicw_ingest.extraction.rules.causes import causes_in
+from vicw_ingest.extraction.rules.extractor import RulesReader
 from vicw_ingest.extraction.rules.names import names_in
-from vicw_ingest.extraction.rules.reader import RulesReader
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.progress import Progress, silent
 from vicw_standalone.bench.labelled import CauseSentence, Fact, FactSentence, joined, token_overlap

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import batched
 
-from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER, Asserted, Reading, Source
+from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER, Asserted, Reading, Source
 from vicw_ingest.extraction.rules.attribute_claims import Claim, supersedes
-from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_ingest.extraction.rules.extractor import RulesReader
 from vicw_shared.progress import Progress
 from vicw_shared.text import fold
 from vicw_standalone.bench.labelled import Line

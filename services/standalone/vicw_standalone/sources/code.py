@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from vicw_ingest.extraction.code import apart
+from vicw_ingest.extraction.code import worker_process
+from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, read_here
 from vicw_ingest.extraction.code.model import CodeReading, Symbol, SymbolKind
-from vicw_ingest.extraction.code.reading import DEFAULT_BOUNDS, read_here
 from vicw_shared.anchors import Unique
 from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of
@@ -52,7 +52,7 @@ def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definitio
     namespace is no definition of its own; a type keeps its members, but for Python's. What C declares is not defined.
     """
     is_long = len(text) > _HERE_CHARS
-    reading = apart.read_code(text, path=path) if is_long else read_here(text, path, None, DEFAULT_BOUNDS)
+    reading = worker_process.read_code(text, path=path) if is_long else read_here(text, path, None, DEFAULT_BOUNDS)
     if reading is None:
         return []
     starts = [0, *accumulate(map(len, lines))]

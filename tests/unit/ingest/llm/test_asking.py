@@ -12,8 +12,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
-from vicw_ingest.extraction.llm.asking import Asker, ReadingError, Told
-from vicw_ingest.extraction.reading import ITEM, SPEAKER, Reading, Source
+from vicw_ingest.extraction.llm.requests import Asker, ReadingError, Told
+from vicw_ingest.extraction.model import ITEM, SPEAKER, Reading, Source
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import EdgeRegistry

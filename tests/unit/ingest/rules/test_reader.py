@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
-from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
+from vicw_ingest.extraction.rules.extractor import RulesReader
 
 AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
 

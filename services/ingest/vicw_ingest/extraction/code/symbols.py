@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.extraction.code.parsing import Parsed
+from vicw_ingest.extraction.code.parser import Parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node

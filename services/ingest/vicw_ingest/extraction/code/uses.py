@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vicw_ingest.extraction.code.model import Base, Call, Import, SymbolKind
-from vicw_ingest.extraction.code.parsing import Parsed
+from vicw_ingest.extraction.code.parser import Parsed
 from vicw_ingest.extraction.code.symbols import Frame, name_parts, owners
 from vicw_ingest.extraction.code.variables import Variables
 

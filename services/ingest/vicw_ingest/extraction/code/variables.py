@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.extraction.code.parsing import Parsed
+from vicw_ingest.extraction.code.parser import Parsed
 from vicw_ingest.extraction.code.symbols import Frame, owners
 
 _TYPES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.TYPE})

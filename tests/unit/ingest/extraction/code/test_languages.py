@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from vicw_ingest.extraction.code.apart import read_code
 from vicw_ingest.extraction.code.languages import LANGUAGES
 from vicw_ingest.extraction.code.model import CodeReading
+from vicw_ingest.extraction.code.worker_process import read_code
 
 
 @dataclass(frozen=True)

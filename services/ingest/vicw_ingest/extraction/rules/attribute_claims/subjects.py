@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from vicw_ingest.extraction.reading import ADDRESSEE, SPEAKER
+from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER
 
 NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _WORD = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.placing.model import Place
+from vicw_ingest.extraction.linking.model import Place
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing.asserting import is_claim
-from vicw_ingest.extraction.placing.model import Place
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction.linking.attribute_claims import is_claim
+from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.model import Reading
 from vicw_ingest.materialise import Materialiser, Plan
 from vicw_ingest.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node

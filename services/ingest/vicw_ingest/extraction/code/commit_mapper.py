@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicw_ingest.extraction.code.commits import Commit
-from vicw_ingest.extraction.reading import ITEM, Link, Reading, Thing, item_key
+from vicw_ingest.extraction.model import ITEM, Link, Reading, Thing, item_key
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 

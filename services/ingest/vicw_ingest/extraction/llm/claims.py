@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from vicw_ingest.extraction.llm.grounding import Ground
 from vicw_ingest.extraction.llm.schema import SaidClaim
-from vicw_ingest.extraction.reading import ITEM, SPEAKER, STATEMENT, Asserted, Happening, Thing
+from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, Asserted, Happening, Thing
 from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span

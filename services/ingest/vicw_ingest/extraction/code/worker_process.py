@@ -10,8 +10,8 @@ import pickle
 import subprocess
 import sys
 
+from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, read_here
 from vicw_ingest.extraction.code.model import Bounds, CodeReading
-from vicw_ingest.extraction.code.reading import DEFAULT_BOUNDS, read_here
 
 HERE_CHARACTERS = 6_000
 _STARTING_SECONDS = 5.0

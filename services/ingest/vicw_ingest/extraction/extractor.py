@@ -12,16 +12,16 @@ from functools import cache
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.code.apart import read_code
+from vicw_ingest.extraction.code.code_analysis import MOSTLY_BROKEN
+from vicw_ingest.extraction.code.code_mapper import tell
+from vicw_ingest.extraction.code.commit_mapper import tell_commit
 from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.code.reading import MOSTLY_BROKEN
-from vicw_ingest.extraction.code.telling import tell
-from vicw_ingest.extraction.code.telling_commits import tell_commit
-from vicw_ingest.extraction.code.telling_traces import tell_traces, traces_in
-from vicw_ingest.extraction.reading import Reading, Source
-from vicw_ingest.extraction.rules.reader import RulesReader
+from vicw_ingest.extraction.code.trace_mapper import tell_traces, traces_in
+from vicw_ingest.extraction.code.worker_process import read_code
+from vicw_ingest.extraction.model import Reading, Source
+from vicw_ingest.extraction.rules.extractor import RulesReader
 
 _log = structlog.get_logger()
 FAILED = Counter("vicw_ingest_reading_failures_total", "Texts that the rules could not read; stored without")

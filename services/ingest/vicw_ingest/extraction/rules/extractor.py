@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from vicw_ingest.extraction.reading import (
+from vicw_ingest.extraction.model import (
     ADDRESSEE,
     ITEM,
     PREVIOUS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.code.model import Base, Call, CodeReading, Symbol
-from vicw_ingest.extraction.reading import ITEM, Link, Reading, Thing
+from vicw_ingest.extraction.model import ITEM, Link, Reading, Thing
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 

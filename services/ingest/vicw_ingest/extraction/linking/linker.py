@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 
-from vicw_ingest.extraction.placing.asserting import Asserting
-from vicw_ingest.extraction.placing.events import event_of
-from vicw_ingest.extraction.placing.known import Known
-from vicw_ingest.extraction.placing.model import Place, Placed
-from vicw_ingest.extraction.reading import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Link, Reading, item_key
+from vicw_ingest.extraction.linking.attribute_claims import Asserting
+from vicw_ingest.extraction.linking.events import event_of
+from vicw_ingest.extraction.linking.known_entities import Known
+from vicw_ingest.extraction.linking.model import Place, Placed
+from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Link, Reading, item_key
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node

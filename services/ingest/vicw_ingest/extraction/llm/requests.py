@@ -10,10 +10,10 @@ from itertools import islice
 import structlog
 from prometheus_client import Counter
 
+from vicw_ingest.extraction.llm.mapper import MOST, Teller
 from vicw_ingest.extraction.llm.prompts import prompt
 from vicw_ingest.extraction.llm.schema import Answer, described, offered, parse, schema_of, told_problems
-from vicw_ingest.extraction.llm.telling import MOST, Teller
-from vicw_ingest.extraction.reading import SPEAKER, Reading, Source
+from vicw_ingest.extraction.model import SPEAKER, Reading, Source
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
 from vicw_shared.material import as_material
 from vicw_shared.model import EdgeRegistry

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.extraction.reading import Thing
+from vicw_ingest.extraction.model import Thing
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
 from vicw_shared.text import fold

@@ -17,9 +17,9 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.extraction.llm.asking import Asker, ReadingError
-from vicw_ingest.extraction.reading import Source
-from vicw_ingest.later.adding import Adding
+from vicw_ingest.extraction.llm.requests import Asker, ReadingError
+from vicw_ingest.extraction.model import Source
+from vicw_ingest.llm_queue.commit import Adding
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Label, Node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from vicw_ingest.extraction.placing.model import Place
-from vicw_ingest.extraction.placing.retold import shared_uid
-from vicw_ingest.extraction.reading import Happening
+from vicw_ingest.extraction.linking.event_coreference import shared_uid
+from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.model import Happening
 from vicw_ingest.planning.drafts import headline
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import told_event_uid

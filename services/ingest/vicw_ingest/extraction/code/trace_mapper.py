@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from vicw_ingest.extraction.code.traces.detector import read_trace
 from vicw_ingest.extraction.code.traces.model import Failure, StackTrace, TraceFrame
 from vicw_ingest.extraction.code.traces.model import Link as Brought
-from vicw_ingest.extraction.code.traces.reading import read_trace
-from vicw_ingest.extraction.reading import Happening, Link, Reading, Thing
+from vicw_ingest.extraction.model import Happening, Link, Reading, Thing
 from vicw_shared.model import Label
 
 _RULE = "rules:trace"

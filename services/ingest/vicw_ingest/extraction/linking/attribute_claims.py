@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.reading import SPEAKER, Asserted
+from vicw_ingest.extraction.model import SPEAKER, Asserted
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold

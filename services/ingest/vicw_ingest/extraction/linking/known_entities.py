@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from vicw_ingest.extraction.placing.meaning import GUESSES, besides_users, fits, likeness, natural_name
-from vicw_ingest.extraction.reading import Reading, Thing
+from vicw_ingest.extraction.linking.name_match import GUESSES, besides_users, fits, likeness, natural_name
+from vicw_ingest.extraction.model import Reading, Thing
 from vicw_shared.language.tokens import Span
 from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Label, Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_ingest.extraction.reading import ADDRESSEE, PREVIOUS, Reading
+from vicw_ingest.extraction.model import ADDRESSEE, PREVIOUS, Reading
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import GraphTransaction

@@ -13,7 +13,7 @@ from vicw_ingest.extraction.code.languages import (
     languages_of_path,
 )
 from vicw_ingest.extraction.code.model import Bounds, CodeReading, Symbol
-from vicw_ingest.extraction.code.parsing import Parsed, parse
+from vicw_ingest.extraction.code.parser import Parsed, parse
 from vicw_ingest.extraction.code.symbols import frames_of
 from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, imports_of
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.apart import HERE_CHARACTERS, read_code
+from vicw_ingest.extraction.code.code_analysis import read_here
 from vicw_ingest.extraction.code.languages import LANGUAGES
 from vicw_ingest.extraction.code.model import Bounds
-from vicw_ingest.extraction.code.reading import read_here
+from vicw_ingest.extraction.code.worker_process import HERE_CHARACTERS, read_code
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_any_text_is_read_or_not_and_spans_stay_inside(text: str, language: str 
 
 def test_a_grammar_is_loaded_when_its_language_is_first_read() -> None:
     program = (
-        "import json, sys; from vicw_ingest.extraction.code.apart import read_code; "
+        "import json, sys; from vicw_ingest.extraction.code.worker_process import read_code; "
         "before = [m for m in sys.modules if m.startswith('tree_sitter')]; read_code('x = 1', path='a.py'); "
         "print(json.dumps([before, sorted(m for m in sys.modules if m.startswith('tree_sitter_') and '.' not in m)]))"
     )

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 
-from vicw_ingest.extraction.llm.claiming import Claiming
+from vicw_ingest.extraction.llm.claims import Claiming
 from vicw_ingest.extraction.llm.grounding import Ground
 from vicw_ingest.extraction.llm.schema import Answer, SaidClaim, SaidEvent, SaidRelation, SaidThing
-from vicw_ingest.extraction.reading import ITEM, SPEAKER, STATEMENT, Happening, Link, Reading, Source, Thing
+from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, Happening, Link, Reading, Source, Thing
 from vicw_shared.model import Label
 from vicw_shared.text import fold
 

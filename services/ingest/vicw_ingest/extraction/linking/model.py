@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.reading import Reading
+from vicw_ingest.extraction.model import Reading
 from vicw_shared.model import Edge, Node, Sensitivity
 
 
