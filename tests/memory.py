@@ -10,7 +10,7 @@ from typing import Any
 
 from doubles import HashEmbedder
 from vicw_ingest.pipeline import ingest
-from vicw_ingest.retraction import retract
+from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import (

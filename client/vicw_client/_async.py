@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import httpx
 
-from vicw_client import _connecting, _protocol
+from vicw_client import _connection, _protocol
 from vicw_client._graph_async import AsyncGraphClient
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
-from vicw_client.window.aio import AsyncWindow
+from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_shared.wire.entities import (
@@ -48,8 +48,8 @@ class AsyncVicwClient:
     ) -> None:
         if uds is not None:
             transport = httpx.AsyncHTTPTransport(uds=uds)
-        self._http = httpx.AsyncClient(**_connecting.options(base_url, api_key, timeout_seconds), transport=transport)
-        self._asked_at = _connecting.asked_at(retrieve_url, base_url)
+        self._http = httpx.AsyncClient(**_connection.options(base_url, api_key, timeout_seconds), transport=transport)
+        self._asked_at = _connection.asked_at(retrieve_url, base_url)
         self._retry = retry or Retry()
         self.graph = AsyncGraphClient(self._run, self._retry, self._asked_at)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from vicw_client._connecting import timeout_of
+from vicw_client._connection import timeout_of
 from vicw_client._problems import failing_in, failure_of, invalid_request
 from vicw_client.errors import (
     JobFailedError,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from vicw_shared.edge_factory import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, clock_key, next_key
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import Ties
 
 _MAKER = "ingest"
 

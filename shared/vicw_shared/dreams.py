@@ -1,7 +1,7 @@
 """What the sleep cycle made up of memories, and how it goes again: with the memory, when it is undone, or wiped.
 
 All of it is edges that DREAM has made, each between an item and something else, and the tags that it needed for them.
-None of it outlives the item: a retired or consolidated one has no such edges, so that what stands for it is dreamt of anew.
+None of it outlives the item: a retired or consolidated item has no such edges, and its successor is dreamt of anew.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import DREAM
 
 RELATED_TO = "RELATED_TO"
 MADE = (AUTO_TAGGED, RELATED_TO)

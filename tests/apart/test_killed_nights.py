@@ -36,7 +36,7 @@ _SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEE
 
 
 def await_turn(redis: RedisServer, sleeper: Service, task: str, slept: int) -> None:
-    """Return when the sleep worker tells of a turn, behind ``slept`` characters of its log; all may be consolidated first."""
+    """Return when the sleep worker logs a slice behind ``slept`` characters; all may be consolidated before."""
     sent = time.monotonic()
 
     def told() -> bool:

@@ -25,22 +25,22 @@ from qdrant_servers import collections_for_tests
 from servers.neo4j.server import NEO4J
 from servers.qdrant import QDRANT
 from servers.run import Run
-from vicw_ingest.indexing import Indexer
+from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.qdrant import QdrantVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.archive.reading import ArchiveReader
-from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.archive.reader import ArchiveReader
+from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.extensions import Registries, load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_sleep.archive.exporting import Source, Wanted, export
-from vicw_sleep.archive.importing import Target, import_archive
-from vicw_sleep.archive.judging import judge
+from vicw_sleep.archive.exporter import Source, Wanted, export
+from vicw_sleep.archive.importer import Target, import_archive
+from vicw_sleep.archive.validator import judge
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
 

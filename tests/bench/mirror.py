@@ -22,7 +22,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import chunk_uid, edge_id, make_uid
-from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.service import Mirror
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = 5000

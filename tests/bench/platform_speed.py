@@ -35,7 +35,7 @@ from servers.redis import REDIS
 from servers.run import Run
 from servers.sources import Source
 from vicw_embedding import minilm
-from vicw_ingest.indexing import Indexer
+from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder

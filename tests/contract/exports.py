@@ -12,14 +12,14 @@ import numpy as np
 from contract.sides import Side
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, FileEntry, Manifest
-from vicw_shared.archive.reading import ArchiveReader
-from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.archive.reader import ArchiveReader
+from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.extensions import Registries
 from vicw_shared.model import CollectionRegistry, EdgeRegistry
 from vicw_shared.ports import ModelIdentity, VectorStore
-from vicw_sleep.archive.exporting import Source, Wanted, export
-from vicw_sleep.archive.importing import Result, Target, import_archive
-from vicw_sleep.archive.judging import judge
+from vicw_sleep.archive.exporter import Source, Wanted, export
+from vicw_sleep.archive.importer import Result, Target, import_archive
+from vicw_sleep.archive.validator import judge
 
 
 def registries() -> Registries:

@@ -23,13 +23,13 @@ from neo4j_graphs import empty_neo4j, open_neo4j
 from qdrant_servers import collections_for_tests, server_if_any
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
-from vicw_ingest.expiry import Expiry
-from vicw_ingest.indexing import Indexer
-from vicw_ingest.knowledge.bridging.drawing import bridges_of
-from vicw_ingest.knowledge.listing import list_pages
+from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.knowledge.bridges.builder import bridges_of
+from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
-from vicw_ingest.retraction import retract
+from vicw_ingest.versions.expiry import Expiry
+from vicw_ingest.versions.retraction import retract
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
@@ -68,11 +68,11 @@ class Clockwork:
         for module in (*(f"vicw_ingest.{name}" for name in asks), "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
-        for module in ("vicw_ingest.pipeline", "vicw_ingest.planning.drafts"):
+        for module in ("vicw_ingest.pipeline", "vicw_ingest.plan.drafts"):
             patch.setattr(f"{module}.uuid", drawn)
 
         # Of more passages than these two engines may take others: each then looks at all that there are.
-        patch.setattr("vicw_ingest.knowledge.bridging.looking._HITS", _PAGE)
+        patch.setattr("vicw_ingest.knowledge.bridges.candidates._HITS", _PAGE)
 
     def next_operation(self) -> None:
         self._operation += 1

@@ -30,10 +30,10 @@ from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import ConflictError, FixableError, UnavailableError
-from vicw_shared.identity.joining import Decision
+from vicw_shared.identity.merge import Decision
 from vicw_shared.ports import GraphTransaction, NamedThings, Outcome, Step, Use
-from vicw_sleep.archive import exporting, importing
-from vicw_sleep.archive.exporting import Wanted
+from vicw_sleep.archive import exporter, importer
+from vicw_sleep.archive.exporter import Wanted
 from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.consolidation.service import Consolidation
 
@@ -57,8 +57,8 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches so small that everything of interest falls between two of them."""
     for name in ("_NODES", "_EDGES", "_RECORDS"):
-        monkeypatch.setattr(exporting, name, 7)
-    monkeypatch.setattr(importing, "_BATCH", 5)
+        monkeypatch.setattr(exporter, name, 7)
+    monkeypatch.setattr(importer, "_BATCH", 5)
 
 
 async def fill(side: Side) -> None:

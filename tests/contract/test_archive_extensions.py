@@ -12,15 +12,15 @@ from contract.graphs import Graph, edge, node, put
 from neo4j_graphs import empty_neo4j, open_neo4j
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.archive.reading import ArchiveReader
-from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.archive.reader import ArchiveReader
+from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
 from vicw_shared.ports import Edges, ModelIdentity
-from vicw_sleep.archive.exporting import Source, Wanted, export
-from vicw_sleep.archive.importing import Target, import_archive
-from vicw_sleep.archive.judging import judge
+from vicw_sleep.archive.exporter import Source, Wanted, export
+from vicw_sleep.archive.importer import Target, import_archive
+from vicw_sleep.archive.validator import judge
 
 OWNED = EdgeType("TODO_OWNED_BY", Category.AGENCY, frozenset({(Label.ENTITY, Label.ENTITY)}), 0.5)
 

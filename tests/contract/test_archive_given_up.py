@@ -18,7 +18,7 @@ from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import Chosen
 from vicw_shared.errors import ConflictError, NotFoundError
 from vicw_shared.model import Label
-from vicw_sleep.archive.marks import begin_giving_up
+from vicw_sleep.archive.import_marker import begin_giving_up
 from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
 
 
@@ -117,7 +117,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("vicw_sleep.archive.importing.Pointing.run", away)
+        patch.setattr("vicw_sleep.archive.importer.Pointing.run", away)
         await imported(tmp_path / "one", side)
     await settle_half(side.graph)
     assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"

@@ -16,11 +16,11 @@ from contract.sides import Side, asked_for, embedded
 from contract.test_consolidation import sound, tell, turn
 from contract.test_consolidation_runs import GRACE, LATER, consolidation, turns
 from contract.test_consolidation_runs import run as consolidate
+from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import Outcome, Step, Steps
-from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.batches import Rules
-from vicw_sleep.dream.dreaming import Dream
-from vicw_sleep.resolve.resolving import Resolve
+from vicw_sleep.dream.service import Dream
+from vicw_sleep.resolve.service import Resolve
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
-from vicw_shared.merging import circles
+from vicw_shared.canonical import circles
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import MOST_STRAYS, Link

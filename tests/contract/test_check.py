@@ -24,7 +24,7 @@ from vicw_shared.payload import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
 from vicw_sleep import check as checking
-from vicw_sleep import disagreement, steps
+from vicw_sleep import discrepancies, flow_steps
 from vicw_sleep.check import check
 
 _SECONDS_APART = 60
@@ -43,10 +43,10 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pages(patch: pytest.MonkeyPatch, *, page: int, steps_at_once: int, block: int) -> None:
-    for module in (checking, disagreement, steps):
+    for module in (checking, discrepancies, flow_steps):
         patch.setattr(module, "PAGE", page)
-    patch.setattr(steps, "AT_ONCE", steps_at_once)
-    patch.setattr(steps, "_BLOCK", block)
+    patch.setattr(flow_steps, "AT_ONCE", steps_at_once)
+    patch.setattr(flow_steps, "_BLOCK", block)
 
 
 async def fill(side: Side) -> None:
@@ -235,7 +235,7 @@ async def test_what_is_stored_behind_the_first_look_is_not_missed_in_the_steps(s
         async def count(self, label: Label) -> int:
             return await graph.audit.count(label)
 
-    assert await steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
+    assert await flow_steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
 
 
 async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> None:

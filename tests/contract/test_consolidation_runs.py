@@ -22,13 +22,13 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import Flow, GraphTransaction, Growth, Outcome, Point, Steps, Thread
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
-from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation import flow_scan, source_reader
 from vicw_sleep.consolidation.batches import Rules
 from vicw_sleep.consolidation.flow_scan import Bookmark
 from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.job import turn as take_turn
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
+from vicw_sleep.llm_requests import Asking
 from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -208,7 +208,7 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
 async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(5, expires_at=LATER.isoformat()))
     await run(side)
-    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: LATER + timedelta(hours=1))
+    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: LATER + timedelta(hours=1))
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
     (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)

@@ -19,20 +19,20 @@ from contract.test_consolidation_runs import run as consolidate
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.dreams import is_dreamt
+from vicw_shared.edge_factory import DREAM, Ties
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import DreamSettings
-from vicw_shared.ties import DREAM, Ties
-from vicw_sleep.dream import wiping
-from vicw_sleep.dream.adding import Added, Adding, Dreamt
-from vicw_sleep.dream.dreaming import Done, Dream, Rules
+from vicw_sleep.dream import wipe as wipe_module
+from vicw_sleep.dream.auto_tags import Tag
+from vicw_sleep.dream.commit import Added, Adding, Dreamt
 from vicw_sleep.dream.job import turn as take_turn
-from vicw_sleep.dream.tagging import Tag
-from vicw_sleep.dream.wiping import wipe
+from vicw_sleep.dream.service import Done, Dream, Rules
+from vicw_sleep.dream.wipe import wipe
 from vicw_sleep.mirror.atoms import atom_of
-from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.service import Mirror
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _RULES = Rules(before=_LATER, certainty=0.5)
@@ -129,8 +129,8 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
 
 
 async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
-    monkeypatch.setattr("vicw_sleep.dream.adding.GENERIC", 5)
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
     told: list[Dreamt] = []
     dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
@@ -250,13 +250,13 @@ async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -
 
 async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *items())
-    wipe_tags = wiping._wipe_tags
+    wipe_tags = wipe_module._wipe_tags
 
     async def and_dream(*graph_and_now: Any) -> None:
         await wipe_tags(*graph_and_now)
         await run(side)
 
-    monkeypatch.setattr(wiping, "_wipe_tags", and_dream)
+    monkeypatch.setattr(wipe_module, "_wipe_tags", and_dream)
     await wiped(side)
     steps = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
@@ -270,14 +270,14 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
 ) -> None:
     await tell(side, *items())
     done: list[Done] = []
-    wipe_steps = wiping._wipe_steps
+    wipe_steps = wipe_module._wipe_steps
 
     async def and_dream(*graph_and_now: Any, **how: Any) -> None:
         await wipe_steps(*graph_and_now, **how)
         if not done:
             done.append(await run(side))
 
-    monkeypatch.setattr(wiping, "_wipe_steps", and_dream)
+    monkeypatch.setattr(wipe_module, "_wipe_steps", and_dream)
     gone = await wiped(side)
     assert gone == done[0].tags > 0
     assert (await run(side)).tags == gone
@@ -372,7 +372,7 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
 async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any], looked_at: list[int]
 ) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     await tell(side, *items())
     await tell(side, *items(), tenant="u")
     done = Done()
@@ -386,7 +386,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     monkeypatch.setattr("vicw_sleep.dream.job.TURN_SECONDS", 0.0)
     await tell(side, *items())
     done = await take_turn(dream(side), DreamSettings(hours=0), None)

@@ -212,7 +212,7 @@ async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
         "e": CACHE,
     }
     assert (await side.retrieve({"query": REPAIR}, "t")).results[0].id == "x"
-    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: OVER)
+    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: OVER)
     assert await side.expire() == 1
     await side.indexer.drain()
     later = {"query": REPAIR, "query_time": (OVER + timedelta(hours=1)).isoformat()}

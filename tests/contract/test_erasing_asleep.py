@@ -21,7 +21,7 @@ from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import choose_items
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.ports import Steps
-from vicw_sleep.asking import Asking
+from vicw_sleep.llm_requests import Asking
 
 _SECRET = "We talked about the vermilion lockbox of Halde in round 3."
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from contract.graphs import AT, Graph, edge, node, put
 from effort import TIMES
-from vicw_ingest.identity.candidates import Compared, candidates
+from vicw_ingest.identity.entities import list_things, show
+from vicw_ingest.identity.merge_candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.renaming import rename
-from vicw_ingest.identity.things import list_things, show
+from vicw_ingest.identity.rename import rename
+from vicw_shared.canonical import canonical
 from vicw_shared.errors import ConflictError, FixableError, InvalidInputError, NotFoundError
-from vicw_shared.identity.joining import Decision
-from vicw_shared.merging import canonical
+from vicw_shared.identity.merge import Decision
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, look_up
 from vicw_shared.uids import make_uid

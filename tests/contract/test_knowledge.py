@@ -11,7 +11,7 @@ import pytest
 from contract.graphs import AT, Graph, edge, node, put
 from contract.sides import Side, asked_for
 from unit.ingest.test_repository import pages, turns
-from vicw_ingest.knowledge.listing import list_pages
+from vicw_ingest.knowledge.page_list import list_pages
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Edges, GraphTransaction, Lane, Nodes, Scope, VectorQuery

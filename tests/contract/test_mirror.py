@@ -13,7 +13,7 @@ from unit.sleep.mirror.folders import assert_consistent, everything, pages
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.uids import make_uid
-from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.service import Mirror
 
 
 def item(name: str, text: str, number: int, **fields: object) -> tuple[list[Node], list[Edge]]:
@@ -55,7 +55,7 @@ async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(
     await put(graph, *item("early", "comes first", 1))
     await mirror.build()
     with monkeypatch.context() as wrong:
-        wrong.setattr("vicw_sleep.mirror.mirroring.now", lambda: now() + timedelta(hours=5))
+        wrong.setattr("vicw_sleep.mirror.service.now", lambda: now() + timedelta(hours=5))
         await mirror.sync()
     await put(graph, *item("late", "comes later", 5))
     await mirror.sync()

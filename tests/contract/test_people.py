@@ -13,12 +13,12 @@ import pytest
 
 from contract.sides import Side, asked_for
 from traversals import Asker, joined
-from vicw_ingest.identity.candidates import Compared, candidates
-from vicw_ingest.identity.identifying import identify
+from vicw_ingest.identity.merge_candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.renaming import rename
+from vicw_ingest.identity.rename import rename
+from vicw_ingest.identity.user_persons import identify
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.identity.joining import Decision
+from vicw_shared.identity.merge import Decision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import look_up
 from vicw_shared.uids import named_uid

@@ -172,7 +172,7 @@ async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side)
 async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vicw_sleep.disagreement.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
     first, *_, last = sorted(await side.payloads())
     lost = Place(lost_at=now())
 
@@ -191,7 +191,7 @@ async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
 
 
 async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.disagreement.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
     spoilt = await spoil(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
     place: Place | None = Place()

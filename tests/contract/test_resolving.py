@@ -19,20 +19,20 @@ from contract.sides import START, Side, asked_for, embedded
 from contract.test_consolidation import REGISTRY, plain, said, sound
 from effort import TIMES
 from vicw_ingest.erasure.selection import choose_person
-from vicw_ingest.identity.candidates import Compared, candidates
+from vicw_ingest.identity.entities import show
+from vicw_ingest.identity.merge_candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.things import show
+from vicw_shared.canonical import MERGED_INTO
+from vicw_shared.edge_factory import CALLER, RESOLVE
 from vicw_shared.errors import NotFoundError
-from vicw_shared.identity.joining import Decision
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.identity.merge import Decision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings
-from vicw_shared.ties import CALLER, RESOLVE
 from vicw_shared.uids import named_uid
-from vicw_sleep.resolve.deciding import Decided, Deciding, Fate
 from vicw_sleep.resolve.job import turn as take_turn
-from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
+from vicw_sleep.resolve.merge_decision import Decided, Deciding, Fate
+from vicw_sleep.resolve.service import Bookmark, Done, Resolve, Rules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _GRACE = timedelta(days=7)

@@ -17,7 +17,7 @@ from contract.graphs import Graph, edge, node, put
 from contract.sides import Clockwork, embedded
 from contract.stories import RETRACTIONS, UPDATES
 from effort import TIMES
-from vicw_ingest.expiry import Expiry
+from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.errors import FixableError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import GraphTransaction

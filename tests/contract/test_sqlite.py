@@ -14,16 +14,16 @@ import pytest
 
 from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore, finding, schema
+from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text, schema
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
 from vicw_shared.adapters.sqlite.schema import MIGRATIONS
 from vicw_shared.adapters.sqlite.steps import read_steps
-from vicw_shared.adapters.sqlite.wording import read_worded
+from vicw_shared.adapters.sqlite.text_keys import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.model.wording import text_key
+from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import Backlog, By, Scope, Steps, look_up
 from vicw_shared.uids import make_uid
 
@@ -140,7 +140,7 @@ async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(
 async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "_RANKED", 3)
+    monkeypatch.setattr(full_text, "_RANKED", 3)
     texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
     texts |= dict.fromkeys("hijklmnopq", "snow")
     items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
@@ -157,7 +157,7 @@ async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
             names = {make_uid(f"{name}/0"): name for name in texts}
             return [names[hit.uid] for hit in hits]
 
-        ranked = finding._ranked
+        ranked = full_text._ranked
 
         def counted(
             connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()
@@ -165,7 +165,7 @@ async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
             searches.append(" ".join([*terms, *others]))
             return ranked(connection, terms, others)
 
-        monkeypatch.setattr(finding, "_ranked", counted)
+        monkeypatch.setattr(full_text, "_ranked", counted)
         assert await found("keeper letter", 2) == ["g", "f"]
         assert searches == ['"letter"', '"letter" "keeper"'], "what has nothing but a common word was read"
         assert (await found("keeper letter", 9))[:2] == ["g", "f"]

@@ -15,11 +15,11 @@ from pydantic import BaseModel
 
 from e2e.problems import post, problem_of
 from e2e.serving import Server, count_nodes
+from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wire.knowledge import PageRef
 from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter, Viewer
-from vicw_shared.wire.writing import Budget, Template
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,7 @@ import pytest
 
 from e2e.conftest import Serve
 from e2e.problems import refused
-from unit.ingest.privacy.made_up import GITHUB_TOKEN, PASSWORD, TOKEN
+from unit.ingest.secrets.made_up import GITHUB_TOKEN, PASSWORD, TOKEN
 
 pytestmark = pytest.mark.process
 

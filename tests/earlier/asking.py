@@ -17,16 +17,16 @@ from memory import PATIENT_MS, TYPED_EDGES, settings_for
 from vicw_ingest.pipeline import job_status
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.extensions import load_registries
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Edges, Nodes, Steps, VectorStore
 from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
-from vicw_sleep.archive.importing import import_archive
-from vicw_sleep.archive.judging import judge
+from vicw_sleep.archive.importer import import_archive
+from vicw_sleep.archive.validator import judge
 from vicw_sleep.check import check
-from vicw_standalone.archiving.embedded import open_target
+from vicw_standalone.archive.embedded import open_target
 from vicw_standalone.wiring import Standalone
 
 RENAMED_FIELDS: dict[str, str | None] = {"folded_into": "consolidated_into"}

@@ -1,9 +1,9 @@
 """The window: stands between a chat and its model, and remembers what no longer fits."""
 
-from vicw_client.window.aio import AsyncWindow
-from vicw_client.window.blocking import Window
+from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.delivery import FailedTurn
 from vicw_client.window.options import WindowOptions
+from vicw_client.window.sync_window import Window
 from vicw_client.window.tokens import Message, estimate_tokens
 from vicw_client.window.turns import Turn
 

@@ -13,10 +13,10 @@ from vicw_client._problems import refusal
 from vicw_client._protocol import Retry, Steps
 from vicw_client.errors import NotStoredError, VicwClientError
 from vicw_client.window.delivery import Delivery
-from vicw_client.window.fitting import Unit, newest, oldest_over, units_of
 from vicw_client.window.memory import MemoryForm, write_memory
 from vicw_client.window.messages import read_message
 from vicw_client.window.options import WindowOptions
+from vicw_client.window.selection import Unit, newest, oldest_over, units_of
 from vicw_client.window.spool import Spool
 from vicw_client.window.tokens import Message, Meter
 from vicw_client.window.turns import Turn

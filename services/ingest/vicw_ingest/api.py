@@ -8,10 +8,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response, Security
 
-from vicw_ingest.entities_api import add_entity_routes
-from vicw_ingest.knowledge.listing import list_pages
+from vicw_ingest.identity.api import add_entity_routes
+from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
-from vicw_ingest.retraction import retract
+from vicw_ingest.versions.retraction import retract
 from vicw_shared.http import Gate, documented, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus

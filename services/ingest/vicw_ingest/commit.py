@@ -12,29 +12,29 @@ from datetime import datetime, timedelta
 from vicw_ingest.dedup.links import Linking
 from vicw_ingest.dedup.model import Echoes
 from vicw_ingest.extraction.model import Reading
-from vicw_ingest.history import History
-from vicw_ingest.knowledge.filing import Filed, Filing
 from vicw_ingest.knowledge.nodes import page_node
+from vicw_ingest.knowledge.page_graph import Filed, Filing
 from vicw_ingest.knowledge.pages import Page
-from vicw_ingest.materialise import Materialiser, Plan
-from vicw_ingest.materialising.telling import item_ends
-from vicw_ingest.outcomes import Links, Stored
-from vicw_ingest.planning.drafts import Draft, draft_items, infer_domain, place
-from vicw_ingest.planning.flows import infer_flows
-from vicw_ingest.privacy.screening import Masked
-from vicw_ingest.retirement import Retirement
+from vicw_ingest.plan.builder import Materialiser, Plan
+from vicw_ingest.plan.caller_extraction import item_ends
+from vicw_ingest.plan.drafts import Draft, draft_items, infer_domain, place
+from vicw_ingest.plan.flows import infer_flows
+from vicw_ingest.response.outcomes import Links, Stored
+from vicw_ingest.secrets.request_scan import Masked
 from vicw_ingest.stages import ingesting
-from vicw_ingest.supersession import Supersession
+from vicw_ingest.versions.history import History
 from vicw_ingest.versions.restore import latest_versions, make_way
+from vicw_ingest.versions.retirement import Retirement
+from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
+from vicw_shared.edge_factory import Ties
 from vicw_shared.errors import ConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.model.names import SLOT
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
-from vicw_shared.ties import Ties
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 

@@ -21,14 +21,14 @@ from vicw_ingest.dedup.detector import find_echoes
 from vicw_ingest.dedup.model import to_be_read
 from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.model import Reading
-from vicw_ingest.indexing import Indexer
-from vicw_ingest.knowledge.needs import needing
+from vicw_ingest.index.backpressure import Pressure
+from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.knowledge.page_imports import needing
 from vicw_ingest.knowledge.pages import Page, read_pages
 from vicw_ingest.llm_queue.requests import ModelReading, finished, to_read, with_states
-from vicw_ingest.planning.drafts import infer_domain, source_of
-from vicw_ingest.planning.limits import check_limits
-from vicw_ingest.pressure import Pressure
-from vicw_ingest.privacy.screening import screened
+from vicw_ingest.plan.drafts import infer_domain, source_of
+from vicw_ingest.plan.limits import check_limits
+from vicw_ingest.secrets.request_scan import screened
 from vicw_ingest.stages import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical

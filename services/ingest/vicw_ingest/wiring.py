@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.eviction.service import Capacity
-from vicw_ingest.expiry import Expiry
-from vicw_ingest.indexing import Indexer
-from vicw_ingest.knowledge.bridging.drawing import bridges_of
+from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import Settings
+from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.background import keep_doing

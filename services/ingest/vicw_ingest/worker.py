@@ -6,7 +6,7 @@ A task holds nothing of its own: what there is to do is in the graph, under leas
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.sharing import share_metrics
+from vicw_shared.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 

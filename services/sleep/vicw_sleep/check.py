@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
+from vicw_shared.canonical import MERGED_INTO, circles
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.merging import MERGED_INTO, circles
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, VectorStore, scan_pages
 from vicw_shared.progress import Progress
 from vicw_sleep import reconcile
-from vicw_sleep.disagreement import PAGE, Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
-from vicw_sleep.steps import gaps
+from vicw_sleep.discrepancies import PAGE, Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
+from vicw_sleep.flow_steps import gaps
 
 MOST_TOLD = 5000
 """Violations that are told; the others are counted."""

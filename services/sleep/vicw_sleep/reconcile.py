@@ -20,7 +20,7 @@ from enum import StrEnum
 from prometheus_client import Counter
 
 from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
-from vicw_sleep.disagreement import Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
+from vicw_sleep.discrepancies import Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
 """How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""

@@ -11,10 +11,10 @@ from vicw_shared.background_throttle import Hearsay, go_on, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.throttled_indexes import polite_indexes
-from vicw_sleep.asking import Asking, asking_of
 from vicw_sleep.consolidation.service import Consolidation, Told
-from vicw_sleep.dream.dreaming import Dream
-from vicw_sleep.resolve.resolving import Resolve
+from vicw_sleep.dream.service import Dream
+from vicw_sleep.llm_requests import Asking, asking_of
+from vicw_sleep.resolve.service import Resolve
 from vicw_sleep.settings import Settings
 
 

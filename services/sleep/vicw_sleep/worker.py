@@ -5,7 +5,7 @@ Every task may be lost, or run twice, or twice at once.
 
 from __future__ import annotations
 
-from vicw_shared.telemetry.sharing import share_metrics
+from vicw_shared.telemetry.shared_metrics import share_metrics
 
 share_metrics()  # before any other import brings Prometheus' client along
 
@@ -35,24 +35,24 @@ from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.job_runs import noted
-from vicw_sleep.chain import SECONDS, Chain
 from vicw_sleep.consolidation.flow_scan import Bookmark
 from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.job import turn as slice_of_consolidation
 from vicw_sleep.consolidation.service import Consolidated
-from vicw_sleep.dream.dreaming import Bookmark as DreamBookmark
-from vicw_sleep.dream.dreaming import Done
 from vicw_sleep.dream.job import turn as turn_of_dreaming
-from vicw_sleep.forget import forget_receipts
+from vicw_sleep.dream.service import Bookmark as DreamBookmark
+from vicw_sleep.dream.service import Done
 from vicw_sleep.jobs import Nightly
 from vicw_sleep.mirror.job import turn
+from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import Place, Reconciled, Side
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
 from vicw_sleep.resolve.job import turn as turn_of_resolving
-from vicw_sleep.resolve.resolving import Bookmark as Names
-from vicw_sleep.resolve.resolving import Done as Resolved
+from vicw_sleep.resolve.service import Bookmark as Names
+from vicw_sleep.resolve.service import Done as Resolved
 from vicw_sleep.scheduler import Part
 from vicw_sleep.settings import Settings
+from vicw_sleep.task_chain import SECONDS, Chain
 from vicw_sleep.wiring import Wiring
 
 _settings = Settings.read()

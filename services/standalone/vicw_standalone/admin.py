@@ -16,7 +16,7 @@ from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
 from vicw_shared.wire.sleep import Undone, UndoRequest
 from vicw_shared.wire.vectors import PointVectors, VectorsRequest
-from vicw_standalone.reindexing.serving import Reindexing
+from vicw_standalone.reindex.online import Reindexing
 
 _KEY: dict[int | str, dict[str, object]] = {
     401: {"model": Problem, "description": "No key that holds"},

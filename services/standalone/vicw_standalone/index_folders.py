@@ -11,8 +11,8 @@ from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.indexes import Index
 from vicw_shared.ports import ModelIdentity, StoreRecord
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.folders import folder_of, open_folder
 from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import folder_of, open_folder
 
 
 class IndexFolders:

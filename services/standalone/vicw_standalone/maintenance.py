@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.eviction.service import Capacity
-from vicw_ingest.indexing import Indexer
+from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.sqlite.store import SqliteGraphStore
 from vicw_shared.background_throttle import Courtesy, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.throttled_indexes import polite_indexes
-from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.service import Consolidation, Told
-from vicw_sleep.dream.dreaming import Dream
-from vicw_sleep.resolve.resolving import Resolve
+from vicw_sleep.dream.service import Dream
+from vicw_sleep.llm_requests import Asking
+from vicw_sleep.resolve.service import Resolve
 from vicw_standalone.settings import Settings
 
 

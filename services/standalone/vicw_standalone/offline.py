@@ -11,8 +11,8 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
-from vicw_standalone.folders import folder_of
 from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import folder_of
 from vicw_standalone.wiring import GRAPH
 
 

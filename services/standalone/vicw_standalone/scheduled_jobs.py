@@ -13,9 +13,9 @@ from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
-from vicw_sleep.forget import forget_receipts
 from vicw_sleep.jobs import Nightly
 from vicw_sleep.mirror.job import keep_mirrored
+from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import Place, reconcile
 from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule import Schedule

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from vicw_ingest.eviction.service import FORGET
-from vicw_ingest.expiry import EXPIRE
+from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
+from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import NotFoundError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
-from vicw_shared.ties import DREAM, RESOLVE
 from vicw_sleep.consolidation.service import Consolidation, Told
-from vicw_sleep.dream.dreaming import Dream
-from vicw_sleep.resolve.resolving import Resolve
+from vicw_sleep.dream.service import Dream
+from vicw_sleep.resolve.service import Resolve
 from vicw_standalone.settings import Settings
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import structlog
 
-from vicw_ingest.expiry import Expiry
-from vicw_ingest.indexing import Indexer
-from vicw_ingest.knowledge.bridging.drawing import bridges_of
+from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.versions.expiry import Expiry
 from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UseBook
@@ -29,22 +29,22 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, described
 from vicw_shared.ports import Embedder, VectorStore
-from vicw_sleep.archive.marks import require_whole
-from vicw_sleep.asking import asking_of
-from vicw_sleep.forget import forget_receipts
+from vicw_sleep.archive.import_marker import require_whole
 from vicw_sleep.jobs import Nightly, schedules
+from vicw_sleep.llm_requests import asking_of
+from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_sleep.schedule import Schedule
 from vicw_standalone import scheduled_jobs
-from vicw_standalone.choices import AGAIN, remedy
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.folders import folder_of
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
 from vicw_standalone.maintenance import Asleep
-from vicw_standalone.reindexing.change import mark_lost
-from vicw_standalone.reindexing.serving import Reindexing
+from vicw_standalone.model_choice import AGAIN, remedy
+from vicw_standalone.reindex.change import mark_lost
+from vicw_standalone.reindex.online import Reindexing
 from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import folder_of
 
 _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"

@@ -15,13 +15,13 @@ from vicw_shared.chains import Chains
 from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
 from vicw_shared.consolidation.ledger import Entry, with_entry
 from vicw_shared.dreams import by_dreams, forget
+from vicw_shared.edge_factory import Ties
 from vicw_shared.errors import VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.erased_steps import runs_of
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import Ties
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 MAKER = "consolidate"

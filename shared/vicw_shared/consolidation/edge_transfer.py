@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from vicw_shared.edge_factory import moved
 from vicw_shared.model import Edge, EdgeRegistry, OnConsolidate
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.ties import moved
 
 CHAINS = (NEXT, HAPPENED_AFTER)
 _LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})

@@ -49,7 +49,7 @@ class Entry:
 def with_entry(passage: Node, entry: Entry | None, part: str | None, *, light: bool) -> Node:
     """Return a passage that keeps an entry, and is found by its words alone where it is ``light``.
 
-    ``part`` is the uid of the item that is consolidated with it; what was consolidated before goes on naming its first one.
+    ``part`` is the uid of the consolidated item; what was consolidated before goes on naming its first one.
     """
     kept: dict[str, object] = {PART: part} if part is not None else {}
     kept |= passage.metadata

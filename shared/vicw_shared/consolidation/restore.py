@@ -34,7 +34,7 @@ class Restorer:
     now: datetime
 
     async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
-        """Bring back the context's consolidated items of these ids, however often they were consolidated, and their neighbours."""
+        """Restore the consolidated items with these ids, at any level, together with their neighbours."""
         items: dict[str, Node] = {}
         gone: list[str] = []
         while passages := await self.transaction.consolidated(source_ids):

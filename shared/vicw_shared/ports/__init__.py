@@ -9,11 +9,13 @@ from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasure import ErasureNote, Erasures
 from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
+from vicw_shared.ports.item_views import PassageChange, WholeItem
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
 from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
 from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports.pending_extractions import UnreadItem, UnreadItems
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scan import (
@@ -46,10 +48,8 @@ from vicw_shared.ports.transaction import (
     Receipt,
     Receipts,
 )
-from vicw_shared.ports.unread import UnreadItem, UnreadItems
 from vicw_shared.ports.uses import Use, Uses
 from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
-from vicw_shared.ports.whole import PassageChange, WholeItem
 from vicw_shared.ports.words import WordIndex
 
 __all__ = [

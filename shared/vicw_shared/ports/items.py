@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
-from vicw_shared.ports.whole import WholeItem
+from vicw_shared.ports.item_views import WholeItem
 
 
 class ItemIndex(Protocol):

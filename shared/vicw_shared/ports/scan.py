@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol, override
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey, next_key
+from vicw_shared.ports.item_views import PassageChange, WholeItem
 from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.sleep import Step
-from vicw_shared.ports.whole import PassageChange, WholeItem
 from vicw_shared.text import fold
 
 PAGE = 1000

@@ -9,8 +9,8 @@ from vicw_shared.ports.audit import GraphAudit
 from vicw_shared.ports.erasure import Erasures
 from vicw_shared.ports.graph import GraphStore, StoreRecord
 from vicw_shared.ports.outbox import Outbox
+from vicw_shared.ports.pending_extractions import UnreadItems
 from vicw_shared.ports.sleep import SleepLog
-from vicw_shared.ports.unread import UnreadItems
 from vicw_shared.ports.uses import Uses
 
 

@@ -11,8 +11,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MetricsSettings
-from vicw_shared.telemetry.folding import folded
-from vicw_shared.telemetry.sharing import DIRECTORY
+from vicw_shared.telemetry.merged_metrics import folded
+from vicw_shared.telemetry.shared_metrics import DIRECTORY
 
 
 class _Living(MultiProcessCollector):

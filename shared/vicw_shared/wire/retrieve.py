@@ -9,9 +9,9 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from vicw_shared.model import Label, Sensitivity
+from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, ZonedTimestamp
 from vicw_shared.wire.explanation import Explanation
-from vicw_shared.wire.writing import Budget, Template
 
 
 class Viewer(Message):

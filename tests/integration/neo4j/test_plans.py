@@ -15,7 +15,17 @@ import pytest
 from contract.graphs import AT, edge, node
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.cypher import archive, edges, names, nodes, outbox, records, text, unread, wording
+from vicw_shared.adapters.neo4j.cypher import (
+    archive,
+    edges,
+    names,
+    nodes,
+    outbox,
+    pending_extractions,
+    records,
+    text,
+    text_keys,
+)
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import Audience, Direction, GraphTransaction, Scope
@@ -37,7 +47,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (archive, edges, names, nodes, outbox, records, text, unread, wording):
+    for module in (archive, edges, names, nodes, outbox, records, text, pending_extractions, text_keys):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -53,18 +63,25 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"names.find {one}", names.find((False, True), one)) for one in (True, False))
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
     yield from ((f"text.bucketed {label}", text.bucketed(label)) for label in (Label.ENTITY, Label.EVENT))
-    yield from ((f"wording.find {one}", wording.find(one)) for one in (True, False))
+    yield from ((f"text_keys.find {one}", text_keys.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)
     yield "edges.along", edges.along(SPREADS)
     yield "edges.around", edges.around(TYPES)
     yield from ((f"edges.leads {spread}", edges.leads(spread)) for spread in SPREADS)
     yield "edges.isolated", edges.isolated(TYPES)
-    yield from ((f"unread.failures {one}", unread.failures(of_tenant=one)) for one in (True, False))
-    yield from ((f"unread.backlog {one}", unread.backlog(of_tenant=one)) for one in (True, False))
+    yield from (
+        (f"pending_extractions.failures {one}", pending_extractions.failures(of_tenant=one)) for one in (True, False)
+    )
+    yield from (
+        (f"pending_extractions.backlog {one}", pending_extractions.backlog(of_tenant=one)) for one in (True, False)
+    )
     for of_items in (True, False):
         for of_tenant in (True, False):
-            yield f"unread.replay {of_items} {of_tenant}", unread.replay(of_items=of_items, of_tenant=of_tenant)
+            yield (
+                f"pending_extractions.replay {of_items} {of_tenant}",
+                pending_extractions.replay(of_items=of_items, of_tenant=of_tenant),
+            )
     yield "outbox.tenants", outbox.tenants()
     yield from ((f"outbox.backlog {one}", outbox.backlog(of_tenant=one)) for one in (True, False))
     for of_items in (True, False):

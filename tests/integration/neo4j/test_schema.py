@@ -17,7 +17,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.model.wording import text_key
+from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import By, Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, Scope, look_up, scan_pages
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]

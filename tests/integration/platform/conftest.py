@@ -12,7 +12,7 @@ from contract.graphs import edge, node, put
 from neo4j_graphs import empty_neo4j
 from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
-from vicw_ingest.indexing import Indexer
+from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.platform.engines import Engines, open_engines

@@ -11,7 +11,7 @@ from integration.platform.conftest import engines, fill, index, lose, store
 from unit.standalone.foreign_server import Foreign, serving
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile import Place, reconcile
-from vicw_standalone.reindexing.platform import open_platform, reindex
+from vicw_standalone.reindex.platform import open_platform, reindex
 
 
 @pytest.fixture

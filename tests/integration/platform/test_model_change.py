@@ -13,7 +13,7 @@ from unit.standalone.foreign_server import Foreign, serving
 from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
 from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ModelChange, ModelIdentity
-from vicw_standalone.reindexing.platform import Platform, drop_old, open_platform, reindex, status
+from vicw_standalone.reindex.platform import Platform, drop_old, open_platform, reindex, status
 
 KNOWN_SECONDS = 0.3
 

@@ -30,7 +30,7 @@ from vicw_shared.adapters.celery_queue import (
 )
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, _send_due
-from vicw_sleep.chain import Chain, key_of
+from vicw_sleep.task_chain import Chain, key_of
 
 DATABASE = 3
 

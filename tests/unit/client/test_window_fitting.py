@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from effort import TIMES
 from fake_vicw import FakeVicw
 from vicw_client import BadRequestError, Retry, VicwClient, Window, estimate_tokens
-from vicw_client.window.fitting import newest, oldest_over, units_of
+from vicw_client.window.selection import newest, oldest_over, units_of
 from vicw_client.window.turns import Turn
 
 WHEN = datetime(2026, 1, 19, tzinfo=UTC)

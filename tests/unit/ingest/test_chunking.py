@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicw_ingest.planning.chunking import cut
+from vicw_ingest.plan.chunking import cut
 
 
 @given(

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from memory import Memory
-from unit.ingest.privacy.made_up import GITHUB_TOKEN
+from unit.ingest.secrets.made_up import GITHUB_TOKEN
 from vicw_client import AsyncVicwClient, BadRequestError, ConflictError, NotFoundError
-from vicw_shared.identity.likeness import EITHER
+from vicw_shared.identity.name_similarity import EITHER
 from vicw_shared.uids import named_uid
 from vicw_standalone.app import create_standalone_app
 

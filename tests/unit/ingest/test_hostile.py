@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from doubles import HashEmbedder
 from memory import open_memory
-from vicw_ingest.indexing import BACKLOG
-from vicw_ingest.planning.chunking import cut
+from vicw_ingest.index.indexer import BACKLOG
+from vicw_ingest.plan.chunking import cut
 from vicw_retrieval.intent.words import read_words
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane

@@ -7,8 +7,8 @@ from typing import Any
 
 from memory import Memory
 from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.renaming import rename
-from vicw_shared.identity.joining import Decision
+from vicw_ingest.identity.rename import rename
+from vicw_shared.identity.merge import Decision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction
 from vicw_shared.uids import named_uid

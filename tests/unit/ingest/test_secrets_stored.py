@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from unit.ingest.privacy.made_up import AWS_KEY, PASSWORD, pem
+from unit.ingest.secrets.made_up import AWS_KEY, PASSWORD, pem
 from vicw_ingest.pipeline import ingest, job_status
 from vicw_shared.errors import ConflictError, InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest

@@ -10,9 +10,9 @@ import pytest
 from explained import explained
 from memory import Memory, open_memory
 from vicw_shared.clock import now
+from vicw_shared.edge_factory import Ties
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import Ties
 
 QUERY = "which river crosses the old town where the founder of the theatre was born"
 # They are more like the question than all but the first page of the chain: no other page leads on by itself.

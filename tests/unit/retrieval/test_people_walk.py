@@ -9,9 +9,9 @@ import pytest
 from explained import explained
 from memory import Memory
 from vicw_shared.clock import now
+from vicw_shared.edge_factory import Ties
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import Ties
 
 FILLER = tuple({"id": f"f{n}", "text": f"Gifts for the feast, list {n}: candles, paper {n}."} for n in range(40))
 MAPS = {"id": "maps", "text": "Old maps are gifts that one treasures at the feast."}

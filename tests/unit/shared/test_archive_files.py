@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_shared.archive.manifest import Manifest
-from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS, CounterRow
 from vicw_shared.archive.uids import UidIndex
-from vicw_shared.archive.writing import ArchiveWriter
+from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.errors import ConflictError
 from vicw_shared.ports import ModelIdentity
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from vicw_client._connecting import DEFAULT_URL
+from vicw_client._connection import DEFAULT_URL
 from vicw_shared import settings
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import EmbeddingSettings, ReindexSettings, RetrievalSettings, ServerSettings

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.model.wording import is_verbatim, keys_of, plain, text_key
+from vicw_shared.model.text_keys import is_verbatim, keys_of, plain, text_key
 
 SAID = "Ana said: it's done - at last... Isn't it?"
 

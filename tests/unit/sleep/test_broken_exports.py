@@ -23,10 +23,10 @@ from contract.sides import START, embedded
 from contract.test_consolidation import tell, turn
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, RECORDS
-from vicw_shared.archive.reading import ArchiveReader
+from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.errors import ConflictError, InvalidInputError
 from vicw_shared.model import Label, NodeCollection
-from vicw_sleep.archive.judging import judge
+from vicw_sleep.archive.validator import judge
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.errors import ConflictError
 from vicw_shared.ports import Edges
-from vicw_standalone.archiving.embedded import move_aside
+from vicw_standalone.archive.embedded import move_aside
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -149,7 +149,7 @@ def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> N
 def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = vicw("keys", "create", "--data-dir", filled).stdout.split("_")[1]
     names = iter(f"vicw-2026010{n}T000000Z" for n in range(1, 9))
-    monkeypatch.setattr("vicw_standalone.archiving.backups.name_at", lambda at: next(names))
+    monkeypatch.setattr("vicw_standalone.archive.backups.name_at", lambda at: next(names))
     backups = tmp_path / "backups"
     for extra in ((), ("--compress",), ("--compress", "--keep", "2")):
         assert vicw("backup", "--to", backups, "--data-dir", filled, *extra).exit_code == 0
@@ -175,7 +175,7 @@ def test_a_backup_stays_though_others_are_of_a_clock_that_was_ahead(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = iter(f"vicw-{year}0101T000000Z" for year in (2030, 2031, 2026))
-    monkeypatch.setattr("vicw_standalone.archiving.backups.name_at", lambda at: next(names))
+    monkeypatch.setattr("vicw_standalone.archive.backups.name_at", lambda at: next(names))
     for keep in ("3", "3", "2"):
         done = vicw("backup", "--to", tmp_path / "backups", "--keep", keep, "--data-dir", filled)
         assert done.exit_code == 0
@@ -193,7 +193,7 @@ def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_sleep.archive.importing._Import._edges", die)
+        patch.setattr("vicw_sleep.archive.importer._Import._edges", die)
         assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code != 0
 
     async def serve() -> None:
@@ -290,7 +290,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManage
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("vicw_sleep.archive.importing._Import._edges", die)
+            patch.setattr("vicw_sleep.archive.importer._Import._edges", die)
             yield
 
     return patched

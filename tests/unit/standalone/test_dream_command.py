@@ -97,7 +97,7 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
-    monkeypatch.setattr("vicw_sleep.dream.dreaming.PAGE", 1)
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 1)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)
     )

@@ -14,8 +14,8 @@ from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MirrorSettings
-from vicw_sleep.mirror.leaving import INTENT
 from vicw_sleep.mirror.ledger import LEDGER
+from vicw_sleep.mirror.relocation import INTENT
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 

@@ -19,7 +19,7 @@ from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
 from vicw_standalone.doctor import Verdict, examine
-from vicw_standalone.reindexing import local
+from vicw_standalone.reindex import local
 from vicw_standalone.settings import Settings
 
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))

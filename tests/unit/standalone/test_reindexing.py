@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from doubles import EXAMPLES, HashEmbedder
 from memory import Memory, open_memory, settings_for
-from vicw_ingest.indexing import Indexer
+from vicw_ingest.index.indexer import Indexer
 from vicw_shared.errors import ConflictError, InvalidInputError, ModelMismatchError, UnavailableError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
-from vicw_standalone.folders import folder_of, others
-from vicw_standalone.reindexing import local, lock
-from vicw_standalone.reindexing.change import Reindex
+from vicw_standalone.reindex import local, lock
+from vicw_standalone.reindex.change import Reindex
+from vicw_standalone.vector_folders import folder_of, others
 from vicw_standalone.wiring import Standalone
 
 

@@ -17,13 +17,13 @@ from doubles import HashEmbedder
 from memory import open_memory, settings_for
 from unit.standalone.asleep import sleep, without_model
 from vicw_ingest.eviction.service import FORGET
-from vicw_ingest.expiry import EXPIRE
+from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER
+from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import NotFoundError
 from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step, scan_pages
 from vicw_shared.settings import SleepSettings
-from vicw_shared.ties import DREAM, RESOLVE
 from vicw_shared.uids import make_uid
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.cli import app
@@ -158,7 +158,7 @@ def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.M
     def later() -> datetime:
         return SOON + timedelta(seconds=1)
 
-    for module in ("vicw_ingest.expiry", "vicw_standalone.cli.upkeep"):
+    for module in ("vicw_ingest.versions.expiry", "vicw_standalone.cli.upkeep"):
         monkeypatch.setattr(f"{module}.now", later)
     for _ in range(2):
         dry = sleep(filled, "expire", "--dry-run")
@@ -172,7 +172,7 @@ def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.M
 @pytest.fixture
 def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store in which something has expired and was retired."""
-    monkeypatch.setattr("vicw_ingest.expiry.now", lambda: SOON)
+    monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: SOON)
     assert "1 items were retired" in sleep(filled, "expire").stdout
     return filled
 

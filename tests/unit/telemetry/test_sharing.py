@@ -15,7 +15,7 @@ from servers.machine import free_port
 
 PROGRAM = """
 import os, sys
-from vicw_shared.telemetry.sharing import DIRECTORY, share_metrics
+from vicw_shared.telemetry.shared_metrics import DIRECTORY, share_metrics
 share_metrics()
 from prometheus_client import Counter, Gauge, Histogram
 from vicw_shared.settings import MetricsSettings

@@ -16,9 +16,9 @@ from vicw_ingest.dedup.model import Echo, Echoes, Source
 from vicw_ingest.dedup.quotations import after
 from vicw_ingest.dedup.remainder import says_nothing, without
 from vicw_ingest.dedup.stored_texts import Memories
-from vicw_ingest.planning.drafts import speaker_subtype
+from vicw_ingest.plan.drafts import speaker_subtype
 from vicw_shared.model import Node
-from vicw_shared.model.wording import plain
+from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold
 from vicw_shared.wire.ingest import IngestRequest, Item, Repetition

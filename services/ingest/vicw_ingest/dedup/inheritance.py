@@ -11,11 +11,11 @@ from datetime import datetime
 
 from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, tie
 from vicw_ingest.dedup.model import Source
-from vicw_ingest.materialising.passages import passages_of, standing_on
+from vicw_ingest.plan.passages import passages_of, standing_on
+from vicw_shared.edge_factory import ECHO, Ties
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
-from vicw_shared.model.wording import text_key
+from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import ECHO, Ties
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import Repetition
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_ingest.dedup.model import Echoes, Source
-from vicw_ingest.planning.drafts import Draft
+from vicw_ingest.plan.drafts import Draft
+from vicw_shared.edge_factory import ECHO, Ties
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.ties import ECHO, Ties
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
 
 DERIVED_FROM = "DERIVED_FROM"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vicw_ingest.dedup import quotations
 from vicw_ingest.dedup.quotations import Block, Place
-from vicw_shared.model.wording import keys_of
+from vicw_shared.model.text_keys import keys_of
 from vicw_shared.wire.ingest import Item
 
 

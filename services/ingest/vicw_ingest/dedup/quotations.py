@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
-from vicw_shared.model.wording import keys_of, plain
+from vicw_shared.model.text_keys import keys_of, plain
 from vicw_shared.text import lines_of
 
 CUT = "…"

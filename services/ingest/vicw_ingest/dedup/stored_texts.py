@@ -10,7 +10,7 @@ from itertools import islice
 from vicw_ingest.dedup.lookup_keys import Parts
 from vicw_ingest.dedup.quotations import CUT, Place
 from vicw_shared.model import Label, Node, Sensitivity
-from vicw_shared.model.wording import plain
+from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.text import fold
 from vicw_shared.wire.ingest import Item
@@ -91,7 +91,7 @@ class Memories:
 
 
 def _owner(item: Node, passage: Node) -> Node:
-    """Return the item of a passage: of one that is consolidated what stands for it, with its own id, speaker and time."""
+    """Return the item of a passage; for a consolidated item its Macro-Event, with the item's id, speaker and time."""
     if not item.is_macro:
         return item
     return replace(item, source_id=passage.source_id, speaker=passage.speaker, timestamp=passage.timestamp)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import methodcaller
 
-from vicw_ingest.planning.drafts import CUT
+from vicw_ingest.plan.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY

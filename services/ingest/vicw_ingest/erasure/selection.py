@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.merging import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON

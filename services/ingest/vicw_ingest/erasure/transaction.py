@@ -1,8 +1,8 @@
 """Erasing items inside one transaction of their context: first they are retired, as by a retraction, so that chains
 close and what rests on others stays; then all that was of them goes for good. What others tell of, too, is as they do.
 
-What is consolidated comes back first, with its neighbours, and their Macro-Event and its summary go: the others may be consolidated
-anew. So do those beside it, whose ledgers may have an edge to it.
+A consolidated item is restored first, with its neighbours, and its Macro-Event and summary are erased; the sleep cycle
+may consolidate the others anew. Items whose ledgers may hold an edge to it are restored, too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from datetime import datetime
 
 from vicw_ingest.erasure.orphans import is_thing, resting_on_nothing, without_lost_names
 from vicw_ingest.erasure.vacated_steps import vacate
-from vicw_ingest.knowledge.filing import let_go
-from vicw_ingest.retelling import retold
-from vicw_ingest.retirement import Retired, Retirement
-from vicw_ingest.supersession import Supersession
+from vicw_ingest.knowledge.page_graph import let_go
+from vicw_ingest.versions.retirement import Retired, Retirement
+from vicw_ingest.versions.shared_events import retold
+from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
 from vicw_shared.consolidation.restore import Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node

@@ -1,10 +1,10 @@
-"""A person says that two things are one, or that they are not (``vicw_shared.identity.joining``)."""
+"""A person says that two things are one, or that they are not (``vicw_shared.identity.merge``)."""
 
 from __future__ import annotations
 
-from vicw_ingest.identity.ends import thing_of, things
+from vicw_ingest.identity.requested_entities import thing_of, things
 from vicw_shared.errors import ConflictError
-from vicw_shared.identity.joining import LOCK, Decision, join, merged_into, part
+from vicw_shared.identity.merge import LOCK, Decision, join, merged_into, part
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from vicw_ingest.knowledge.leading import External
+from vicw_ingest.knowledge.link_resolver import External
 from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, Page, stem_of
 from vicw_ingest.knowledge.record import PageRecord
+from vicw_shared.edge_factory import Ties
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.knowledge import (
     FOLDER,
@@ -21,7 +22,6 @@ from vicw_shared.model.knowledge import (
     page_uid,
     section_uid,
 )
-from vicw_shared.ties import Ties
 
 _NAME_CHARS = 512
 

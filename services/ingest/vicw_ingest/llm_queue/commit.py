@@ -9,8 +9,8 @@ from datetime import datetime
 from vicw_ingest.extraction.linking.attribute_claims import is_claim
 from vicw_ingest.extraction.linking.model import Place
 from vicw_ingest.extraction.model import Reading
-from vicw_ingest.materialise import Materialiser, Plan
-from vicw_ingest.supersession import Supersession
+from vicw_ingest.plan.builder import Materialiser, Plan
+from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.names import SLOT

@@ -1,1 +1,1 @@
-"""Parts of what builds the plan of a request: see ``vicw_ingest.materialise``."""
+"""Parts of what builds the plan of a request: see ``vicw_ingest.plan.builder``."""

@@ -1,9 +1,8 @@
-"""Items that a Macro-Event stands for, when somebody sends them again, changes them, takes them back, or tells later
-what came between them (decision 0025).
+"""Restore consolidated items before a change, a retraction, or an item stored between them (decision 0025).
 
-What is sent again as it was is known. Before one changes, its Macro-Event becomes its items again: then it changes as
-every item does, and the sleep cycle may consolidate the rest anew. So it does when something is stored that belongs between
-its items: it stands where the last of them stood, before which all would come that came after the first.
+A consolidated item that is sent again unchanged stays consolidated. Before one changes, its Macro-Event is replaced by
+its items; the sleep cycle may consolidate the others anew. The same happens when an item is stored that belongs between
+them: a Macro-Event has the place of its last source, so a late item would come before all of its sources.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ async def latest_versions(
     now: datetime,
     hashes: Mapping[str, str | None],
 ) -> tuple[dict[str, Node], RestoredItems]:
-    """Return the latest version of each of the context's items with these ids, consolidated ones that stay as they were.
+    """Return the latest version of each of the context's items with these ids, consolidated ones as they were.
 
-    ``hashes`` says what each is to be (``content_hash``; None: something else than it is): consolidated items that are to
-    change are brought back first, with all that their Macro-Events stand for.
+    ``hashes`` says what each is to be (``content_hash``; None: something else than it is). Consolidated items that
+    change are restored first, with all sources of their Macro-Events.
     """
     latest = await transaction.items(list(hashes))
     consolidated = await _consolidated(transaction, [key for key in hashes if not _is_live(latest.get(key))], latest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.model.neighbourhood import Surroundings
-from vicw_shared.merging import canonical
+from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphStore, Neighbour, Spread

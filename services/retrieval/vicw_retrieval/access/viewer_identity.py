@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.access.scope import is_expired
-from vicw_shared.merging import MERGED_INTO, is_guess
+from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up

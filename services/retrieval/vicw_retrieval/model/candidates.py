@@ -50,7 +50,7 @@ class GraphHit:
 
 @dataclass(slots=True)
 class Candidate:
-    """An item with its passages, best first, as (uid, fused score). ``key`` tells it from all others, consolidated or not.
+    """An item with its passages, best first, as (uid, fused score). ``key`` is unique, also for consolidated items.
 
     Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
     of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,

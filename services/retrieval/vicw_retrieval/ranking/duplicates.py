@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 
-from vicw_shared.model.wording import plain
+from vicw_shared.model.text_keys import plain
 
 _WORD = re.compile(r"\w+")
 _DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|n?t)$")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from vicw_shared.tokens import BYTES_PER_TOKEN
-from vicw_shared.wire.writing import DEFAULT_BUDGET_CHARS, Budget
+from vicw_shared.wire.answer_format import DEFAULT_BUDGET_CHARS, Budget
 
 ELLIPSIS = "…"
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from vicw_retrieval.synthesis.meter import ELLIPSIS, TextMeter
 from vicw_shared.clock import written
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.wire.answer_format import PLACE, Template
 from vicw_shared.wire.retrieve import Result
-from vicw_shared.wire.writing import PLACE, Template
 
 RESULT = "[{rank}] {head}\n{text}"
 """How a result is written where the caller does not say."""

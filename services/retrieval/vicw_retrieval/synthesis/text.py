@@ -14,8 +14,8 @@ from vicw_retrieval.synthesis.page import TextBlock, TextPage
 from vicw_retrieval.synthesis.template import RESULT, tells_speaker, write_result, write_whole
 from vicw_shared.model import Node
 from vicw_shared.model.chain import next_key
+from vicw_shared.wire.answer_format import Template
 from vicw_shared.wire.retrieve import Result
-from vicw_shared.wire.writing import Template
 
 ANCHOR_SHARE = 0.7
 _ALSO = 1_000_000

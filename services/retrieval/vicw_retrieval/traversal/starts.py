@@ -9,8 +9,8 @@ from uuid import UUID
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_shared.canonical import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.merging import canonical
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE

@@ -14,7 +14,7 @@ from itertools import batched
 
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Place, Visibility, counted, spread_of
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread

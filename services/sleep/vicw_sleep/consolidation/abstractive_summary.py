@@ -13,9 +13,9 @@ from prometheus_client import Counter
 from pydantic import BaseModel
 
 from vicw_shared.ports import Completion
-from vicw_sleep.asking import Asking, parsed
 from vicw_sleep.consolidation.contradiction import contradiction, strays
 from vicw_sleep.consolidation.model import Material
+from vicw_sleep.llm_requests import Asking, parsed
 
 _log = structlog.get_logger()
 _ASKED = (

@@ -29,8 +29,8 @@ class Rules:
 
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
-    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are consolidated again
-    up to ``levels``, each after a further ``rest``. What an Event weighs halves in each ``half_life`` of disuse; None:
+    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are
+    consolidated again up to ``levels``, each after a further ``rest``. What an Event weighs halves in each ``half_life`` of disuse; None:
     it does not.
     """
 
@@ -59,7 +59,7 @@ def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> It
 
 
 def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
-    """Tell whether neighbours may be consolidated at all, as far as they tell that themselves: the rest costs reading."""
+    """Tell whether neighbours may be consolidated, by what they themselves say: the rest costs reads."""
     ripe = 0
     for event in events:
         ripe = ripe + 1 if is_ripe(event, rules) else 0
@@ -84,7 +84,7 @@ def may_be_consolidated(one: Material, rules: Rules) -> bool:
 
 
 def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
-    """Tell whether an Event is too important to be consolidated: it was said to be, and that has not worn off by half."""
+    """Tell whether an Event is too important to be consolidated: more than half of its importance is left."""
     if event.importance is None or event.importance < rules.weight:
         return False
     return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2

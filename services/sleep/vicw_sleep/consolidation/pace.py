@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from vicw_sleep.asking import Asking
+from vicw_sleep.llm_requests import Asking
 
 _MOST = 20
 _SECONDS = 4.0

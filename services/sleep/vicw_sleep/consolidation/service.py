@@ -36,7 +36,6 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import chunk_uid, make_uid
 from vicw_shared.undo import undoable, undone
-from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.abstractive_summary import Author
 from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
 from vicw_sleep.consolidation.drafts import Draft, Drafter, pending_of, texts_of
@@ -44,6 +43,7 @@ from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef, pages
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.pace import Pace
 from vicw_sleep.consolidation.source_reader import read_material
+from vicw_sleep.llm_requests import Asking
 from vicw_sleep.scheduler import Deadline
 
 _log = structlog.get_logger()
@@ -171,7 +171,7 @@ class Consolidation:
         return True
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
-        """Bring back what a step has consolidated. Raises NotFoundError for a step that cannot be undone, with the reason."""
+        """Restore what a step consolidated. Raises NotFoundError, with the reason, for a step that cannot be undone."""
         step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> RestoredItems:
@@ -256,13 +256,14 @@ class Consolidation:
 
 
 async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | None) -> str:
-    """Say where the Macro-Event of a step is: what one stands for that was consolidated again keeps its first passage."""
+    """Say where the Macro-Event of a step is: one that was consolidated again keeps its first passage."""
     if retired is not None:
         return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
     owners = await transaction.nodes([proof.source for proof in proofs])
     if macro := next((owner for owner in owners.values() if owner.is_macro), None):
-        return f"What step {step.id!r} made has been consolidated again by step {_step_id(macro.uid)!r}. Undo that one first"
+        later = _step_id(macro.uid)
+        return f"What step {step.id!r} made has been consolidated again by step {later!r}. Undo that one first"
     return (
         f"What step {step.id!r} made is there no more: its Events came back when one of them was changed or erased. "
         "There is nothing to undo"

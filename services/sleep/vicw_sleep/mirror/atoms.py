@@ -14,7 +14,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE
 from vicw_shared.ports import WholeItem
 from vicw_shared.text import fold
-from vicw_sleep.mirror.naming import digest, source_name
+from vicw_sleep.mirror.file_names import digest, source_name
 
 Place = tuple[int, int, str]
 """Where an atom stands in its bundles: when it happened (microseconds), its arrival, its uid."""

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError, UnavailableError
-from vicw_sleep.mirror.leaving import (
+from vicw_sleep.mirror.ledger import LEDGER
+from vicw_sleep.mirror.relocation import (
     INTENT,
     MARKER,
     STAGING,
@@ -26,7 +27,6 @@ from vicw_sleep.mirror.leaving import (
     name_aside,
     remove,
 )
-from vicw_sleep.mirror.ledger import LEDGER
 
 SETTING = "VICW_MIRROR_PATH"
 _FORMAT = 1

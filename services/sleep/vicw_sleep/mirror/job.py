@@ -13,9 +13,9 @@ from vicw_shared.errors import ConflictError, VicwError
 from vicw_shared.job_runs import TURN_SECONDS, note
 from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
-from vicw_sleep.mirror.leaving import EDITS
-from vicw_sleep.mirror.mirroring import Mirror
-from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.relocation import EDITS
+from vicw_sleep.mirror.service import Mirror
+from vicw_sleep.mirror.visibility import Sight
 
 _log = structlog.get_logger()
 _MOST_REST_SECONDS = 60.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import PassageChange
 from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Shelf
-from vicw_sleep.mirror.rendering import Page
+from vicw_sleep.mirror.renderer import Page
 
 LEDGER = ".vicw-mirror.sqlite3"
 _BATCH = 500

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.folder import MirrorFolder
-from vicw_sleep.mirror.leaving import edited_in
+from vicw_sleep.mirror.freshness import why_anew
 from vicw_sleep.mirror.ledger import Ledger, is_usable
-from vicw_sleep.mirror.mirroring import Mirror
-from vicw_sleep.mirror.standing import why_anew
+from vicw_sleep.mirror.relocation import edited_in
+from vicw_sleep.mirror.service import Mirror
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
-from vicw_sleep.resolve.resolving import Bookmark, Done, Resolve, Rules
+from vicw_sleep.resolve.service import Bookmark, Done, Resolve, Rules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from vicw_shared.progress import Progress
+from vicw_shared.wire.answer_format import Budget
 from vicw_shared.wire.retrieve import Channel, RetrieveRequest, RetrieveResponse
-from vicw_shared.wire.writing import Budget
 from vicw_standalone.bench.sets import FidelitySet, Question
 from vicw_standalone.bench.targets import Target
 

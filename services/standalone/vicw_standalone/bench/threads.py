@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from statistics import fmean
 
-from vicw_ingest.planning.threads import Turn, joins
+from vicw_ingest.plan.threads import Turn, joins
 from vicw_shared.progress import Progress
 from vicw_standalone.bench.labelled import Line
 

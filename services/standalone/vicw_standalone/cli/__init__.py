@@ -21,10 +21,10 @@ from vicw_standalone.cli import (
     maintain,
     mirror,
     models,
+    pending_extractions,
     reindex,
     run,
     sleep,
-    unread,
 )
 from vicw_standalone.cli.console import problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
@@ -50,7 +50,7 @@ for group in (
     entities,
     graph,
     jobs,
-    unread,
+    pending_extractions,
     keys,
     models,
     reindex,

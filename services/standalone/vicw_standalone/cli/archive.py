@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from vicw_shared.archive.manifest import Manifest
     from vicw_shared.ports import KeyRing
     from vicw_shared.progress import Progress
-    from vicw_sleep.archive.exporting import Source
-    from vicw_sleep.archive.importing import Result, Target
+    from vicw_sleep.archive.exporter import Source
+    from vicw_sleep.archive.importer import Result, Target
 
 FromArgument = Annotated[Path, typer.Argument(help="The folder of an export, or the .tar.gz of a backup.")]
 
@@ -86,7 +86,7 @@ def backup_command(
     platform: PlatformOption = False,
 ) -> None:
     """Export everything, API keys too, into a new folder that is named by the time. Older ones go when it is whole."""
-    from vicw_standalone.archiving.backups import name_at, pack, prune
+    from vicw_standalone.archive.backups import name_at, pack, prune
 
     manifest, path = _export(to / name_at(now()), None, None, True, False, data_dir, platform)
     if compress:
@@ -117,13 +117,13 @@ def restore_command(
 @asynccontextmanager
 async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[Source, KeyRing]]:
     if platform:
-        from vicw_standalone.archiving.platform import open_source as open_platform
+        from vicw_standalone.archive.platform import open_source as open_platform
 
         async with open_platform() as opened:
             yield opened
         return
     # An image of the platform is without the embedded stores.
-    from vicw_standalone.archiving.embedded import open_source
+    from vicw_standalone.archive.embedded import open_source
 
     async with open_source(read_settings(data_dir=data_dir)) as found:
         yield found
@@ -132,12 +132,12 @@ async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[
 @asynccontextmanager
 async def _target(data_dir: Path | None, platform: bool) -> AsyncIterator[Target]:
     if platform:
-        from vicw_standalone.archiving.platform import open_target as open_platform
+        from vicw_standalone.archive.platform import open_target as open_platform
 
         async with open_platform() as opened:
             yield opened
         return
-    from vicw_standalone.archiving.embedded import open_target
+    from vicw_standalone.archive.embedded import open_target
 
     async with open_target(read_settings(data_dir=data_dir)) as found:
         yield found
@@ -152,8 +152,8 @@ def _export(
     data_dir: Path | None,
     platform: bool,
 ) -> tuple[Manifest, Path]:
-    from vicw_shared.archive.writing import ArchiveWriter
-    from vicw_sleep.archive.exporting import Source, Wanted, export
+    from vicw_shared.archive.writer import ArchiveWriter
+    from vicw_sleep.archive.exporter import Source, Wanted, export
 
     configure_logs(LogSettings(level="warning"))
 
@@ -190,10 +190,10 @@ def _import(
     replace: bool = False,
 ) -> None:
     from vicw_shared.archive.manifest import KEYS
-    from vicw_shared.archive.reading import ArchiveReader
-    from vicw_sleep.archive.importing import import_archive
-    from vicw_sleep.archive.judging import judge
-    from vicw_standalone.archiving.backups import unpacked
+    from vicw_shared.archive.reader import ArchiveReader
+    from vicw_sleep.archive.importer import import_archive
+    from vicw_sleep.archive.validator import judge
+    from vicw_standalone.archive.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
         judged = judge(ArchiveReader(folder), load_registries().edges, progress)
@@ -231,7 +231,7 @@ def _import(
 
 def _make_room(data_dir: Path | None) -> None:
     """Move what is stored aside, whatever it is: also what cannot be opened. For that there are backups."""
-    from vicw_standalone.archiving.embedded import move_aside
+    from vicw_standalone.archive.embedded import move_aside
     from vicw_standalone.wiring import GRAPH
 
     path = read_settings(data_dir=data_dir).storage.data_dir

@@ -16,7 +16,7 @@ from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_sleep.dream.adding import Dreamt
+    from vicw_sleep.dream.commit import Dreamt
     from vicw_sleep.mirror.atoms import Atom
     from vicw_standalone.undo import Sleeper
 
@@ -76,7 +76,7 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
 
     The next night dreams anew, but of what was undone by itself: VICW_DREAM_SCHEDULE=never keeps that away.
     """
-    from vicw_sleep.dream.wiping import wipe as wipe_all
+    from vicw_sleep.dream.wipe import wipe as wipe_all
 
     settings = read_settings(data_dir=data_dir)
 

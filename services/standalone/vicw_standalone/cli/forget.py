@@ -232,7 +232,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
-    from vicw_sleep.archive.marks import begin_giving_up
+    from vicw_sleep.archive.import_marker import begin_giving_up
 
     found = await choose(graph)
     wanted = found if isinstance(found, list) else [found]

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from vicw_shared.archive.writing import is_archive
+from vicw_shared.archive.writer import is_archive
 from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
 from vicw_standalone.cli.console import err, fail, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
 from vicw_standalone.cli.knowledge import Wishes, keep_in_step
 from vicw_standalone.cli.summary import print_summary
-from vicw_standalone.importing import PATIENT, ImportStoppedError, import_paths
+from vicw_standalone.file_import import PATIENT, ImportStoppedError, import_paths
 from vicw_standalone.sources.roots import ContextTakenError
 
 

@@ -19,10 +19,10 @@ from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Backlog, Failure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.apart import open_graph
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.platform_stores import open_graph
 
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j import Neo4jGraphStore

@@ -18,9 +18,9 @@ from vicw_standalone.cli.console import err, fail, harmless, out, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.summary import print_refused
-from vicw_standalone.importing import ImportStoppedError, default_state_path, store_behind
-from vicw_standalone.knowledge.syncing import EmptiedError, Synced, Target, sync
-from vicw_standalone.knowledge.watching import watch
+from vicw_standalone.file_import import ImportStoppedError, default_state_path, store_behind
+from vicw_standalone.knowledge.folder_sync import EmptiedError, Synced, Target, sync
+from vicw_standalone.knowledge.watcher import watch
 from vicw_standalone.sources.records import Refused
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 

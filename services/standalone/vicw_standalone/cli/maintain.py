@@ -118,7 +118,7 @@ def _print_findings(findings: Iterable[Finding]) -> None:
 
 async def _check_platform(progress: Progress) -> Report:
     from vicw_sleep.check import check
-    from vicw_standalone.apart import open_stores
+    from vicw_standalone.platform_stores import open_stores
 
     async with open_stores() as (graph, vectors):
         return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)

@@ -16,7 +16,7 @@ from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Capacity
-    from vicw_ingest.expiry import Expiry
+    from vicw_ingest.versions.expiry import Expiry
     from vicw_shared.ports import GraphStore
     from vicw_standalone.undo import Sleeper
     from vicw_standalone.wiring import Standalone

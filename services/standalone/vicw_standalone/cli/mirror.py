@@ -19,8 +19,8 @@ from vicw_standalone.settings import Settings
 
 if TYPE_CHECKING:
     from vicw_shared.ports import Store
-    from vicw_sleep.mirror.mirroring import Mirror
-    from vicw_sleep.mirror.writing import Mirrored
+    from vicw_sleep.mirror.page_writer import Mirrored
+    from vicw_sleep.mirror.service import Mirror
 
 PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
 ViewerOption = Annotated[
@@ -115,8 +115,8 @@ def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_di
 
 
 def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitable[T]], *, writes: bool = False) -> T:
-    from vicw_sleep.mirror.mirroring import Mirror
-    from vicw_sleep.mirror.seeing import Sight
+    from vicw_sleep.mirror.service import Mirror
+    from vicw_sleep.mirror.visibility import Sight
 
     async def run() -> T:
         async with open_graph_of(settings.storage.data_dir, platform) as graph:

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.model.keys import tenant_flaw
-from vicw_standalone.choices import choose
 from vicw_standalone.cli.console import err, out
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.model_choice import choose
 
 DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")

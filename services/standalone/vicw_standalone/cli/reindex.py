@@ -22,8 +22,8 @@ from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_standalone.reindexing.change import Reindexed
-    from vicw_standalone.reindexing.platform import Platform
+    from vicw_standalone.reindex.change import Reindexed
+    from vicw_standalone.reindex.platform import Platform
     from vicw_standalone.settings import Settings
 
 
@@ -73,7 +73,7 @@ def reindex_command(
 
 
 def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindexing import platform
+    from vicw_standalone.reindex import platform
 
     def opened[T](work: Callable[[Platform], Awaitable[T]]) -> Callable[[], Awaitable[T]]:
         async def run() -> T:
@@ -93,7 +93,7 @@ def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
 
 
 def _on_directory(settings: Settings, model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindexing import local
+    from vicw_standalone.reindex import local
 
     if status:
         _print(_run(lambda: local.status(settings)).lines())
@@ -107,7 +107,7 @@ def _on_directory(settings: Settings, model: str | None, drop_old: bool, status:
 
 
 def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
-    from vicw_standalone.reindexing.remote import Remote
+    from vicw_standalone.reindex.remote import Remote
 
     with Remote(url) as server:
         if status:

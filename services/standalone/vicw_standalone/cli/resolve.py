@@ -17,7 +17,7 @@ from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_sleep.resolve.deciding import Decided
+    from vicw_sleep.resolve.merge_decision import Decided
     from vicw_standalone.undo import Sleeper
 
 _INTO = "into"

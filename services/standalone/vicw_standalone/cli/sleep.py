@@ -14,8 +14,8 @@ import typer
 
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
+from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import Outcome, Round, Step, Steps, scan_pages
-from vicw_shared.ties import DREAM, RESOLVE
 from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.job_runs import told_of
@@ -23,7 +23,7 @@ from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.reindexing.remote import Remote
+from vicw_standalone.reindex.remote import Remote
 
 if TYPE_CHECKING:
     from vicw_shared.consolidation.consolidate import ConsolidatedBatch
@@ -75,11 +75,11 @@ def consolidate(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Make one Macro-Event of several old Events of a thread, where its summary loses nothing.
+    """Replace several old Events of a thread by one Macro-Event, where its summary loses nothing.
 
-    The proof stays, and is found as before; what is consolidated can be taken back with `vicw sleep undo`. A server that has
-    the data directory open does this by itself (VICW_CONSOLIDATE_SCHEDULE), so none may run; of the platform, whatever
-    runs. Killed half-way, what is done is done; run it again, and it goes on.
+    The proof stays and is found as before; `vicw sleep undo` restores the Events. A server does this by itself
+    (VICW_CONSOLIDATE_SCHEDULE), so no server may have the data directory open; with --platform, services may run. After
+    a kill, completed steps stay; run the command again to go on.
     """
     from vicw_sleep.consolidation.job import rules_of
 
@@ -118,7 +118,7 @@ def undo(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Take a step back: what it has consolidated is as it was, what it has dreamt is gone, what it has merged is two again,
+    """Undo a step: what it consolidated is as it was, what it dreamt is gone, what it merged is two again,
     what it has chosen to go stays.
 
     A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right
@@ -181,7 +181,7 @@ def status(
     When it comes is told by the settings of this environment.
     """
 
-    from vicw_ingest.expiry import EXPIRE
+    from vicw_ingest.versions.expiry import EXPIRE
 
     began = now()
     recent: Counter[str] = Counter()
@@ -213,7 +213,7 @@ async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> Asy
 
 async def _names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
     """Return the names, by uid, of what these steps have merged or retired: a step keeps none."""
-    from vicw_ingest.expiry import EXPIRE
+    from vicw_ingest.versions.expiry import EXPIRE
 
     wanted: dict[str, set[str]] = {}
     for step in steps:
@@ -230,7 +230,7 @@ def _many(count: int, what: str) -> str:
 
 def _told(step: Step, names: Mapping[str, str]) -> str:
     from vicw_ingest.eviction.service import FORGET
-    from vicw_ingest.expiry import EXPIRE
+    from vicw_ingest.versions.expiry import EXPIRE
 
     if step.task == DREAM:
         return dreams.told_of(step)

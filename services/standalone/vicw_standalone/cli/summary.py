@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from vicw_standalone.cli.console import err, out
-from vicw_standalone.importing import Summary
+from vicw_standalone.file_import import Summary
 from vicw_standalone.sources.records import Refused
 
 _SHOWN_REFUSALS = 20

@@ -62,7 +62,7 @@ def reconcile(
 
 
 async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
-    from vicw_sleep.disagreement import PAGE
+    from vicw_sleep.discrepancies import PAGE
     from vicw_sleep.reconcile import Place, Reconciled
     from vicw_sleep.reconcile import reconcile as compare
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from vicw_standalone.doctor.data import data
-from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Verdict
 from vicw_standalone.doctor.machine import engines, memory, processor, room, server
 from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import Settings

@@ -17,10 +17,10 @@ from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableErro
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
-from vicw_standalone.choices import remedy
-from vicw_standalone.doctor.finding import Finding, Verdict
-from vicw_standalone.folders import FIRST, folder_of
+from vicw_standalone.doctor.findings import Finding, Verdict
+from vicw_standalone.model_choice import remedy
 from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import FIRST, folder_of
 from vicw_standalone.wiring import GRAPH
 
 _PATIENCE_SECONDS = 15.0

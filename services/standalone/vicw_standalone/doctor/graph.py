@@ -11,7 +11,7 @@ from vicw_client import VicwClient
 from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT
 from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
-from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Verdict
 
 BUDGET_MS = 45.0
 """What the channel may take of a request (seed 002 §6.3)."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Verdict
 from vicw_standalone.settings import Settings
 
 _MIN_MEMORY_MB = 512

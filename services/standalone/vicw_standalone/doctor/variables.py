@@ -9,7 +9,7 @@ from dotenv import dotenv_values
 
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.settings.variables import PREFIX, VARIABLES, nearest, variables_of
-from vicw_standalone.doctor.finding import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Verdict
 from vicw_standalone.settings import CHOICES, Settings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vicw_ingest.erasure.selection import Chosen
 from vicw_shared.ports import Store
-from vicw_sleep.archive.marks import note_mark, read_half, read_mark
+from vicw_sleep.archive.import_marker import note_mark, read_half, read_mark
 
 
 async def choose_half(graph: Store) -> list[Chosen]:

@@ -19,14 +19,14 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.shielded import in_thread
-from vicw_sleep.mirror.mirroring import Mirror
-from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.service import Mirror
+from vicw_sleep.mirror.visibility import Sight
 from vicw_sleep.residue_scan import Remains, look_through
 from vicw_standalone.erasure.files import look_through_files, look_through_store
 from vicw_standalone.erasure.proof import Ended, Proof, prove
-from vicw_standalone.folders import noted_in, others
 from vicw_standalone.offline import open_offline, require_store
 from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import noted_in, others
 from vicw_standalone.wiring import Standalone
 
 

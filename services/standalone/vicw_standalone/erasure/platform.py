@@ -12,8 +12,8 @@ from vicw_ingest.erasure.record import copies_of, fingerprints_of
 from vicw_ingest.erasure.service import Done, Eraser
 from vicw_shared.errors import ConflictError
 from vicw_shared.ports import Store, VectorStore
-from vicw_sleep.mirror.mirroring import Mirror
-from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.service import Mirror
+from vicw_sleep.mirror.visibility import Sight
 from vicw_sleep.residue_scan import Remains, look_at_points_again, look_through
 from vicw_sleep.settings import Settings
 from vicw_sleep.wiring import Wiring

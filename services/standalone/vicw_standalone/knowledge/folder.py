@@ -15,9 +15,9 @@ from vicw_ingest.knowledge.frontmatter import front_matter
 from vicw_shared.text import normalise
 from vicw_shared.wire.faults import describe
 from vicw_shared.wire.ingest import Item
-from vicw_standalone.sources.decoding import read_text
 from vicw_standalone.sources.files import is_generated
 from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableError, shown
+from vicw_standalone.sources.text_decoder import read_text
 from vicw_standalone.sources.walk import walk
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})

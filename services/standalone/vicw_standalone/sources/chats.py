@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from vicw_standalone.sources.chatgpt import chatgpt_conversation
 from vicw_standalone.sources.claude import claude_conversation
 from vicw_standalone.sources.conversations import Conversation, UnknownShapeError, records_of, text_in
-from vicw_standalone.sources.decoding import decode
 from vicw_standalone.sources.records import NothingToReadError, Record, Source, UnreadableError
+from vicw_standalone.sources.text_decoder import decode
 
 MAX_EXPORT_BYTES = 1024 * 1024 * 1024
 """An export is read whole; one needs several times its size in RAM."""

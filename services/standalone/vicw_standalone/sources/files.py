@@ -9,7 +9,6 @@ from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_shared.domains import CODING
 from vicw_standalone.sources.chats import looks_like_chats, read_chat_archive, read_chats
 from vicw_standalone.sources.code import read_code
-from vicw_standalone.sources.decoding import read_text
 from vicw_standalone.sources.jsonl import read_jsonl
 from vicw_standalone.sources.markdown import read_markdown
 from vicw_standalone.sources.plain import read_plain
@@ -21,6 +20,7 @@ from vicw_standalone.sources.records import (
     UnreadableError,
     shown,
 )
+from vicw_standalone.sources.text_decoder import read_text
 from vicw_standalone.sources.walk import walk
 
 _MARKDOWN = {".md", ".markdown", ".mdx"}

@@ -10,9 +10,9 @@ from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
+from vicw_shared.adapters.neo4j.pending_extractions import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
-from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node

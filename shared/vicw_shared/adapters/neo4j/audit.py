@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vicw_shared.adapters.neo4j.cypher import edges, nodes, records
 from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import MOST_STRAYS, Link
 from vicw_shared.telemetry.engines import measured

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox
-from vicw_shared.adapters.neo4j.cypher import whole as cypher
+from vicw_shared.adapters.neo4j.cypher import item_views as cypher
 from vicw_shared.adapters.neo4j.database import Database
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
+from vicw_shared.adapters.neo4j.item_views import wholes
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, name_place, place, tenant_key
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
-from vicw_shared.adapters.neo4j.whole import wholes
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey

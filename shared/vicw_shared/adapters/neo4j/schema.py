@@ -16,7 +16,7 @@ from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.heads import index_buckets
 from vicw_shared.adapters.neo4j.names import index_beginnings, index_names, index_titles
-from vicw_shared.adapters.neo4j.wording import index_wording
+from vicw_shared.adapters.neo4j.text_keys import index_wording
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label

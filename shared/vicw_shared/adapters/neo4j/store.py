@@ -14,6 +14,7 @@ from vicw_shared.adapters.neo4j.database import Database, Run
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
 from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
+from vicw_shared.adapters.neo4j.item_views import find_whole
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     clock_span,
@@ -22,17 +23,16 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
+from vicw_shared.adapters.neo4j.pending_extractions import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.record import Neo4jRecord
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import Neo4jSleepLog
 from vicw_shared.adapters.neo4j.text import query_of
+from vicw_shared.adapters.neo4j.text_keys import find_worded
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction
-from vicw_shared.adapters.neo4j.unread import Neo4jUnreadItems
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
-from vicw_shared.adapters.neo4j.whole import find_whole
-from vicw_shared.adapters.neo4j.wording import find_worded
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node

@@ -32,9 +32,9 @@ from vicw_shared.adapters.neo4j.keys import (
     use_record,
 )
 from vicw_shared.adapters.neo4j.names import find_names, keep_terms
+from vicw_shared.adapters.neo4j.pending_extractions import put_unread, take_unread
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
-from vicw_shared.adapters.neo4j.unread import put_unread, take_unread
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError
 from vicw_shared.model import Edge, Label, Node

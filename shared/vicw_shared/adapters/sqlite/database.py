@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.adapters.sqlite.names import name_terms, node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
-from vicw_shared.adapters.sqlite.wording import passage_key
+from vicw_shared.adapters.sqlite.text_keys import passage_key
 from vicw_shared.adapters.sqlite.words import head_words, text_words
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold

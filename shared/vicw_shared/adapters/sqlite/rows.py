@@ -95,7 +95,7 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
-    """Read PART_COLUMNS of a passage that a Macro-Event has: the consolidated item, or the Macro-Event if it is its own."""
+    """Read PART_COLUMNS of a passage of a Macro-Event: the consolidated item, or the Macro-Event if it is its own."""
     part, speaker, created_at, *instants = row
     if part is None:
         return macro

@@ -8,9 +8,9 @@ from typing import Any
 
 from vicw_shared.adapters.sqlite.database import Database
 from vicw_shared.adapters.sqlite.entries import read_passages
+from vicw_shared.adapters.sqlite.item_views import LIVE, with_edges
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, edge_of, node_of, pack, unpack
 from vicw_shared.adapters.sqlite.steps import read_steps
-from vicw_shared.adapters.sqlite.whole import LIVE, with_edges
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey

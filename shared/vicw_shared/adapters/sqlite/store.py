@@ -14,8 +14,9 @@ from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
-from vicw_shared.adapters.sqlite.finding import find_passages, rarity_of
+from vicw_shared.adapters.sqlite.full_text import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
+from vicw_shared.adapters.sqlite.item_views import read_whole
 from vicw_shared.adapters.sqlite.items import (
     read_between,
     read_expired,
@@ -24,6 +25,7 @@ from vicw_shared.adapters.sqlite.items import (
 )
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
+from vicw_shared.adapters.sqlite.pending_extractions import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.record import SqliteRecord
 from vicw_shared.adapters.sqlite.rows import (
@@ -35,11 +37,9 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import SqliteSleepLog
+from vicw_shared.adapters.sqlite.text_keys import read_worded
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
-from vicw_shared.adapters.sqlite.unread import SqliteUnreadItems
 from vicw_shared.adapters.sqlite.uses import SqliteUses
-from vicw_shared.adapters.sqlite.whole import read_whole
-from vicw_shared.adapters.sqlite.wording import read_worded
 from vicw_shared.adapters.sqlite.words import Domains
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.model import EdgeRegistry, Node

@@ -14,6 +14,7 @@ from vicw_shared.adapters.sqlite.erasure import drop_receipts, drop_steps, put_n
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.node_deletion import drop_nodes
+from vicw_shared.adapters.sqlite.pending_extractions import put_unread, take_unread
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -27,7 +28,6 @@ from vicw_shared.adapters.sqlite.rows import (
     unpack,
 )
 from vicw_shared.adapters.sqlite.steps import put_step
-from vicw_shared.adapters.sqlite.unread import put_unread, take_unread
 from vicw_shared.adapters.sqlite.uses import hand_on_uses, raise_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import NotFoundError

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from vicw_ingest.dedup.quotations import CUT, after, blocks
-from vicw_shared.model.wording import keys_of
+from vicw_shared.model.text_keys import keys_of
 
 ANSWER = """\
 [1] ops · general · message · Ana · 2026-01-01 10:00 · id a

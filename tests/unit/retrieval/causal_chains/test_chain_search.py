@@ -14,7 +14,7 @@ import pytest
 from memory import Memory
 from vicw_ingest.identity.merges import merge
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.identity.joining import Decision
+from vicw_shared.identity.merge import Decision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.uids import named_uid

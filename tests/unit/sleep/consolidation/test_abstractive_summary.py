@@ -11,10 +11,10 @@ import structlog
 from chat_server import Reply, chatting, failed, said
 from unit.sleep.consolidation import materials
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
-from vicw_sleep.asking import Asking
 from vicw_sleep.consolidation.abstractive_summary import Author
 from vicw_sleep.consolidation.extractive_summary import summarise, told_by
 from vicw_sleep.consolidation.summary_check import missing
+from vicw_sleep.llm_requests import Asking
 
 TURNS = [
     materials.said(0, "Well, you know, we did not ship on 14 March because 3 tests failed, which was sad for all."),

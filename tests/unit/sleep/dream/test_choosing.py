@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from unit.sleep.consolidation.materials import AT
 from vicw_shared.model import Label, Node
-from vicw_sleep.dream.alike import FLOOR, Alike, certainty_of, same_eyes
-from vicw_sleep.dream.phrases import Phrase
-from vicw_sleep.dream.tagging import NEIGHBOURS, PHRASE, choose
+from vicw_sleep.dream.auto_tags import NEIGHBOURS, PHRASE, choose
+from vicw_sleep.dream.key_phrases import Phrase
+from vicw_sleep.dream.similarity import FLOOR, Alike, certainty_of, same_eyes
 from vicw_sleep.mirror.atoms import Atom
 
 TEXT = "The winter storm broke the lighthouse near the harbour."

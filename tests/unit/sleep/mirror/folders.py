@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from memory import Memory
-from vicw_sleep.mirror.mirroring import Mirror
-from vicw_sleep.mirror.seeing import Sight
+from vicw_sleep.mirror.service import Mirror
+from vicw_sleep.mirror.visibility import Sight
 
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#^]+)")
 

@@ -13,7 +13,7 @@ import pytest
 from memory import Memory
 from unit.sleep.mirror.folders import assert_consistent, mirror_of, pages
 from vicw_sleep.mirror.folder import MirrorFolder
-from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.service import Mirror
 
 
 class Gate:

@@ -19,8 +19,8 @@ from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, 
 from vicw_shared.errors import ConflictError, SettingsError, StorageFullError
 from vicw_sleep.mirror import folder as on_disk
 from vicw_sleep.mirror.folder import MirrorFolder
-from vicw_sleep.mirror.leaving import MARKER
 from vicw_sleep.mirror.ledger import LEDGER
+from vicw_sleep.mirror.relocation import MARKER
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.model import EdgeRegistry
 from vicw_sleep.mirror import folder
-from vicw_sleep.mirror.mirroring import Mirror
+from vicw_sleep.mirror.service import Mirror
 
 store, mirror, way, where, after = sys.argv[1:]
 count = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_standalone.sources import Refused, Skipped, SourceItem, decoding, read_paths
+from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths, text_decoder
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_unreadable_text_is_refused_with_its_line(folder: Path, data: bytes, lin
 
 
 def test_other_files_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "MAX_TEXT_BYTES", 10)
+    monkeypatch.setattr(text_decoder, "MAX_TEXT_BYTES", 10)
     large = write(folder / "large.txt", "x" * 11)
     os.mkfifo(folder / "pipe.txt")
     reasons = [r.reason for r in read_paths([large, folder / "pipe.txt", folder / "no"]) if isinstance(r, Refused)]

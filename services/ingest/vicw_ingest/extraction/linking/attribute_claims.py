@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vicw_ingest.extraction.model import SPEAKER, Asserted
+from vicw_shared.edge_factory import Ties
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold
-from vicw_shared.ties import Ties
 from vicw_shared.uids import make_uid
 
 BY = "rules:attribute"

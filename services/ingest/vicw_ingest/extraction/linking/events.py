@@ -7,7 +7,7 @@ from datetime import datetime
 from vicw_ingest.extraction.linking.event_coreference import shared_uid
 from vicw_ingest.extraction.linking.model import Place
 from vicw_ingest.extraction.model import Happening
-from vicw_ingest.planning.drafts import headline
+from vicw_ingest.plan.drafts import headline
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import told_event_uid
 

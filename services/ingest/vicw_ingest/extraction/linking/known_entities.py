@@ -8,8 +8,8 @@ from datetime import datetime
 
 from vicw_ingest.extraction.linking.name_match import GUESSES, besides_users, fits, likeness, natural_name
 from vicw_ingest.extraction.model import Reading, Thing
+from vicw_shared.canonical import canonical_nodes
 from vicw_shared.language.tokens import Span
-from vicw_shared.merging import canonical_nodes
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import GraphTransaction

@@ -11,11 +11,11 @@ from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import Known
 from vicw_ingest.extraction.linking.model import Place, Placed
 from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Link, Reading, item_key
+from vicw_shared.edge_factory import Ties, describing
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.ties import Ties, describing
 
 
 class Placing:

@@ -15,11 +15,11 @@ from vicw_ingest.extraction.llm.prompts import prompt
 from vicw_ingest.extraction.llm.schema import Answer, described, offered, parse, schema_of, told_problems
 from vicw_ingest.extraction.model import SPEAKER, Reading, Source
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
-from vicw_shared.material import as_material
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages
+from vicw_shared.untrusted_text import as_material
 
 _log = structlog.get_logger()
 _ECHOED_CHARS = 4000

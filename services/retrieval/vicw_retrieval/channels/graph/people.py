@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from vicw_retrieval.access.result_filter import wanted
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
-from vicw_shared.merging import MERGED_INTO
+from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Spread, look_up

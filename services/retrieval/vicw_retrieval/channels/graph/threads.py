@@ -1,7 +1,7 @@
-"""Who comes before and after whom in a thread, where several of it may be consolidated into one Macro-Event.
+"""Order of the items of a thread, several of which may be consolidated into one Macro-Event.
 
-A consolidated item has no node, and stands where it stood: between those that were consolidated with it, the first and the last of
-them next to what its Macro-Event is next to (decision 0025).
+A consolidated item has no node and keeps its place: between the other sources of its Macro-Event. The first and the last
+source are next to the neighbours of the Macro-Event (decision 0025).
 """
 
 from __future__ import annotations

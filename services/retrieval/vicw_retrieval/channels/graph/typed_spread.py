@@ -15,11 +15,11 @@ from vicw_retrieval.access.visibility import counted, known_by, spread_of
 from vicw_retrieval.channels.graph.item_nodes import carry, inside
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import MOST_NAMESAKES, SLOT
 from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
-from vicw_shared.ties import DREAM
 
 HOPS = 2
 BOOST = 1.5

@@ -1,0 +1,106 @@
+"""The doors of identity: who is who among the named things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from vicw_ingest.identity.entities import list_things, show
+from vicw_ingest.identity.merge_candidates import Compared, candidates
+from vicw_ingest.identity.merges import merge, split
+from vicw_ingest.identity.rename import rename
+from vicw_ingest.identity.user_persons import identify
+from vicw_ingest.pipeline import IngestPorts
+from vicw_ingest.secrets.request_scan import require_no_secret
+from vicw_shared.clock import now
+from vicw_shared.http import refusals, tenant_of
+from vicw_shared.identity.merge import Decision
+from vicw_shared.wire.entities import (
+    CandidatePage,
+    CandidateQuery,
+    Entity,
+    EntityPage,
+    EntityQuery,
+    IdentifyRequest,
+    IdentityChange,
+    MergeRequest,
+    RenameRequest,
+    SplitRequest,
+)
+
+_TAGS: list[str | Enum] = ["entities"]
+_CHANGES = refusals(401, 403, 409, 413, 422, 503, 507)
+
+
+def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> None:
+    """Add the routes of ``/entities``. ``ports`` is asked at each request."""
+
+    @router.get(
+        "/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things does a context know?"
+    )
+    async def get_entities(http: Request, asked: Annotated[EntityQuery, Query()]) -> EntityPage:
+        return await list_things(
+            ports().graph,
+            tenant_of(http),
+            asked.context,
+            subtype=asked.subtype,
+            prefix=asked.prefix or "",
+            after=asked.after.lower() if asked.after is not None else None,
+            limit=asked.limit,
+        )
+
+    @router.get(
+        "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things may be one?"
+    )
+    async def get_candidates(http: Request, asked: Annotated[CandidateQuery, Query()]) -> CandidatePage:
+        settings = ports().settings
+        threshold = asked.threshold if asked.threshold is not None else settings.candidate_threshold
+        compared = Compared(tuple(asked.context), asked.subtype, threshold, settings.candidate_names)
+        return await candidates(ports().graph, tenant_of(http), compared, asked.limit)
+
+    @router.get(
+        "/entities/{uid}",
+        tags=_TAGS,
+        responses=refusals(401, 403, 404, 422, 503),
+        summary="What is known of a thing's identity?",
+    )
+    async def get_entity(uid: str, http: Request) -> Entity:
+        return await show(ports().graph, tenant_of(http), uid.lower())
+
+    @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Two things are one")
+    async def post_merge(request: MergeRequest, http: Request) -> IdentityChange:
+        tenant, entity = tenant_of(http), request.entity.lower()
+        decision = Decision(tenant, now(), ports().registry)
+        changed = await merge(ports().graph, decision, entity, request.into.lower())
+        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
+
+    @router.post(
+        "/entities/split", tags=_TAGS, responses=_CHANGES, summary="Undo a merge, or say that two things are not one"
+    )
+    async def post_split(request: SplitRequest, http: Request) -> IdentityChange:
+        tenant, entity = tenant_of(http), request.entity.lower()
+        other = request.apart_from.lower() if request.apart_from is not None else None
+        changed = await split(ports().graph, Decision(tenant, now(), ports().registry), entity, other)
+        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
+
+    @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Which person is a user?")
+    async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
+        tenant, user = tenant_of(http), request.user.lower()
+        decision = Decision(tenant, now(), ports().registry)
+        changed = await identify(ports().graph, decision, user, request.person.lower(), holds=request.holds)
+        return IdentityChange(entity=await show(ports().graph, tenant, user), changed=changed)
+
+    @router.post(
+        "/entities/{uid}/rename",
+        tags=_TAGS,
+        responses=_CHANGES | refusals(404),
+        summary="Show a thing under another name",
+    )
+    async def post_rename(uid: str, request: RenameRequest, http: Request) -> IdentityChange:
+        tenant, entity = tenant_of(http), uid.lower()
+        require_no_secret("name", request.name, ports().settings.secrets)
+        changed = await rename(ports().graph, tenant, entity, request.name, most_chars=ports().limits.name_chars)
+        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)

@@ -1,0 +1,102 @@
+"""Named things as the wire shows them: one, or a page of a context's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from vicw_ingest.identity.requested_entities import require_thing
+from vicw_shared.canonical import MERGED_INTO, canonical, is_guess
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model import Node
+from vicw_shared.model.names import NAME_PREFIX, is_named_thing
+from vicw_shared.ports import Direction, GraphStore, NamedThings, Neighbour
+from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
+from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
+
+MOST_MERGED = 20
+_OUT, _IN = (MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN)
+
+
+def reference(node: Node) -> EntityRef:
+    """Return a named thing as others name it."""
+    return EntityRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name, context=node.context)
+
+
+async def show(graph: GraphStore, tenant: str, uid: str) -> Entity:
+    """Return a named thing, merged or not. Raises NotFoundError."""
+    node = require_thing((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
+    (entity,) = await described(graph, tenant, [node])
+    return entity
+
+
+async def list_things(
+    graph: GraphStore,
+    tenant: str,
+    context: str,
+    *,
+    subtype: str | None = None,
+    prefix: str = "",
+    after: str | None = None,
+    limit: int = 100,
+) -> EntityPage:
+    """Return a page of a context's named things by name; ``after`` is the uid that the page before ended with.
+
+    Raises InvalidInputError for an ``after`` that is none, and for a prefix that is too long.
+    """
+    folded = fold(prefix)
+    if len(folded) > NAME_PREFIX:
+        raise InvalidInputError(
+            FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
+        )
+    kind = fold(subtype) if subtype is not None else None
+    things = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
+    page = await graph.scan(things, after=await _place(graph, tenant, after), limit=limit + 1)
+    more = page[limit:]
+    entities = await described(graph, tenant, page[:limit])
+    return EntityPage(entities=tuple(entities), next=page[limit - 1].uid if more else None)
+
+
+async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list[Entity]:
+    """Return things with their degrees and merges, in order."""
+    uids = [node.uid for node in nodes]
+    if not uids:
+        return []
+    degrees, stands, merges = await asyncio.gather(
+        graph.degrees(tenant, uids),
+        canonical(graph, tenant, uids),
+        graph.expand(tenant, uids, [_OUT, _IN], MOST_MERGED),
+    )
+    into = {n.origin: n for n in merges if n.edge.source == n.origin}
+    merged: dict[str, list[Neighbour]] = {}
+    for neighbour in merges:
+        if neighbour.edge.target == neighbour.origin:
+            merged.setdefault(neighbour.origin, []).append(neighbour)
+    return [
+        Entity(
+            **reference(node).model_dump(),
+            aliases=node.aliases,
+            description=node.text,
+            domain=node.domain,
+            created_at=node.created_at,
+            degree=degrees.get(node.uid, 0),
+            merged_into=_merged(into[node.uid]) if node.uid in into else None,
+            canonical=stands[node.uid],
+            merged=tuple(sorted(map(_merged, merged.get(node.uid, ())), key=lambda ref: ref.name)),
+        )
+        for node in nodes
+    ]
+
+
+def _merged(neighbour: Neighbour) -> MergedRef:
+    return MergedRef(**reference(neighbour.node).model_dump(), guess=is_guess(neighbour.edge))
+
+
+async def _place(graph: GraphStore, tenant: str, after: str | None) -> tuple[str, str] | None:
+    if after is None:
+        return None
+    last = (await graph.nodes(tenant, [after])).get(after) if is_uid(after) else None
+    if last is None or not is_named_thing(last):
+        raise InvalidInputError(FieldProblem("after", f"{after} ends no page", "Give the `next` of the page before"))
+    return fold(last.name), last.uid

@@ -1,0 +1,47 @@
+"""Things that may be one, proposed to a person (``vicw_shared.identity.pairs``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vicw_ingest.identity.entities import reference
+from vicw_shared.identity.pairs import Alike, names_of, pairs_among
+from vicw_shared.model import Node
+from vicw_shared.ports import GraphStore
+from vicw_shared.text import fold
+from vicw_shared.wire.entities import Candidate, CandidatePage
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Which names are compared, and how: at most ``names`` things, and of spelling those of ``threshold`` and more."""
+
+    contexts: tuple[str, ...]
+    subtype: str | None
+    threshold: float
+    names: int
+
+
+async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: int) -> CandidatePage:
+    """Return the pairs of things most alike. The names of what was merged count as those of what stands for it."""
+    nodes, complete = await _read(graph, tenant, compared)
+    pairs = await pairs_among(graph, tenant, nodes, compared.threshold)
+    return CandidatePage(candidates=tuple(map(_shown, pairs[:limit])), examined=len(nodes), complete=complete)
+
+
+async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[Sequence[Node], bool]:
+    found: list[Node] = []
+    subtype = fold(compared.subtype) if compared.subtype is not None else None
+    for context in dict.fromkeys(compared.contexts):
+        room = compared.names - len(found)
+        names = await names_of(graph, tenant, context, subtype=subtype, most=room)
+        found += names.things
+        if not names.complete:
+            return found, False
+    return found, True
+
+
+def _shown(pair: Alike) -> Candidate:
+    one, other = sorted(pair.things, key=lambda node: (node.created_at, node.uid), reverse=True)
+    return Candidate(entity=reference(one), other=reference(other), score=pair.score, reason=pair.reason)

@@ -1,0 +1,53 @@
+"""A new name to show. The uid stays, and so does whatever is told of the thing; the old name is an alias."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vicw_ingest.identity.requested_entities import require_thing
+from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
+from vicw_shared.model import Node
+from vicw_shared.model.edges import IN_PAYLOAD
+from vicw_shared.ports import Direction, GraphStore, GraphTransaction
+from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
+
+MOST_ALIASES = 100
+MOST_RENEWED = 20_000
+"""Edges whose items' payloads a new name renews, in one transaction."""
+
+
+async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_chars: int) -> bool:
+    """Show a thing as ``name`` from now on; return False if it is called so already.
+
+    Raises NotFoundError for what is no named thing of the tenant; InvalidInputError for a name that is too long;
+    ConflictError for a thing that too many items name in their tags or ``about``, or that has had too many names.
+    """
+    if len(name) > most_chars:
+        over = f"has {len(name)} characters, over the limit of {most_chars}"
+        raise InvalidInputError(FieldProblem("name", over, "Shorten it, or raise VICW_MAX_NAME_CHARS"))
+    known = require_thing((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
+
+    async def work(transaction: GraphTransaction) -> bool:
+        node = require_thing((await transaction.nodes([uid])).get(uid), uid)
+        if node.name == name:
+            return False
+        # What filters look at repeats the name: it follows through the outbox.
+        told = await transaction.edges([uid], sorted(IN_PAYLOAD), Direction.IN)
+        if len(told) > MOST_RENEWED:
+            raise ConflictError(
+                f"{node.name!r} is named by {len(told)} items, over {MOST_RENEWED}. Merge it into a thing of that name"
+            )
+        await transaction.put_nodes([_renamed(node, name)])
+        await transaction.put_edges(told)
+        return True
+
+    return await graph.write(tenant, known.context, work)
+
+
+def _renamed(node: Node, name: str) -> Node:
+    before = {fold(alias): alias for alias in (*node.aliases, node.name)}
+    before.pop(fold(name), None)
+    if len(before) > MOST_ALIASES:
+        raise ConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
+    return replace(node, name=name, title=name, aliases=tuple(before.values()))

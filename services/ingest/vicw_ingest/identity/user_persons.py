@@ -1,0 +1,66 @@
+"""A person says which person a user is, or that he is not: one edge, like a merge, undone by one call."""
+
+from __future__ import annotations
+
+from vicw_ingest.identity.requested_entities import thing_of, things
+from vicw_ingest.identity.users import USER
+from vicw_shared.canonical import DISTINCT_FROM
+from vicw_shared.edge_factory import Ties
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.identity.merge import Decision
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.ports import Direction, GraphStore, GraphTransaction
+from vicw_shared.text import fold
+from vicw_shared.uids import is_uid
+
+_BY = "caller"
+
+
+async def identify(graph: GraphStore, decision: Decision, user: str, person: str, *, holds: bool = True) -> bool:
+    """Say that a user is a person, or, unless it ``holds``, that he is not; return False if that was known.
+
+    Several users may be one person, and one account several people's. That he is not outlives whatever items say of
+    the two by names; what an extraction tells stands until its item is retracted. Raises InvalidInputError for what is
+    no user, or no person, of the tenant.
+    """
+
+    async def work(transaction: GraphTransaction) -> bool:
+        nodes = await things(transaction, user, person)
+        _require(thing_of(nodes, user, "user"), "user", is_user=True)
+        _require(thing_of(nodes, person, "person"), "person", is_user=False)
+        known = await _between(transaction, IS_PERSON, user, person)
+        apart = await _between(transaction, DISTINCT_FROM, user, person)
+        mine = _decided(IS_PERSON, user, person, decision)
+        if holds:
+            changed = bool(apart) or mine.id not in {edge.id for edge in known}
+            await transaction.drop_edges(apart)
+            await transaction.put_edges([mine])
+        else:
+            untold = [edge for edge in known if TOLD_BY not in edge.properties]
+            changed = bool(untold) or not apart
+            await transaction.drop_edges(untold)
+            await transaction.put_edges([_decided(DISTINCT_FROM, user, person, decision)])
+        return changed
+
+    known = (await graph.nodes(decision.tenant, [user] if is_uid(user) else [])).get(user)
+    # Under the lock of what items of this context say of the user.
+    return await graph.write(decision.tenant, known.context if known is not None else "", work)
+
+
+def _decided(edge_type: str, user: str, person: str, decision: Decision) -> Edge:
+    # Apart from what items say of the two: what nothing says any more is taken back without this.
+    return Ties(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, told_by=_BY)
+
+
+async def _between(transaction: GraphTransaction, edge_type: str, user: str, person: str) -> list[Edge]:
+    edges = await transaction.edges([user], [edge_type], Direction.OUT)
+    return [edge for edge in edges if edge.target == person]
+
+
+def _require(node: Node, field: str, *, is_user: bool) -> None:
+    if node.label is not Label.ENTITY or (fold(node.subtype) == USER) is not is_user:
+        wanted = f"a thing of subtype {USER!r}" if is_user else "somebody else than a user"
+        raise InvalidInputError(
+            FieldProblem(field, f"{node.name!r} is of subtype {node.subtype!r}", f"Name {wanted}: see GET /entities")
+        )

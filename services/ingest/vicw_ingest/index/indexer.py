@@ -1,0 +1,321 @@
+"""The indexer: brings the vector index to what the graph says (design: "Write path").
+
+It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
+while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
+others of its batch do not, rests for a while and holds nobody up. After too many tries its entry is dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from vicw_ingest.index.leases import Claim, Lease
+from vicw_ingest.index.points import PointMaker
+from vicw_ingest.knowledge.bridges.builder import Bridges
+from vicw_ingest.knowledge.bridges.candidates import Fresh
+from vicw_ingest.stages import indexing
+from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.payload import payload_of
+from vicw_shared.points import light_point
+from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
+from vicw_shared.telemetry.spans import Kind, door, trace_headers
+
+_log = structlog.get_logger()
+_UNDER_WAY = 2
+_MAX_PAUSE_SECONDS = 30.0
+_ITEMS_AT_ONCE = 256
+_WAITERS_AT_ONCE = 8
+_COUNT_SECONDS = 5.0
+_LOOK_AGAIN_SECONDS = 5.0
+_ASK_AGAIN_SECONDS = 1.0
+_FIRST_REST_SECONDS = 30.0
+_LONGEST_REST_SECONDS = 3600.0
+INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
+FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
+RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")
+_NEWEST: Final = "livemostrecent"  # of the figures of a worker's processes, which all look at one outbox
+BACKLOG = Gauge(
+    "vicw_index_backlog_points",
+    "Passages that the vector store lacks or has an old payload of",
+    multiprocess_mode=_NEWEST,
+)
+FAILING = Gauge(
+    "vicw_index_failing_points", "Those of the backlog that have failed at least once", multiprocess_mode=_NEWEST
+)
+DEAD = Gauge("vicw_index_dead_points", "Passages that were given up: none of the backlog", multiprocess_mode=_NEWEST)
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    """Somebody who waits for items; ``items`` are those whose passages may still be claimed."""
+
+    items: dict[str, None]
+    trace: Mapping[str, str] = field(default_factory=trace_headers)
+
+
+@dataclass(slots=True)
+class Indexer:
+    """Indexes what it claims of the outbox: first what somebody waits for, then (with ``everything``) the rest.
+
+    Several may run at once, in one process or in many: what one holds no other claims. A passage that the embedder
+    fails at is tried ``max_tries`` times. ``require_room`` raises while the vector store has no room to grow; passages
+    then stay pending.
+    """
+
+    outbox: Outbox
+    indexes: Indexes
+    batch: int
+    max_tries: int
+    lease_seconds: float = 30.0
+    everything: bool = True
+    require_room: Callable[[], None] = lambda: None
+    bridges: Bridges | None = None
+    _waiters: deque[_Waiter] = field(default_factory=deque)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _settled: int = 0
+    _pauses: int = 0
+    _counted_at: float = float("-inf")
+    _maker: PointMaker | None = None
+
+    async def wake(self) -> None:
+        """Tell this indexer that there is work: it is the WorkQueue of a single process."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Index whatever is pending, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_UNDER_WAY):
+                group.create_task(self._run())
+
+    async def drain(
+        self, on_progress: Callable[[int], None] = lambda settled: None, *, seconds: float = float("inf")
+    ) -> bool:
+        """Index until nothing is due, or for so many ``seconds``; return whether there may be more.
+
+        ``on_progress`` is told how many entries each batch settled. Raises the first error.
+        """
+        until = time.monotonic() + seconds
+
+        async def work() -> None:
+            while time.monotonic() < until and (claim := await self._claim()).points:
+                on_progress(await self._index(claim))
+
+        results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
+        if errors := [result for result in results if result is not None]:
+            raise errors[0]
+        await self._count()
+        return time.monotonic() >= until
+
+    async def discard(self, points: Sequence[str]) -> None:
+        """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
+        if not points:
+            return
+        try:
+            await (await self.indexes.writing()).vectors.delete(points)
+        except VicwError as error:
+            _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
+
+    async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
+        """Wait for these items' passages, ahead of all that nobody waits for.
+
+        False if the time is over first, or if no more will come, since what is left is dead. Those who wait take
+        turns. Passages that another indexer holds are waited for, and claimed should it die.
+        """
+        waiter = _Waiter({})
+        self._waiters.append(waiter)
+        ask_at, pause = float("-inf"), _ASK_AGAIN_SECONDS
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout_seconds):
+                    while True:
+                        seen = self._settled  # before the look: what is settled during it is not waited for
+                        left = await self.outbox.unsettled(tenant, items)
+                        if not left.waiting:
+                            return not left.dead
+                        if time.monotonic() >= ask_at:
+                            waiter.items.update(dict.fromkeys(items))
+                            self._wake.set()
+                            ask_at, pause = time.monotonic() + pause, 2 * pause
+                        await self._progressed(seen)
+            return False
+        finally:
+            self._waiters.remove(waiter)
+
+    async def _progressed(self, seen: int) -> None:
+        """Return when more than ``seen`` batches were settled, or after a while."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
+                await self._progress.wait_for(lambda: self._settled != seen)
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()  # before the look: what is written from now on wakes us again
+            try:
+                claim = await self._claim()
+                if claim.points:
+                    await self._index(claim)
+                    self._pauses = 0
+            except Exception as error:
+                await self._pause(error)
+                continue
+            await self._count()
+            if not claim.points:
+                with contextlib.suppress(TimeoutError):  # a passage that has rested wakes nobody
+                    await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
+
+    async def _pause(self, error: Exception) -> None:
+        self._pauses += 1
+        seconds = min(_MAX_PAUSE_SECONDS, 0.125 * 2 ** min(self._pauses, 10))
+        level = _log.warning if isinstance(error, VicwError) else _log.error
+        level("indexing failed, will be tried again", error=str(error), pause_seconds=seconds)
+        await self._count()
+        await asyncio.sleep(seconds)
+
+    async def _count(self) -> None:
+        if time.monotonic() - self._counted_at > _COUNT_SECONDS:
+            self._counted_at = time.monotonic()
+            with contextlib.suppress(VicwError):
+                backlog = await self.outbox.backlog()
+                BACKLOG.set(backlog.waiting)
+                FAILING.set(backlog.failing)
+                DEAD.set(backlog.dead)
+
+    async def _claim(self) -> Claim:
+        with indexing("claim"):
+            since = time.monotonic()
+            points, trace = await self._claim_wanted()
+            if not points and self.everything:
+                since = time.monotonic()
+                points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
+        return Claim(points, since, trace)
+
+    async def _claim_wanted(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
+        """Claim a batch of what is waited for, an equal share for each of the next few who wait.
+
+        With it comes the trace of the first of them.
+        """
+        points: list[PendingPoint] = []
+        trace: Mapping[str, str] = {}
+        turns = min(len(self._waiters), _WAITERS_AT_ONCE)
+        for turn in range(turns):
+            if not self._waiters:
+                break
+            waiter = self._waiters[0]
+            self._waiters.rotate(-1)
+            items = list(islice(waiter.items, _ITEMS_AT_ONCE))
+            share = (self.batch - len(points)) // (turns - turn)
+            if not items or share < 1:
+                continue
+            claimed = await self.outbox.claim(share, seconds=self.lease_seconds, items=items)
+            if len(claimed) < share:  # no more of these, or others hold them
+                for item in items:
+                    waiter.items.pop(item, None)
+            if claimed and not points:
+                trace = waiter.trace
+            points += claimed
+        return points, trace
+
+    async def _index(self, claim: Claim) -> int:
+        """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
+        with door("index.batch", Kind.INTERNAL, claim.trace):
+            return await self._work_off(claim)
+
+    async def _work_off(self, claim: Claim) -> int:
+        lease = Lease(self.outbox, claim, self.lease_seconds)
+        try:
+            async with lease.kept():
+                # After the claim: whoever changes the model counts on it (docs/decisions/0009).
+                done = await self._write(claim.points, lease, await self.indexes.settling())
+        except BaseException:
+            FAILURES.inc()
+            # Cancelled or failed as a whole: no passage's own fault, so that none of those still held rests.
+            with contextlib.suppress(VicwError):
+                await self.outbox.postpone(lease.points, seconds=0)
+            raise
+        with indexing("settle"):
+            gone = await self.outbox.settle(done)
+        await self.discard(sorted(gone))
+        for point in done:
+            INDEXED.labels(point.kind.value).inc()
+        async with self._progress:
+            self._settled += 1
+            self._progress.notify_all()
+        return len(done)
+
+    async def _write(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> list[PendingPoint]:
+        """Bring the index to what these entries say; return those that it now agrees with."""
+        done = [point for point in batch if point.kind is not PendingKind.UPSERT]
+        upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
+        if upserts:
+            self.require_room()  # before the work of embedding
+            with indexing("embed"):
+                made = await self._make(index, upserts, lease)
+            upserts = [point for point in upserts if point.point_id in made]
+            self.require_room()  # embedding took its time
+            if (await self.indexes.settling()).model != index.model:
+                raise UnavailableError("vectors", "another index has taken over meanwhile")
+            lease.require()
+            with indexing("upsert"):
+                await index.vectors.upsert([part for point in upserts for part in made[point.point_id]])
+            done += upserts
+            if self.bridges is not None:  # before they are settled: what dies here is done again
+                fresh = [Fresh(point, made[point.point_id]) for point in upserts]
+                with indexing("bridge"):
+                    await self.bridges.draw(fresh, index.vectors)
+        await self._follow(batch, lease, index)
+        return done
+
+    async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
+        """Rewrite payloads, take vectors from what has become light, remove what is gone: nothing is embedded."""
+        changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
+        parts = [part for point in changed for part in point.parts if part.chunk is not None]
+        light = [light_point(part) for part in parts if part.chunk is not None and part.chunk.is_light]
+        lightened = {point.id for point in light}
+        payloads = {part.point_id: payload_of(part) for part in parts if part.point_id not in lightened}
+        deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
+        if light and index.model.has_vectors:
+            lease.require()
+            with indexing("lighten"):
+                await index.vectors.upsert(light)
+        if payloads:
+            lease.require()
+            with indexing("payload"):
+                await index.vectors.set_payload(payloads)
+        if deletes:
+            lease.require()
+            with indexing("delete"):
+                await index.vectors.delete(deletes)
+
+    async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
+        """Return the index's points by their entries' ids; let those rest whose text its embedder fails at."""
+        if not index.model.has_vectors:
+            return {point.point_id: [] for point in upserts}
+        if self._maker is None or self._maker.embedder is not index.embedder:
+            self._maker = PointMaker(index.embedder)
+        made = await self._maker.make(upserts)
+        for point, reason in made.failed:
+            await self._rest(point, reason)
+        lease.let_go({point.point_id for point, _ in made.failed})
+        return made.points
+
+    async def _rest(self, point: PendingPoint, reason: str) -> None:
+        if point.tries + 1 >= self.max_tries:
+            _log.error("the embedder fails at a passage, which is given up", point=point.point_id, error=reason)
+            await self.outbox.postpone([point], seconds=None, error=reason)
+            return
+        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))
+        _log.warning("the embedder fails at a passage", point=point.point_id, error=reason, again_in_seconds=seconds)
+        RESTING.inc()
+        await self.outbox.postpone([point], seconds=seconds, error=reason)

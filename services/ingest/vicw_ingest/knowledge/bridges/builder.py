@@ -1,0 +1,132 @@
+"""Draws bridges whenever passages have come to the vector store: of a memory to pages, of a page to memories.
+
+A passage's entry is settled only afterwards: what dies in between is done again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+import structlog
+from prometheus_client import Counter
+
+from vicw_ingest.knowledge.bridges.candidates import Found, Fresh, Look
+from vicw_ingest.knowledge.bridges.evidence import Verdict
+from vicw_shared.clock import now
+from vicw_shared.errors import RetryableError, VicwError
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.knowledge import BRIDGE_RULES, ROOT_ALIAS
+from vicw_shared.ports import GraphStore, GraphTransaction, VectorStore, look_up
+from vicw_shared.settings import IngestSettings
+from vicw_shared.uids import edge_id
+
+_log = structlog.get_logger()
+DRAWN = Counter("vicw_bridges_total", "Bridges drawn between pages and memories", ["type"])
+FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no bridges could be drawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Bridges:
+    """Draws bridges of at least ``confidence``, at most ``most`` of a type for each page; 0 draws none."""
+
+    graph: GraphStore
+    registry: EdgeRegistry
+    confidence: float
+    most: int
+
+    async def draw(self, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
+        """Draw the bridges of passages that are in ``vectors`` by now.
+
+        Raises RetryableError; any other failure costs these passages their bridges, and nothing else.
+        """
+        if not self.most:
+            return
+        of_tenant: dict[str, list[Fresh]] = defaultdict(list)
+        for one in fresh:
+            of_tenant[one.item.tenant].append(one)
+        for tenant, passages in of_tenant.items():
+            try:
+                if await look_up(self.graph, tenant, [ROOT_ALIAS], limit=1):
+                    await self._draw(tenant, passages, vectors)
+            except RetryableError:
+                raise
+            except VicwError as error:
+                FAILED.inc()
+                _log.warning("no bridges could be drawn", error=str(error))
+
+    async def _draw(self, tenant: str, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
+        found, look = Found(), Look(self.graph, vectors, tenant, now())
+        for one in fresh:
+            if one.item.retired_at is not None:
+                continue
+            page = await look.page_of(one.item)
+            if page is not None:
+                await look.from_page(one, page, found)
+            else:
+                await look.from_memory(one, found)
+        pairs = {ends: v for ends, v in found.verdicts.items() if v.confidence >= self.confidence}
+        for context in sorted({found.nodes[page].context for page, _ in pairs}):
+            mine = {ends: v for ends, v in pairs.items() if found.nodes[ends[0]].context == context}
+            await self.graph.write(tenant, context, partial(self._store, verdicts=mine))
+
+    async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], Verdict]) -> None:
+        """Store bridges, and keep of each page's only the surest of a type."""
+        uids = {uid for ends in verdicts for uid in ends}
+        live = {uid: node for uid, node in (await transaction.nodes(sorted(uids))).items() if node.retired_at is None}
+        instant = now()
+        new = [
+            edge
+            for (page, other), verdict in verdicts.items()
+            if page in live and other in live
+            for edge in [self._edge(live[page], live[other], verdict, instant)]
+            if edge is not None
+        ]
+        pages = sorted({page for page, _ in verdicts if page in live})
+        stored = await transaction.edges(pages, sorted({edge.type for edge in new}))
+        drawn = {edge.id: edge for edge in stored if edge.created_by.startswith(BRIDGE_RULES)}
+        surer = [e for e in new if e.id not in drawn or drawn[e.id].weight < e.weight]
+        kept = _surest({**drawn, **{edge.id: edge for edge in surer}}.values(), set(pages), self.most)
+        await transaction.drop_edges([edge for uid, edge in drawn.items() if uid not in kept])
+        put = [edge for edge in surer if edge.id in kept]
+        await transaction.put_edges(put)
+        for edge in put:
+            DRAWN.labels(edge.type).inc()
+
+    def _edge(self, page: Node, other: Node, verdict: Verdict, instant: datetime) -> Edge | None:
+        source, target = (other, page) if verdict.type == "IMPLEMENTS" else (page, other)
+        edge_type = self.registry.get(verdict.type)
+        if (source.label, target.label) not in edge_type.pairs:
+            return None
+        item = str(page.metadata["item"])
+        return Edge(
+            id=edge_id(verdict.type, source.uid, target.uid, told_by=item),
+            type=verdict.type,
+            source=source.uid,
+            target=target.uid,
+            weight=round(edge_type.weight * verdict.confidence, 4),
+            created_at=instant,
+            created_by=verdict.rule,
+            properties={"confidence": verdict.confidence, TOLD_BY: item},
+        )
+
+
+def bridges_of(graph: GraphStore, registry: EdgeRegistry, settings: IngestSettings) -> Bridges:
+    """Return what draws bridges as the settings say."""
+    return Bridges(graph, registry, settings.bridge_confidence, settings.bridges)
+
+
+def _surest(edges: Iterable[Edge], pages: set[str], most: int) -> set[str]:
+    """Return the ids of the surest edges of each page and type, of equals the newest."""
+    groups: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+    for edge in edges:
+        groups[edge.target if edge.type == "IMPLEMENTS" else edge.source, edge.type].append(edge)
+    kept: set[str] = set()
+    for (page, _), group in groups.items():
+        group.sort(key=lambda edge: (-edge.weight, -edge.created_at.timestamp(), edge.id))
+        kept |= {edge.id for edge in (group[:most] if page in pages else group)}
+    return kept

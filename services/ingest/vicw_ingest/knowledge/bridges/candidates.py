@@ -1,0 +1,201 @@
+"""Looks for the other sides of bridges: pages for a memory's passage, memories and code for a page's.
+
+Of what a passage is like only a few are looked at, so that the work for it is bounded whatever there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_ingest.knowledge.bridges.evidence import Verdict, judge, names_of, subjects_in
+from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
+from vicw_shared.model import Label, Node
+from vicw_shared.model.knowledge import BRIDGE_RULES, FILE, PAGE, is_knowledge, page_uid
+from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope, VectorQuery, VectorStore, look_up
+from vicw_shared.text import fold
+
+_QUERIES = 4
+_HITS = 8
+_SOUGHT_CHARS = 2000
+_THINGS = 100
+_NAMESAKES = 20
+_KNOWLEDGE = (PAGE, FILE)
+_NOT_DESCRIBED = frozenset({"tag", "bucket", "url", "amount", "date", "handle", "module"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A passage that has just come to the store, with the vectors that were made of it: its own, its sentences'."""
+
+    point: PendingPoint
+    made: Sequence[Point]
+
+    @property
+    def item(self) -> Node:
+        """The item that it proves."""
+        assert self.point.item is not None
+        return self.point.item
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        assert self.point.chunk is not None
+        return self.point.chunk.text or ""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it stands for its item: what is looked for once an item is looked for then."""
+        return self.item.qdrant_id == self.point.point_id
+
+    def vectors(self) -> list[NDArray[np.float32]]:
+        """Return what to look for: its own vector, and those of a few sentences, rules first."""
+        said = {statement.uid: statement.text or "" for statement in self.point.statements}
+        sentences = [point for point in self.made if point.id in said]
+        sentences.sort(key=lambda point: not is_rule(said[point.id]))
+        own = [point for point in self.made if point.id == self.point.point_id]
+        return [point.dense for point in (*own, *sentences[:_QUERIES]) if point.dense is not None]
+
+
+@dataclass(slots=True)
+class Found:
+    """What speaks for bridges of one tenant: the best verdict for each pair of ends, and the nodes of these."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+
+    def add(self, page: Node, other: Node, verdict: Verdict | None) -> None:
+        """Take a verdict down if it is the surest of these two, and both are live."""
+        if verdict is None or other.retired_at is not None or page.retired_at is not None:
+            return
+        known = self.verdicts.get((page.uid, other.uid))
+        if known is None or verdict.confidence > known.confidence:
+            self.nodes |= {page.uid: page, other.uid: other}
+            self.verdicts[page.uid, other.uid] = verdict
+
+
+@dataclass(slots=True)
+class Look:
+    """Looks for the other sides of a tenant's bridges."""
+
+    graph: GraphStore
+    vectors: VectorStore
+    tenant: str
+    at: datetime
+    _pages: dict[str, Node | None] = field(default_factory=dict)
+
+    async def page_of(self, item: Node) -> Node | None:
+        """Return the page that an item is a version of, None for a memory."""
+        if item.uid not in self._pages:
+            uid = page_uid(item.tenant, item.context, item.source_id or "")
+            node = (await self.graph.nodes(self.tenant, [uid])).get(uid) if item.subtype in _KNOWLEDGE else None
+            mine = node is not None and is_knowledge(node) and node.metadata.get("item") == item.uid
+            self._pages[item.uid] = node if mine else None
+        return self._pages[item.uid]
+
+    async def from_memory(self, fresh: Fresh, found: Found) -> None:
+        """Find pages that a memory is governed or described by, or implements."""
+        scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
+        memory, text = fresh.item, fresh.text
+        cosines = await self._alike(scope, fresh)
+        for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * _HITS):
+            cosines.setdefault(hit.uid, 0.0)
+        named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
+        pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
+        for page, cosine in pages.values():
+            found.add(page, memory, judge(page, memory, text, cosine, by_key=page.uid in named))
+        if fresh.is_first:
+            spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
+            beside = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
+            await self._described([neighbour.node for neighbour in beside], found)
+
+    async def from_page(self, fresh: Fresh, page: Node, found: Found) -> None:
+        """Find memories that a page describes or governs, code that implements it, and what its title names."""
+        scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
+        subjects = subjects_in(page)
+        if page.subtype == FILE:
+            for other in await self._with_keys(keys_in(fresh.text), page):
+                found.add(other, page, judge(other, page, fresh.text, 0.0, by_key=True))
+            return
+        cosines = await self._alike(scope, fresh)
+        if fresh.is_first:
+            words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
+            for hit in await self.graph.find(scope, wider(words), 4 * _HITS):
+                cosines.setdefault(hit.uid, 0.0)
+            code = replace(scope, subtypes=(FILE,), subtypes_none=())
+            for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * _HITS) if subjects.keys else ():
+                cosines.setdefault(hit.uid, 0.0)
+            named = await look_up(self.graph, self.tenant, list(names_of(page)), limit=_NAMESAKES)
+            await self._described([node for nodes in named.values() for node in nodes], found, page)
+        texts = await self.graph.texts(self.tenant, list(cosines))
+        items = await self._items_of(cosines)
+        for chunk, item in items.items():
+            other = await self.page_of(item) or item
+            if other.uid != page.uid:
+                text = texts.get(chunk, "")
+                keys = [key for key in keys_in(text) if key in subjects.keys]
+                by_key = any(named.uid == page.uid for named in await self._with_keys(keys, other))
+                found.add(page, other, judge(page, other, text, cosines[chunk], by_key=by_key))
+
+    async def _alike(self, scope: Scope, fresh: Fresh) -> dict[str, float]:
+        """Return the passages most like a passage or its sentences, with the best cosine of each."""
+        best: dict[str, float] = {}
+        for vector in fresh.vectors():
+            query = VectorQuery(scope=scope, limit=_HITS, dense=vector, label=Label.CHUNK)
+            for hit in await self.vectors.search(query):
+                if hit.score > best.get(hit.id, -1.0):
+                    best[hit.id] = hit.score
+        return best
+
+    async def _items_of(self, chunks: Iterable[str]) -> dict[str, Node]:
+        owners = await self.graph.owners(self.tenant, list(chunks))
+        items = await self.graph.nodes(self.tenant, list({ref.uid for ref in owners.values()}))
+        return {chunk: items[ref.uid] for chunk, ref in owners.items() if ref.uid in items}
+
+    async def _pages_of(self, cosines: Mapping[str, float]) -> dict[str, tuple[Node, float]]:
+        """Return the pages that passages are of, with the best cosine of each."""
+        best: dict[str, tuple[Node, float]] = {}
+        for chunk, item in (await self._items_of(cosines)).items():
+            page = await self.page_of(item)
+            if page is not None and cosines[chunk] >= best.get(page.uid, (page, 0.0))[1]:
+                best[page.uid] = page, cosines[chunk]
+        return best
+
+    async def _with_keys(self, keys: Sequence[str], memory: Node) -> list[Node]:
+        """Return the pages that ids in a memory mean.
+
+        Of several pages with an id it is the one of the memory's folder, else of its context; else nobody knows.
+        """
+        named = await look_up(self.graph, self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
+        meant: list[Node] = []
+        for nodes in named.values():
+            pages = [node for node in nodes if node.subtype == PAGE and is_knowledge(node)]
+            near = [page for page in pages if page.context == memory.context]
+            same = [page for page in near if page.metadata["folder"] == memory.metadata.get("folder")]
+            closest = same or near or pages
+            meant += closest if len(closest) == 1 else ()
+        return meant
+
+    async def _described(self, things: Sequence[Node], found: Found, page: Node | None = None) -> None:
+        """Find the pages, or this page, whose title or alias names one of these things."""
+        things = [node for node in things if _is_thing(node)]
+        names = {fold(name) for node in things for name in (node.name, *node.aliases)}
+        pages = [page] if page is not None else []
+        if page is None and names:
+            named = await look_up(self.graph, self.tenant, sorted(names), limit=_NAMESAKES)
+            pages = [node for nodes in named.values() for node in nodes if node.subtype == PAGE and is_knowledge(node)]
+        for one in {node.uid: node for node in pages}.values():
+            sure = names_of(one)
+            for thing in things:
+                best = max((sure.get(fold(name), 0.0) for name in (thing.name, *thing.aliases)), default=0.0)
+                found.add(one, thing, Verdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None)
+
+
+def _is_thing(node: Node) -> bool:
+    """Tell whether a page may describe a node by its name: a named thing that is no page, tag, date or the like."""
+    named = node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
+    return named and not is_knowledge(node) and fold(node.subtype) not in _NOT_DESCRIBED

@@ -1,0 +1,183 @@
+"""Files pages away inside the transaction of a write: their nodes, what contains them, and where their links lead.
+
+Whatever a page tells (its item's property ``item`` of an edge) goes when its item does; what other pages of the folder
+link to is looked up anew each time, so that a link is mended, or broken, by the page that comes, moves or goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import accumulate
+
+from vicw_ingest.extraction.code.model import SymbolKind
+from vicw_ingest.knowledge.catalogue import Catalogue, Entry, load
+from vicw_ingest.knowledge.link_resolver import External, Leading, Step
+from vicw_ingest.knowledge.nodes import edge_of, external_node, folder_node, page_node, section_nodes
+from vicw_ingest.knowledge.pages import Page
+from vicw_ingest.knowledge.record import PageRecord
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.knowledge import is_knowledge, page_uid
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
+from vicw_shared.uids import context_uid
+from vicw_shared.wire.knowledge import LinkProblem
+
+_BY = "knowledge"
+_SYMBOLS = frozenset(SymbolKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A page that is new or has changed, with its item and the item's passages."""
+
+    page: Page
+    item: Node
+    chunks: Sequence[Node]
+
+
+@dataclass(slots=True)
+class Filing:
+    """Files pages of one context."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    root: Node
+    _nodes: dict[str, Node] = field(default_factory=dict)
+    _edges: list[Edge] = field(default_factory=list)
+    _dropped: list[Edge] = field(default_factory=list)
+
+    async def file(self, filed: Sequence[Filed], gone: Sequence[str]) -> dict[str, tuple[LinkProblem, ...]]:
+        """Store pages, and let go of those whose items (ids) are ``gone`` or are pages no more.
+
+        Return the links that lead nowhere, by the uids of the pages' items. Their items are stored already, what they
+        told of before is gone.
+        """
+        before = await self._before([*(f.item.source_id or "" for f in filed), *gone])
+        folders = {f.page.folder for f in filed} | {str(node.metadata["folder"]) for node in before.values()}
+        problems: dict[str, tuple[LinkProblem, ...]] = {}
+        for folder in sorted(folders):
+            catalogue = await load(self.transaction, self.root.tenant, self.root.context, folder)
+            for one in filed:
+                if one.page.folder == folder:
+                    catalogue.add(self._page(one, before))
+            self._folders(catalogue)
+            problems |= await self._link(catalogue)
+        await self._store()
+        return problems
+
+    async def _before(self, ids: Sequence[str]) -> dict[str, Node]:
+        """Return the page nodes that these items had, by uid."""
+        uids = [page_uid(self.root.tenant, self.root.context, item) for item in ids]
+        found = await self.transaction.nodes(uids) if uids else {}
+        return {uid: node for uid, node in found.items() if is_knowledge(node)}
+
+    def _page(self, filed: Filed, before: Mapping[str, Node]) -> Entry:
+        """Note a page's node and sections, and what is told by the page alone."""
+        page, item = filed.page, filed.item
+        node = page_node(page, item, self.now, before.get(page_uid(item.tenant, item.context, item.source_id or "")))
+        sections = section_nodes(page, node, self.now)
+        first = filed.chunks[0]
+        self._note(node, *(section for _, section in sections))
+        self._tell("MENTIONS", item.uid, node.uid, item)
+        self._tell("EVIDENCED_BY", node.uid, first.uid, item)
+        above: list[tuple[int, str]] = [(0, node.uid)]
+        ends = list(accumulate(len(chunk.text or "") for chunk in filed.chunks))
+        for heading, section in sections:
+            while above[-1][0] >= heading.level:
+                above.pop()
+            self._tell("CONTAINS", above[-1][1], section.uid, item)
+            proof = next((n for n, end in enumerate(ends) if heading.start < end), len(ends) - 1)
+            self._tell("EVIDENCED_BY", section.uid, filed.chunks[proof].uid, item)
+            above.append((heading.level, section.uid))
+        home = folder_node(self.root, page.folder, page.parent, self.now)
+        self._tell("CONTAINS", home.uid, node.uid, item)
+        if page.is_index:
+            self._tell("HAS_INDEX", home.uid, node.uid, item)
+        if page.is_entry:
+            self._tell("HAS_ENTRYPOINT", home.uid, node.uid, item)
+        return Entry(node, PageRecord.of(node), fresh=True)
+
+    def _folders(self, catalogue: Catalogue) -> None:
+        """Keep a node for each folder that has pages, one in the other, and for no other."""
+        wanted = {"", *catalogue.places} if catalogue.entries else set()
+        for path in sorted(wanted - catalogue.folders.keys()):
+            node = folder_node(self.root, catalogue.folder, path, self.now)
+            self._note(node)
+            if path:
+                above = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
+                self._edges.append(edge_of(self.registry, "CONTAINS", above.uid, node.uid, self.now, _BY))
+        for path in sorted(catalogue.folders.keys() - wanted):
+            node = catalogue.folders[path]
+            self._nodes[node.uid] = replace(node, retired_at=self.now)
+            above = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
+            self._dropped.append(edge_of(self.registry, "CONTAINS", above.uid, node.uid, self.now, _BY))
+
+    async def _link(self, catalogue: Catalogue) -> dict[str, tuple[LinkProblem, ...]]:
+        leading = Leading(catalogue, self.root, await self._symbols(catalogue))
+        problems: dict[str, tuple[LinkProblem, ...]] = {}
+        external: dict[str, External] = {}
+        followed = await asyncio.to_thread(leading.follow)
+        for entry, steps in zip(catalogue.entries, followed, strict=True):
+            external |= {step.uid: step.external for step in steps if step.external is not None and step.uid}
+            self._lead(entry, steps, leading)
+            problems[entry.record.item] = tuple(step.problem for step in steps if step.problem is not None)
+        known = await self.transaction.nodes(list(external))
+        for uid, outside in external.items():
+            if uid not in known or known[uid].retired_at is not None:
+                self._note(external_node(uid, outside, self.root, self.now))
+        return problems
+
+    def _lead(self, entry: Entry, steps: Sequence[Step], leading: Leading) -> None:
+        """Note where a page's links lead, as far as that is news."""
+        uids, record = tuple(step.uid for step in steps), entry.record
+        wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
+        if not entry.fresh:
+            if uids == record.leads_to:
+                return
+            stale = [uid for uid in record.leads_to if uid is not None and uid not in uids]
+            for uid in dict.fromkeys(stale):
+                for edge_type in leading.types:
+                    self._dropped.append(self._told(edge_type, entry.node.uid, uid, record.item))
+        for edge_type, uid in sorted(wanted):
+            self._edges.append(self._told(edge_type, entry.node.uid, uid, record.item))
+        self._nodes[entry.node.uid] = replace(entry.node, metadata=record.model_copy(update={"leads_to": uids}).dump())
+
+    async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
+        """Return the uids of what code of the context defines, by the folded names that pages have for it."""
+        names = {fold(name) for entry in catalogue.entries for name in Leading.names_of_code(entry)}
+        found = await self.transaction.named(sorted(names)) if names else {}
+        symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in found.items()}
+        uids = [node.uid for nodes in symbols.values() for node in nodes]
+        edges = await self.transaction.edges(uids, ["CONTAINS"], Direction.IN) if uids else []
+        defined = {edge.target for edge in edges}
+        certain = {name: [node.uid for node in nodes if node.uid in defined] for name, nodes in symbols.items()}
+        return {name: uids[0] for name, uids in certain.items() if len(uids) == 1}
+
+    def _note(self, *nodes: Node) -> None:
+        for node in nodes:
+            self._nodes[node.uid] = node
+            self._edges.append(edge_of(self.registry, "BELONGS_TO", node.uid, self.root.uid, self.now, _BY))
+
+    def _tell(self, edge_type: str, source: str, target: str, item: Node) -> None:
+        self._edges.append(self._told(edge_type, source, target, item.uid))
+
+    def _told(self, edge_type: str, source: str, target: str, item: str) -> Edge:
+        return edge_of(self.registry, edge_type, source, target, self.now, _BY, item=item)
+
+    async def _store(self) -> None:
+        await self.transaction.put_nodes(list(self._nodes.values()))
+        await self.transaction.drop_edges(self._dropped)
+        await self.transaction.put_edges(list({edge.id: edge for edge in self._edges}.values()))
+
+
+async def let_go(transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, items: Sequence[Node]) -> None:
+    """Take those of these items of a context that were pages, and are retired by now, out of their folders."""
+    ids = [item.source_id for item in items if item.source_id is not None]
+    if ids:
+        uid = context_uid(items[0].tenant, items[0].context)
+        root = (await transaction.nodes([uid]))[uid]
+        await Filing(transaction, registry, now, root).file([], ids)

@@ -1,0 +1,46 @@
+"""What a knowledge folder holds, for whoever keeps it in step: the use case behind ``GET /knowledge``."""
+
+from __future__ import annotations
+
+from vicw_ingest.knowledge.catalogue import Catalogue, Entry, read
+from vicw_ingest.knowledge.link_resolver import Leading
+from vicw_shared.model import Node
+from vicw_shared.ports import GraphStore
+from vicw_shared.uids import context_uid
+from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPage, KnownPages
+
+
+async def list_pages(graph: GraphStore, tenant: str, asked: KnowledgeQuery) -> KnownPages:
+    """Return a page of a folder's pages, by path, then id; none of a folder that is not known."""
+    uid = context_uid(tenant, asked.context)
+    root = (await graph.nodes(tenant, [uid])).get(uid)
+    catalogue = await read(graph, tenant, asked.context, asked.folder) if root is not None else Catalogue(asked.folder)
+    entries = sorted(catalogue.entries, key=_mark)
+    rest = [entry for entry in entries if asked.after is None or _mark(entry) > asked.after]
+    shown = rest[: asked.limit]
+    return KnownPages(
+        context=asked.context,
+        folder=asked.folder,
+        pages=tuple(_known(entry, catalogue, root) for entry in shown if root is not None),
+        next=_mark(shown[-1]) if len(rest) > len(shown) else None,
+    )
+
+
+def _mark(entry: Entry) -> str:
+    """Return what puts a page in its place: its path, and its id where two say that they are the same file."""
+    return f"{entry.path}\t{entry.record.id}"
+
+
+def _known(entry: Entry, catalogue: Catalogue, root: Node) -> KnownPage:
+    said = entry.record
+    leading = Leading(catalogue, root, {})
+    steps = (leading.step(link, entry) for link in said.links)
+    return KnownPage(
+        id=said.id,
+        uid=entry.node.uid,
+        path=entry.path,
+        title=entry.node.name,
+        key=said.key,
+        sha256=said.sha256,
+        links=tuple(step.problem for step in steps if step.problem is not None),
+    )

@@ -1,0 +1,220 @@
+"""From placed drafts to the nodes and edges around them (seed 003 §3.1, "Graph Materialization")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from prometheus_client import Counter
+
+from vicw_ingest.extraction.acyclic import ORDERED, misplaced
+from vicw_ingest.extraction.caller import End
+from vicw_ingest.extraction.linking.linker import Placing
+from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.linking.previous_turn import Preceding
+from vicw_ingest.extraction.model import Reading
+from vicw_ingest.identity.users import STATED_BY, USER, Users
+from vicw_ingest.plan.caller_extraction import Telling
+from vicw_ingest.plan.drafts import Draft, speaker_subtype
+from vicw_ingest.plan.named_entities import Naming
+from vicw_ingest.plan.passages import passages_of, standing_on
+from vicw_shared.edge_factory import CALLER, Ties
+from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.text import fold
+
+CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a request adds: nodes and edges, what was made of each item, and which nodes it says new things of.
+
+    What was ``made`` leaves statements out: they are an item's own sentences.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    made: dict[int, list[Node]] = field(default_factory=dict)
+    described: set[str] = field(default_factory=set)
+
+
+class Materialiser:
+    """Builds the plan of one request."""
+
+    def __init__(
+        self,
+        transaction: GraphTransaction,
+        registry: EdgeRegistry,
+        now: datetime,
+        root: Node,
+        hub_edges: int,
+    ) -> None:
+        self._transaction = transaction
+        self._root = root
+        self._ties = Ties(registry, now)
+        self._naming = Naming(transaction, now, root)
+        self._telling = Telling(self._naming, self._ties, {})
+        self._plan = Plan()
+        self._users = Users()
+        self._placing = Placing(transaction, registry, now, root, hub_edges)
+
+    def know(self, pages: Iterable[Node]) -> None:
+        """Take what is called as one of these pages' files for that page, whatever is known besides."""
+        self._placing.known.given |= {fold(page.source): page for page in pages if page.source is not None}
+
+    async def plan(
+        self,
+        drafts: Sequence[Draft],
+        nodes: Mapping[int, Node],
+        ends: Mapping[str, End],
+        readings: Mapping[int, Reading],
+    ) -> Plan:
+        """Return the nodes and edges of all drafts.
+
+        ``ends`` are the items that relations may name, ``readings`` what was read in some drafts, by their index.
+        """
+        about = await self._naming.subjects(drafts)
+        self._telling.ends = ends
+        self._placing.together = {draft.key: nodes[draft.index] for draft in drafts}
+        places = await self._places(drafts, nodes, about, readings)
+        for draft, place in zip(drafts, places, strict=True):
+            await self._add_item(draft, place)
+        return await self._settled(places)
+
+    async def add(self, place: Place) -> Plan:
+        """Return the nodes and edges of what was read in an item that is stored already."""
+        await self._placing.known.look_up((), [place.reading])
+        self._show(await self._add_reading(place), place)
+        clashing = await self._naming.leave_out_clashes()
+        self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
+        return await self._settled([place])
+
+    async def _settled(self, places: Sequence[Place]) -> Plan:
+        standing = await self._naming.settle()
+        self._plan.edges = standing.edges(self._plan.edges)
+        self._plan.made = {index: standing.nodes(made) for index, made in self._plan.made.items()}
+        await self._drop_circles({place.item.uid: place.item for place in places})
+        named = self._naming.nodes.values()
+        self._plan.nodes += named
+        self._plan.edges += [self._ties.edge("BELONGS_TO", node.uid, self._root.uid) for node in named]
+        return self._plan
+
+    async def _places(
+        self,
+        drafts: Sequence[Draft],
+        nodes: Mapping[int, Node],
+        about: Mapping[str, Node],
+        readings: Mapping[int, Reading],
+    ) -> list[Place]:
+        """Return each item as it is stored: its passages, who speaks, to whom, of whom, and after what."""
+        read = {nodes[draft.index].uid: readings[draft.index] for draft in drafts if draft.index in readings}
+        preceding = Preceding(self._transaction, [nodes[draft.index] for draft in drafts])
+        before = await preceding.of(read)
+        listeners = preceding.addressees(read, before)
+        speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
+        await self._placing.known.look_up({*speakers, *listeners.values()}, list(read.values()))
+        named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
+        self._users = await Users.of(self._transaction, self._root, named)
+        return [
+            Place(
+                item := standing_on(nodes[draft.index], draft.passages),
+                passages_of(item, draft.passages, verbatim=draft.verbatim),
+                read.get(item.uid, Reading()),
+                speaker=self._speaking(draft),
+                addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
+                previous=before.get(item.uid),
+                whom=[about.get(name) or self._naming.name(Label.ENTITY, "person", name) for name in draft.item.about],
+            )
+            for draft in drafts
+        ]
+
+    async def _add_item(self, draft: Draft, place: Place) -> None:
+        item, chunks, whom = place.item, place.chunks, place.whom
+        self._plan.nodes += [item, *chunks]
+        made = self._plan.made[draft.index] = list(chunks)
+        for node in (item, *chunks):
+            self._plan.edges.append(self._ties.edge("BELONGS_TO", node.uid, self._root.uid))
+        self._plan.edges += [self._ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        if place.speaker is not None:
+            self._plan.edges.append(self._ties.edge("INITIATED", place.speaker.uid, item.uid))
+            made.append(place.speaker)
+        made += self._add_user(draft, place)
+        marks = [("tag", tag) for tag in draft.item.tags]
+        marks += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
+        for subtype, name in marks:
+            concept = self._naming.name(Label.CONCEPT, subtype, name)
+            self._plan.edges.append(self._ties.edge("TAGGED", item.uid, concept.uid, by=CALLER))
+            made.append(concept)
+        self._plan.edges += [self._ties.edge("ABOUT", item.uid, person.uid, by=CALLER) for person in whom]
+        told, edges = self._telling.of(draft, item, chunks)
+        self._plan.edges += edges
+        told += await self._add_reading(place)
+        self._show(told, place)
+        made += [*whom, *(node for node in told if not node.is_statement)]
+
+    def _show(self, told: Sequence[Node], place: Place) -> None:
+        """What a memory tells of is seen by those whom the memory is about."""
+        events = [node for node in told if node.label is Label.EVENT]
+        self._plan.edges += [
+            self._ties.edge("ABOUT", event.uid, person.uid, by=CALLER, item=place.item.uid)
+            for event in events
+            for person in place.whom
+        ]
+
+    def _speaking(self, draft: Draft) -> Node | None:
+        """Return who says an item. Under a user's id nobody is taken for somebody of a longer name."""
+        name = draft.item.speaker
+        if name is None:
+            return None
+        if draft.item.user is not None and not self._users.is_called(name):
+            person = self._naming.name(Label.ENTITY, speaker_subtype(name), name)
+            self._users.introduce(person)
+            self._placing.known.introduce(person)
+        return self._speaker(name)
+
+    def _add_user(self, draft: Draft, place: Place) -> list[Node]:
+        if draft.item.user is None:
+            return []
+        user = self._naming.name(Label.ENTITY, USER, draft.item.user)
+        self._plan.edges.append(self._ties.edge(STATED_BY, place.item.uid, user.uid))
+        if place.speaker is not None and draft.item.speaker is not None:
+            known = self._placing.known
+            person = self._users.person(user, draft.item.speaker, place.speaker, known.stands_for)
+            if person is not None:
+                self._plan.edges.append(self._ties.edge(IS_PERSON, user.uid, person.uid))
+        return [user]
+
+    def _speaker(self, name: str) -> Node:
+        node = self._placing.known.person(name, speaker_subtype(name))
+        return self._naming.note(node)
+
+    async def _add_reading(self, place: Place) -> list[Node]:
+        placed = await self._placing.place(place)
+        for node in (*placed.named, *placed.slots, *placed.events):
+            self._naming.note(node)
+        self._plan.edges += placed.edges
+        return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
+
+    async def _drop_circles(self, items: Mapping[str, Node]) -> None:
+        """Leave out what would make a cause follow its effect. Raises InvalidInputError where a caller says so."""
+        ordered = [edge for edge in self._plan.edges if edge.type in ORDERED]
+        if not ordered:
+            return
+        ends = {uid for edge in ordered for uid in (edge.source, edge.target)}
+        near = {**self._naming.nodes, **items}
+        known = await self._transaction.nodes(sorted(ends - near.keys()))
+        wrong = await misplaced(self._transaction, ordered, {**known, **near})
+        refused = [(self._telling.paths[uid], reason) for uid, reason in wrong.items() if uid in self._telling.paths]
+        if refused:
+            raise InvalidInputError(
+                *(
+                    FieldProblem(path, reason, "Turn it round, leave it out, or mend the times")
+                    for path, reason in refused
+                )
+            )
+        CIRCLES.inc(len(wrong))
+        self._plan.edges = [edge for edge in self._plan.edges if edge.id not in wrong]

@@ -1,0 +1,68 @@
+"""What is answered of each item of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vicw_ingest.dedup.links import Linking, held_before, linked
+from vicw_ingest.dedup.model import Source
+from vicw_ingest.plan.drafts import Draft
+from vicw_ingest.response.created_nodes import made_of, reference
+from vicw_ingest.secrets.request_scan import Masked
+from vicw_shared.model import Node
+from vicw_shared.ports import GraphTransaction
+from vicw_shared.wire.ingest import ExtractionState, IngestedItem, ItemStatus
+from vicw_shared.wire.knowledge import LinkProblem
+
+Links = Mapping[str, tuple[LinkProblem, ...]]
+"""Links of pages that lead nowhere, by the uids of the pages' items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a transaction has stored, by the items' indexes, and what it found: ``latest`` versions, by id."""
+
+    nodes: Mapping[int, Node]
+    latest: Mapping[str, Node]
+    made: Mapping[int, Sequence[Node]]
+    links: Links
+    unread: frozenset[int]
+    masked: Masked
+    linking: Linking
+
+    async def outcomes(self, drafts: Sequence[Draft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
+        """Return the outcome of each draft, in order."""
+        kept = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
+        made_before, sources_before = await made_of(transaction, kept), await held_before(transaction, kept)
+        return tuple(self._outcome(draft, made_before, sources_before) for draft in drafts)
+
+    def _outcome(
+        self, draft: Draft, made_before: Mapping[str, Sequence[Node]], sources_before: Mapping[str, Sequence[Source]]
+    ) -> IngestedItem:
+        node = self.nodes.get(draft.index)
+        previous = self.latest.get(draft.item.id) if draft.item.id is not None else None
+        masked = self.masked.get(draft.index, ())
+        if draft.index in self.linking.held | self.linking.dropped:
+            return linked(draft, self.linking.echoes[draft.index].sources, node, masked)
+        if node is not None:
+            status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
+            around = self.made.get(draft.index, ())
+        else:
+            assert previous is not None
+            if previous.uid in sources_before:
+                return linked(draft, sources_before[previous.uid], previous, masked)
+            node, status, around = previous, ItemStatus.UNCHANGED, made_before[previous.uid]
+        return IngestedItem(
+            id=draft.item.id,
+            uid=node.uid,
+            status=status,
+            label=node.label,
+            flow_id=node.flow_id,
+            flow_step=node.flow_step,
+            nodes=tuple(reference(made_node) for made_node in around),
+            extraction=ExtractionState.PENDING if draft.index in self.unread & self.nodes.keys() else None,
+            masked=masked,
+            sources=self.linking.told(draft.index) if draft.index in self.nodes else (),
+            links=self.links.get(node.uid, ()),
+        )

@@ -1,0 +1,85 @@
+"""Finds secrets in a text, and puts a word of their kind in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from vicw_ingest.secrets.formats import FORMATS, FormatSeeker, Span
+from vicw_ingest.secrets.named_secrets import NAMES, in_header, in_url, named, of_curl
+from vicw_ingest.secrets.pem import private_key
+
+type Seeker = Callable[[str, int], Iterator[Span]]
+
+_SHORTEST = 6
+_BEST, _BY_FORM, _BY_NAME = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Where a secret stands in its text, and its kind, such as ``aws-access-key``."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """Return the secrets of a text, in order, none overlapping another."""
+    if len(text) < _SHORTEST:
+        return []
+    found = [
+        (start, end, doubt, kind)
+        for marker, at, _ in _MARKERS.find_matches_as_indexes(text)
+        for doubt, seek in (_SEEKERS[marker],)
+        for start, end, kind in seek(text, at)
+    ]
+    return _united(sorted(found)) if found else []
+
+
+def mask(text: str, secrets: Sequence[Secret]) -> str:
+    """Return the text with ``[secret: KIND]`` in place of each secret. Masked text has no secrets."""
+    parts, done = [], 0
+    for secret in secrets:
+        parts += [text[done : secret.start], placeholder(secret.kind)]
+        done = secret.end
+    return "".join([*parts, text[done:]])
+
+
+def placeholder(kind: str) -> str:
+    """Return what stands in place of a secret of a kind."""
+    return f"[secret: {kind}]"
+
+
+def _united(found: Sequence[tuple[int, int, int, str]]) -> list[Secret]:
+    """Make one of those that overlap: all of their characters, and the kind that is known best."""
+    united: list[Secret] = []
+    best = 0
+    for start, end, doubt, kind in found:
+        if united and start < united[-1].end:
+            last = united[-1]
+            united[-1] = Secret(last.start, max(last.end, end), kind if doubt < best else last.kind)
+            best = min(best, doubt)
+        else:
+            united.append(Secret(start, end, kind))
+            best = doubt
+    return united
+
+
+def _seekers() -> dict[str, tuple[int, Seeker]]:
+    """Return, by the mark that a secret may stand at, what looks for it there, and how little it knows of it."""
+    seekers: dict[str, tuple[int, Seeker]] = {"PRIVATE KEY": (_BEST, private_key)}
+    for form in FORMATS:
+        seekers |= {head: (_BY_FORM, FormatSeeker(form, head)) for head in form.heads.split()}
+    words: dict[str, Seeker] = {word: named(word) for word in NAMES}
+    words |= {"://": in_url, "authorization": in_header, "curl": of_curl}
+    for word, seek in words.items():
+        seekers |= dict.fromkeys((word, word.upper(), word.title()), (_BY_NAME, seek))
+    return seekers
+
+
+_BY_MARK = _seekers()
+_SEEKERS = list(_BY_MARK.values())
+_MARKERS = AhoCorasick(list(_BY_MARK), matchkind=MatchKind.LeftmostLongest, implementation=Implementation.DFA)

@@ -1,0 +1,110 @@
+"""Versions: an updated item retires its earlier version, which stays for time travel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.versions.retirement import Retired, Retirement
+from vicw_shared.edge_factory import ECHO, Ties, moved
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.knowledge import BRIDGE_RULES
+from vicw_shared.ports import GraphTransaction
+
+_OWN = frozenset(
+    {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
+)
+"""Types that every version derives anew from its own content; another item's telling of one is carried over."""
+
+
+def _is_own(edge: Edge) -> bool:
+    """Tell whether an edge is derived anew: by each version, or when its passages are indexed.
+
+    What repeats a version repeats no other.
+    """
+    of_version = edge.type in _OWN and TOLD_BY not in edge.properties
+    return of_version or edge.created_by == ECHO or edge.created_by.startswith(BRIDGE_RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Replaces versions inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    retirement: Retirement
+
+    async def replace(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], Retired]:
+        """Retire the old node of each (old, new) pair, unless it was retracted before.
+
+        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version; and what
+        became of the old ones.
+        """
+        live = [(old, new) for old, new in pairs if old.retired_at is None]
+        retracted = [old.uid for old, _ in pairs if old.retired_at is not None]
+        retired = await self.retirement.retire([old for old, _ in live], {o.uid: self._valid_to(o, n) for o, n in live})
+        await self._end_earlier(live)
+        edges = [*retired.edges, *await self.transaction.edges(retracted, [t.name for t in self.registry])]
+        supersedes = [self._supersedes(old, new) for old, new in pairs]
+        return supersedes + await self._carry(edges, pairs), retired
+
+    async def _end_earlier(self, pairs: Sequence[tuple[Node, Node]]) -> None:
+        """Where the new version is of a time before the old one, it is what ended the versions before that."""
+        for old, new in pairs:
+            if self._valid_to(old, new) is not None or new.timestamp is None:
+                continue
+            version = await self._before(old)
+            while version is not None:
+                if version.valid_to is not None and version.timestamp is not None:
+                    ends = new.timestamp if version.timestamp < new.timestamp else None
+                    await self._set_end(version, ends)
+                    if ends is not None:
+                        break
+                version = await self._before(version)
+
+    async def _before(self, version: Node) -> Node | None:
+        edges = await self.transaction.edges([version.uid], ["SUPERSEDES"])
+        older = [edge.target for edge in edges if edge.source == version.uid]
+        return next(iter((await self.transaction.nodes(older)).values()), None)
+
+    async def _set_end(self, version: Node, ends: datetime | None) -> None:
+        proofs = await self.transaction.edges([version.uid], ["EVIDENCED_BY"])
+        chunks = [edge.target for edge in proofs]
+        told = [edge.source for edge in await self.transaction.edges(chunks, ["EVIDENCED_BY"])]
+        nodes = await self.transaction.nodes([version.uid, *chunks, *told])
+        mine = [node for node in nodes.values() if node.retired_at is not None]
+        await self.transaction.put_nodes([replace(node, valid_to=ends) for node in mine])
+
+    @staticmethod
+    def _valid_to(old: Node, new: Node) -> datetime | None:
+        """Return when the old version stopped being true: at a later time of the new one.
+
+        Without a later time the new version corrects the old, which then was never true.
+        """
+        if old.timestamp is None or new.timestamp is None or new.timestamp <= old.timestamp:
+            return None
+        return new.timestamp
+
+    async def _carry(self, edges: Sequence[Edge], pairs: Sequence[tuple[Node, Node]]) -> list[Edge]:
+        """Point what others say to the new version, unless that has become something the edge may not join."""
+        replaced = {old.uid: new.uid for old, new in pairs}
+        labels = {new.uid: new.label for _, new in pairs}
+        said = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_own(edge)]
+        others = {end for edge in said for end in (edge.source, edge.target)} - replaced.keys()
+        gone = {node.uid for node in (await self.transaction.nodes(list(others))).values() if node.retired_at}
+        carried = []
+        for edge in said:
+            if not gone.isdisjoint((edge.source, edge.target)):
+                continue
+            source, target = replaced.get(edge.source, edge.source), replaced.get(edge.target, edge.target)
+            allowed = self.registry.get(edge.type).pairs
+            if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
+                continue
+            carried.append(moved(edge, source, target))
+        return carried
+
+    def _supersedes(self, old: Node, new: Node) -> Edge:
+        return Ties(self.registry, self.now).edge("SUPERSEDES", new.uid, old.uid)

@@ -1,0 +1,157 @@
+"""What leaves the present: items with their passages and events, and what rested on these items alone.
+
+Nothing is erased: a retired node keeps its edges to others of its item, so that the past can still be seen
+(docs/decisions/0002). What has no end in time is dropped: edges between things that live on. An event of which others
+tell, too, is from then on as these tell of it. A named thing is retired once no edge joins it to anything live, unless
+a person has merged or renamed it; who names it again revives it. That a user is a person keeps neither of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.dedup.inheritance import Inheritance
+from vicw_ingest.identity.users import USER, release_users
+from vicw_ingest.versions.shared_events import retold
+from vicw_shared.canonical import MERGED_INTO, is_guess
+from vicw_shared.chains import Chains
+from vicw_shared.dreams import by_dreams
+from vicw_shared.edge_factory import DREAM
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import DESCRIPTION, UNHOLDING
+from vicw_shared.model.knowledge import BRIDGES, is_knowledge
+from vicw_shared.model.names import is_named_thing
+from vicw_shared.ports import Direction, GraphTransaction
+from vicw_shared.text import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """What became of some items: the ``edges`` that touched them, those ``dropped``, and the nodes ``beside`` them.
+
+    Those beside may rest on nothing now: named things among them are judged once all that is new is stored.
+    ``heirs`` are items that had no text but theirs, and have it themselves now.
+    """
+
+    edges: Sequence[Edge] = ()
+    dropped: Sequence[Edge] = ()
+    beside: frozenset[str] = frozenset()
+    heirs: frozenset[str] = frozenset()
+
+    @property
+    def descriptions(self) -> set[tuple[str, object]]:
+        """What the items said that things are, with the uids of these."""
+        return {(edge.target, edge.properties[DESCRIPTION]) for edge in self.edges if DESCRIPTION in edge.properties}
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Retires inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    chains: Chains
+
+    async def retire(self, items: Sequence[Node], ends: Mapping[str, datetime | None]) -> Retired:
+        """Retire live items, and close the chains where they stood.
+
+        ``ends`` says by their uids until when they were true; None: they were wrong, and never true.
+        """
+        if not items:
+            return Retired()
+        uids = [item.uid for item in items]
+        edges = await self.transaction.edges(uids, [t.name for t in self.registry])
+        events = await self._retire_nodes(items, ends, edges)
+        await self.chains.unlink(uids)
+        told = await self.transaction.told_by(uids)
+        history = {*uids, *events}
+        dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
+        await self.transaction.drop_edges(dropped)
+        if shared := {edge.source for edge in dropped if edge.type == "EVIDENCED_BY"}:
+            await self.transaction.put_nodes(await retold(self.transaction, shared))
+        beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
+        if dreamt := by_dreams(edges):
+            await self.transaction.drop_edges(dreamt)
+            edges = [edge for edge in edges if edge.created_by != DREAM]
+        heirs = await Inheritance(self.transaction, self.registry, self.now).settle(items, edges)
+        return Retired(edges, dropped, frozenset(beside - history), heirs)
+
+    async def _retire_nodes(
+        self, items: Sequence[Node], ends: Mapping[str, datetime | None], edges: Iterable[Edge]
+    ) -> set[str]:
+        """Retire items, their passages, and the events that nothing else proves; return the uids of the events."""
+        item_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY" and e.source in ends}
+        proofs = await self.transaction.edges(list(item_of), ["EVIDENCED_BY"])
+        item_of |= {e.source: item_of[e.target] for e in proofs if e.source not in ends}
+        nodes = await self.transaction.nodes(list(item_of))
+        events = {node.uid for node in nodes.values() if node.label is Label.EVENT}
+        events -= await self._proven_elsewhere(events, item_of)
+        mine = [node for node in nodes.values() if node.label is Label.CHUNK or node.uid in events]
+        retired = [replace(item, retired_at=self.now, valid_to=ends[item.uid]) for item in items]
+        retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in mine]
+        await self.transaction.put_nodes(retired)
+        return events
+
+    async def _proven_elsewhere(self, events: Iterable[str], retiring: Mapping[str, str]) -> set[str]:
+        """Return those of these events that a live passage of another item proves."""
+        proofs = await self.transaction.edges(list(events), ["EVIDENCED_BY"], Direction.OUT)
+        others = [proof for proof in proofs if proof.target not in retiring]
+        passages = await self.transaction.nodes([proof.target for proof in others])
+        return {proof.source for proof in others if passages[proof.target].retired_at is None}
+
+    async def release(
+        self, retired: Retired, context: str, *, told_of: Collection[str] = (), told: Collection[str] = ()
+    ) -> None:
+        """Judge the named things of a ``context`` that stood beside what was retired.
+
+        What nothing live speaks of any more is retired, too; what only a retired item has described is described by
+        another, or not at all. Comes after all that the transaction stores: ``told_of`` are the nodes it has put,
+        ``told`` the edges, by id. Things of other contexts are left to these, under whose lock they are.
+        """
+        if not retired.beside:
+            return
+        nodes = (await self.transaction.nodes(list(retired.beside))).values()
+        things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
+        users = [thing for thing in things.values() if fold(thing.subtype) == USER]
+        loose = [
+            uid for uid, thing in things.items() if uid not in told_of and (not thing.aliases or is_knowledge(thing))
+        ]
+        await self._let_go_of_guesses(loose)
+        alone = await self.transaction.isolated(loose)
+        await self.transaction.drop_edges(await self.transaction.edges(sorted(alone), BRIDGES))
+        changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
+        said = retired.descriptions
+        changed += await self._described_anew(
+            [t for t in things.values() if t.uid not in alone and (t.uid, t.text) in said]
+        )
+        if changed:
+            await self.transaction.put_nodes(changed)
+        await release_users(self.transaction, users, alone, told)
+
+    async def _let_go_of_guesses(self, things: Collection[str]) -> None:
+        """Drop the guesses that one of these is another, where nothing else joins it to anything live."""
+        merges = await self.transaction.edges(sorted(things), [MERGED_INTO])
+        guesses = [edge for edge in merges if is_guess(edge)]
+        loose = {end for edge in guesses for end in (edge.source, edge.target)} & set(things)
+        if not loose:
+            return
+        types = [edge_type.name for edge_type in self.registry if edge_type.name not in UNHOLDING]
+        edges = [edge for edge in await self.transaction.edges(sorted(loose), types) if not is_guess(edge)]
+        ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
+        pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]
+        alone = loose - {one for one, other in pairs if other in ends and ends[other].retired_at is None}
+        await self.transaction.drop_edges([e for e in guesses if not alone.isdisjoint((e.source, e.target))])
+
+    async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
+        """Return things with the first description that a live item gives of each, where it is another."""
+        mentions = await self.transaction.edges([thing.uid for thing in things], ["MENTIONS"], Direction.IN)
+        told = sorted((m for m in mentions if DESCRIPTION in m.properties), key=lambda m: (m.created_at, m.id))
+        tellers = await self.transaction.nodes(list({mention.source for mention in told}))
+        texts: dict[str, str] = {}
+        for mention in told:
+            if tellers[mention.source].retired_at is None:
+                texts.setdefault(mention.target, str(mention.properties[DESCRIPTION]))
+        return [replace(t, text=texts.get(t.uid)) for t in things if t.text != texts.get(t.uid)]

@@ -1,0 +1,75 @@
+"""Events that others tell of, too: they are as these tell of them, once who told of them first is gone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from vicw_ingest.extraction.linking.event_coreference import words_of
+from vicw_ingest.plan.drafts import headline
+from vicw_shared.language.sentences import sentences
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import Direction, GraphTransaction
+
+_WORD = re.compile(r"(?:\b(?:an?|the)\s+)?\w+", re.IGNORECASE)
+"""A word with its article."""
+
+
+async def retold(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
+    """Return those of these events that nobody tells of who told of them so, as the first tells of them who does.
+
+    What is true counts, and what is retired where nothing else is left.
+    """
+    proofs = await transaction.edges(sorted(uids), ["EVIDENCED_BY"], Direction.OUT) if uids else []
+    nodes = await transaction.nodes(sorted({*uids, *(proof.target for proof in proofs)}))
+    tellings: dict[str, list[Node]] = defaultdict(list)
+    for proof in proofs:
+        if (passage := nodes.get(proof.target)) is not None and passage.label is Label.CHUNK:
+            tellings[proof.source].append(passage)
+    events = {uid: nodes[uid] for uid in tellings if uid in nodes and _is_told_of(nodes[uid])}
+    told = {uid: _as_told(event, _first_tellings(tellings[uid])) for uid, event in events.items()}
+    return [event for uid, event in told.items() if event != events[uid]]
+
+
+def _is_told_of(node: Node) -> bool:
+    """Tell whether a node is what texts tell of: things have proofs, too."""
+    return node.label is Label.EVENT and node.content_hash is None
+
+
+def _first_tellings(passages: Sequence[Node]) -> list[Node]:
+    live = [passage for passage in passages if passage.retired_at is None] or passages
+    return sorted(live, key=lambda one: (one.created_at, one.timestamp or one.created_at, one.uid))
+
+
+def _as_told(event: Node, passages: Sequence[Node]) -> Node:
+    """Return an event as the first of these passages tells of it, or as it is where one of them told just that."""
+    words = frozenset(words_of(event.text or ""))
+    said = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
+    if any(_is_told(event, passage) for passage in said):
+        return event
+    first = (said or passages)[0]
+    text = event.text if said else _nearest(first.text or "", words)
+    return replace(
+        event,
+        name=headline(text or ""),
+        text=text,
+        speaker=first.speaker,
+        timestamp=first.timestamp if event.timestamp_inferred else event.timestamp,
+        metadata={},
+    )
+
+
+def _is_told(event: Node, passage: Node) -> bool:
+    """Tell whether an event is by whom, and of when, a passage is."""
+    same = not event.timestamp_inferred or event.timestamp == passage.timestamp
+    return same and event.speaker == passage.speaker
+
+
+def _nearest(text: str, words: frozenset[str]) -> str:
+    """Return the part of a sentence of a text that has most of these words: from the first to the last of them."""
+    parts = [text[span.start : span.end] for span in sentences(text)]
+    best = max(parts, key=lambda part: len(words & {*words_of(part)}), default=text)
+    found = [one for one in _WORD.finditer(best) if not words.isdisjoint(words_of(one[0]))]
+    return best[found[0].start() : found[-1].end()] if found else best

@@ -1,0 +1,175 @@
+"""What replaced what: the statements of a slot in order of time, each judged against those that stand before it.
+
+Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
+differs from unless that is better known, or it is hearsay itself; then both stand, and contradict each other. Runs
+after all else that a transaction stores, for every slot that it has touched, and always from all that is live in the
+slot: so what comes late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vicw_ingest.extraction.linking.attribute_claims import BY, is_claim
+from vicw_ingest.extraction.rules.attribute_claims import Claim, agrees, supersedes
+from vicw_shared.edge_factory import Ties
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
+from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.names import SLOT
+from vicw_shared.ports import Direction, GraphTransaction
+
+_TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
+_SLOT, _UNTIL = "slot", "until"
+_MOST = 200
+"""Statements of a slot that are judged, the newest: what is older has been replaced, or is told all the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A live statement in a slot, and how well it is known: by the one concerned 3, others 2, from hearsay 1."""
+
+    statement: Node
+    item: Node
+    claim: Claim
+    rank: int
+    order: int
+
+    @property
+    def at(self) -> tuple[object, ...]:
+        return (*(chain_key(HAPPENED_AFTER, self.item) or (0,)), self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """Keeps slots in order inside one transaction."""
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+
+    async def settle(self, touched: Collection[str]) -> set[str]:
+        """Judge the slots among nodes that were touched; return the items whose passages changed."""
+        nodes = await self.transaction.nodes(sorted(touched))
+        slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
+        mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
+        told = [edge for edge in mentions if is_claim(edge)]
+        if not told:
+            return set()
+        said = await self._said(told)
+        wanted = {edge.id: edge for slot, all_said in said.items() for edge in self._judged(slot, all_said)}
+        statements = sorted({edge.source for edge in told})
+        known = await self.transaction.edges(statements, _TYPES)
+        mine = [edge for edge in known if edge.created_by == BY and edge.properties.get(_SLOT) in said]
+        stale = [edge for edge in mine if edge.id not in wanted or wanted[edge.id].properties != edge.properties]
+        kept = {edge.id for edge in mine} - {edge.id for edge in stale}
+        added = [edge for uid, edge in wanted.items() if uid not in kept]
+        await self.transaction.drop_edges(stale)
+        await self.transaction.put_edges(added)
+        return await self._date({edge.target for edge in (*stale, *added)})
+
+    async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Said]]:
+        """Return what is live in each slot, in order of time; slots where nothing is are there, too."""
+        uids = {uid for edge in told for uid in (edge.source, str(edge.properties[TOLD_BY]))}
+        nodes = await self.transaction.nodes(sorted(uids))
+        said: dict[str, list[_Said]] = {edge.target: [] for edge in told}
+        for edge in told:
+            statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[TOLD_BY]))
+            if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
+                continue
+            tells = edge.properties
+            ended, weak, changed = (bool(tells.get(name)) for name in ("ended", "weak", "now"))
+            attribute, value = str(tells["attribute"]), str(tells["value"])
+            claim = Claim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
+            rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
+            said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
+        return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
+
+    def _judged(self, slot: str, said: Iterable[_Said]) -> list[Edge]:
+        """Return the edges between the statements of a slot."""
+        edges: list[Edge] = []
+        standing: list[_Said] = []
+        for new in said:
+            left = []
+            for old in standing:
+                verdict = _verdict(new, old)
+                if verdict is not None:
+                    edges.append(self._edge(verdict, slot, new, old))
+                if verdict != "SUPERSEDES":
+                    left.append(old)
+            standing = [*left, new]
+        return edges
+
+    def _edge(self, edge_type: str, slot: str, new: _Said, old: _Said) -> Edge:
+        said: dict[str, object] = {_SLOT: slot}
+        if edge_type == "SUPERSEDES":
+            said[_UNTIL] = _until(new, old).isoformat()
+        item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
+        return Ties(self.registry, self.now).edge(
+            edge_type, *uids, by=BY, item=item, told_by=item, desc=slot, said=said
+        )
+
+    async def _date(self, changed: Collection[str]) -> set[str]:
+        """Say of statements, and of passages that say nothing else, until when they were true; return their items."""
+        ends = await self._ends(sorted(changed))
+        nodes = await self.transaction.nodes(sorted(changed))
+        live = [node for node in nodes.values() if node.retired_at is None]
+        dated = {node.uid: replace(node, valid_to=ends[node.uid]) for node in live}
+        proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
+        found = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
+        passages = {uid: passage for uid, passage in found.items() if passage.retired_at is None}
+        proven = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
+        said = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
+        until: dict[str, list[datetime | None]] = defaultdict(list)
+        for edge in proven:
+            if said[edge.source].is_statement and said[edge.source].retired_at is None:
+                until[edge.target].append(said[edge.source].valid_to)
+        over = [replace(passage, valid_to=_last(until[uid])) for uid, passage in passages.items()]
+        await self.transaction.put_nodes([*dated.values(), *over])
+        return {edge.source for edge in proven if said[edge.source].content_hash is not None}
+
+    async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
+        """Return until when each was true: until the last of all that it says was replaced.
+
+        Slots of one ``order`` are of one claim, told of several things: it is replaced if one of them is.
+        """
+        claim_of: dict[tuple[str, str], str] = {}
+        claims: dict[str, dict[str, datetime | None]] = defaultdict(dict)
+        for edge in await self.transaction.edges(statements, ["MENTIONS"], Direction.OUT):
+            if is_claim(edge):
+                claim = claim_of[edge.source, edge.target] = f"{edge.created_by} {edge.properties['order']}"
+                claims[edge.source][claim] = None
+        for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
+            if edge.created_by == BY:
+                claim = claim_of[edge.target, str(edge.properties[_SLOT])]
+                claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
+        return {uid: _last(list(claims[uid].values())) for uid in statements}
+
+
+def _verdict(new: _Said, old: _Said) -> str | None:
+    """Return the type of the edge from a newer statement to an older one, None where both stand side by side."""
+    if agrees(new.claim, old.claim):
+        if new.rank > old.rank == 1:
+            return "SUPERSEDES"  # what was hearsay is known first-hand now
+        return "SUPPORTS" if new.item.speaker != old.item.speaker else None
+    if not supersedes(new.claim, old.claim):
+        return None
+    if new.rank == 1:
+        return "CONTRADICTS"  # hearsay replaces nothing, not even hearsay
+    return "SUPERSEDES" if new.rank >= old.rank else "CONTRADICTS"
+
+
+def _until(new: _Said, old: _Said) -> datetime:
+    """Return when the older stopped being true: when the newer began to be, if that is after it was said."""
+    began, said = new.statement.timestamp, old.item.timestamp
+    told = new.item.timestamp or new.item.created_at
+    return began if began is not None and (said is None or began > said) else told
+
+
+def _last(ends: Sequence[datetime | None]) -> datetime | None:
+    """Return the latest of ends, None if one is open."""
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None

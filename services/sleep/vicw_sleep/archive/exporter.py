@@ -1,0 +1,255 @@
+"""Out of a store: every context as it was at one moment, while others write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES, DeclaredType, Manifest
+from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
+from vicw_shared.archive.rows import EDGES as EDGE_ROWS
+from vicw_shared.archive.rows import KEYS as KEY_ROWS
+from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, UnreadRow, UseRow
+from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
+from vicw_shared.archive.rows import STEPS as STEP_ROWS
+from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
+from vicw_shared.archive.rows import USES as USE_ROWS
+from vicw_shared.archive.uids import UidIndex
+from vicw_shared.archive.writer import ArchiveWriter
+from vicw_shared.clock import now
+from vicw_shared.errors import NotFoundError
+from vicw_shared.extensions import Registries
+from vicw_shared.model import Edge, Label, Node
+from vicw_shared.model.keys import ApiKey
+from vicw_shared.ports import (
+    GraphSnapshot,
+    GraphTransaction,
+    ModelIdentity,
+    Receipt,
+    Step,
+    Store,
+)
+from vicw_shared.progress import Progress, silent
+from vicw_sleep.archive.import_marker import require_whole
+
+_NODES = 500
+_EDGES = 2000
+_RECORDS = 1000
+_TRIES = 3
+
+
+class Vectors(Protocol):
+    """What is needed of the vectors: ``VectorStore`` has it."""
+
+    async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the vectors of those of these points that have one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A store: its graph, and its vectors with the model that made them (both None: none that could be had)."""
+
+    graph: Store
+    vectors: Vectors | None = None
+    model: ModelIdentity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to export: of one tenant, of one context, or everything. ``keys`` are API keys that go with it."""
+
+    tenant: str | None = None
+    context: str | None = None
+    keys: Sequence[ApiKey] = ()
+
+
+async def export(
+    source: Source,
+    writer: ArchiveWriter,
+    registries: Registries,
+    wanted: Wanted,
+    *,
+    program: str,
+    progress: Progress = silent,
+) -> Manifest:
+    """Write what is ``wanted`` of a store, and put it in its place; return the manifest.
+
+    Raises NotFoundError where there is no such tenant or context, ConflictError where an import broke off, and what
+    the store and the writer raise.
+    """
+    await require_whole(source.graph.archive)
+    total = sum([await source.graph.audit.count(label) for label in Label])
+    async with source.graph.archive.snapshot() as snapshot:
+        roots = _chosen(await snapshot.roots(), wanted)
+        work = _Export(source, snapshot, writer, registries, lambda done: progress("exporting", done, max(done, total)))
+        for root in roots:
+            await work.context(root)
+        work.crossing()
+        if wanted.context is None:
+            await work.receipts(sorted({root.tenant for root in roots}))
+        await work.steps({(root.tenant, root.context) for root in roots})
+    writer.write(KEYS, KEY_ROWS, wanted.keys)
+    model = source.model if source.vectors is not None or (source.model and not source.model.has_vectors) else None
+    said = Manifest(
+        created_at=now(),
+        program=program,
+        tenant=wanted.tenant,
+        context=wanted.context,
+        model=model,
+        collections=tuple(one for one in registries.collections if one.name in work.collections),
+        edge_types=work.declared(),
+        left_out=work.left_out,
+    )
+    return writer.finish(said, model.size if model is not None else 0)
+
+
+def _chosen(roots: Sequence[Node], wanted: Wanted) -> list[Node]:
+    of_tenant = [root for root in roots if wanted.tenant in {None, root.tenant}]
+    chosen = [root for root in of_tenant if wanted.context in {None, root.context}]
+    if not chosen and (wanted.tenant, wanted.context) != (None, None):
+        known = sorted({root.context if wanted.context is not None else root.tenant for root in of_tenant or roots})
+        asked = f"context {wanted.context!r}" if wanted.context is not None else f"tenant {wanted.tenant!r}"
+        raise NotFoundError(f"There is no {asked}; there is {', '.join(map(repr, known[:20])) or 'nothing at all'}")
+    return chosen
+
+
+@dataclass(slots=True)
+class _Export:
+    source: Source
+    snapshot: GraphSnapshot
+    writer: ArchiveWriter
+    registries: Registries
+    told: Callable[[int], None]
+    collections: set[str] = field(default_factory=set)
+    left_out: dict[str, int] = field(default_factory=dict)
+    _types: set[str] = field(default_factory=set)
+    _crossing: dict[str, list[Edge]] = field(default_factory=dict)
+    _written: UidIndex = field(default_factory=UidIndex)
+
+    async def context(self, root: Node) -> None:
+        """Write a context as it was at one moment: once more where somebody has written to it meanwhile.
+
+        One that never rests is read under its lock: then nobody writes to it for so long.
+        """
+        place = self.writer.place()
+        for _ in range(_TRIES):
+            before = await self.snapshot.version(root)
+            members = await self._copy(root)
+            if await self.snapshot.version(root) == before:
+                break
+            self.writer.back(place)
+        else:
+
+            async def alone(_: GraphTransaction) -> list[str]:
+                self.writer.back(place)
+                return await self._copy(root)
+
+            members = await self.source.graph.write(root.tenant, root.context, alone)
+        self._written.add(members, [0] * len(members))
+        self.told(len(self._written))
+
+    async def _copy(self, root: Node) -> list[str]:
+        """Write a context; return the uids of its nodes."""
+        self._crossing[root.uid] = []
+        members = await self.snapshot.members(root)
+        inside, flows = set(members), dict[str, None]()
+        for number, uids in enumerate(batched(members, _NODES)):
+            found = await self.snapshot.nodes(root, uids)
+            nodes = [found[uid] for uid in uids if uid in found]
+            flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
+            await self._nodes(nodes)
+            await self._edges(root, uids, inside)
+            await self._notes(root, nodes)
+            self.told(len(self._written) + (number + 1) * _NODES)
+        await self._counters(root, sorted(flows))
+        return members
+
+    async def _nodes(self, nodes: Sequence[Node]) -> None:
+        by_collection: dict[str, list[Node]] = {}
+        for node in nodes:
+            name = self.registries.collections.of(node.label, node.subtype).name
+            by_collection.setdefault(name, []).append(node)
+        self.collections |= by_collection.keys()
+        pointed = [node.uid for node in nodes if node.indexed and (node.label is Label.CHUNK or node.is_statement)]
+        vectors = await self.source.vectors.dense(pointed) if self.source.vectors is not None and pointed else {}
+        for name, group in by_collection.items():
+            self.writer.write(f"{name}.jsonl", NODES, group)
+            if ids := [node.uid for node in group if node.uid in vectors]:
+                self.writer.embed(name, ids, np.stack([vectors[uid] for uid in ids]))
+
+    async def _edges(self, root: Node, uids: Sequence[str], inside: set[str]) -> None:
+        """Write the edges out of these nodes; those that lead to another context wait for it."""
+        after: str | None = None
+        while page := await self.snapshot.edges(root, uids, after=after, limit=_EDGES):
+            after = page[-1].id
+            self._types.update(edge.type for edge in page)
+            self.writer.write(EDGES, EDGE_ROWS, [edge for edge in page if edge.target in inside])
+            self._crossing[root.uid] += [edge for edge in page if edge.target not in inside]
+            if len(page) < _EDGES:
+                break
+
+    async def _notes(self, root: Node, nodes: Sequence[Node]) -> None:
+        """Write what is noted beside these nodes: which of them are unread, and what answers have shown."""
+        home = {"tenant": root.tenant, "context": root.context}
+        unread = await self.snapshot.unread(root, [node.uid for node in nodes if node.content_hash is not None])
+        self.writer.write(UNREAD, UNREAD_ROWS, [UnreadRow(**home, item=uid) for uid in sorted(unread)])
+        uses = await self.snapshot.uses(root, [node.uid for node in nodes if node.label in {Label.ENTITY, Label.EVENT}])
+        rows = [UseRow(**home, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
+        self.writer.write(USES, USE_ROWS, rows)
+
+    async def _counters(self, root: Node, flows: Sequence[str]) -> None:
+        home = {"tenant": root.tenant, "context": root.context}
+        for part in [(), *batched(flows, _RECORDS)]:
+            found = await self.snapshot.counters(root, part)
+            rows = [CounterRow(**home, flow=flow, value=value) for flow, value in found.flow_steps.items()]
+            if not part and found.arrival:
+                rows = [CounterRow(**home, flow=None, value=found.arrival)]
+            self.writer.write(COUNTERS, COUNTER_ROWS, rows)
+
+    def crossing(self) -> None:
+        """Write the edges between contexts, and count those to what is not exported."""
+        for edges in self._crossing.values():
+            for part in batched(sorted(edges, key=lambda edge: edge.id), _EDGES):
+                found = self._written.find([edge.target for edge in part]) >= 0
+                kept = [edge for edge, here in zip(part, found, strict=True) if here]
+                self.writer.write(EDGES, EDGE_ROWS, kept)
+                if gone := len(part) - len(kept):
+                    self.left_out["edges"] = self.left_out.get("edges", 0) + gone
+
+    async def receipts(self, tenants: Sequence[str]) -> None:
+        """Write what tenants get again when they ask again."""
+        for tenant in tenants:
+            after: Receipt | None = None
+            while page := await self.snapshot.receipts(tenant, after=after, limit=_RECORDS):
+                after = page[-1]
+                rows = [
+                    ReceiptRow(
+                        tenant=tenant,
+                        key=one.key,
+                        fingerprint=one.fingerprint,
+                        created_at=one.created_at,
+                        body=one.body,
+                    )
+                    for one in page
+                ]
+                self.writer.write(RECEIPTS, RECEIPT_ROWS, rows)
+
+    async def steps(self, homes: set[tuple[str, str]]) -> None:
+        """Write what the sleep cycle did in these contexts."""
+        before: Step | None = None
+        while page := await self.snapshot.steps(before=before, limit=_RECORDS):
+            before = page[-1]
+            self.writer.write(STEPS, STEP_ROWS, [step for step in page if (step.tenant, step.context) in homes])
+
+    def declared(self) -> tuple[DeclaredType, ...]:
+        """Return the types of the edges that were met."""
+        known = {one.name: one for one in self.registries.edges}
+        return tuple(
+            DeclaredType.of(known[name]) if name in known else DeclaredType(name=name) for name in sorted(self._types)
+        )

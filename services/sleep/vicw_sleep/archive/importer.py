@@ -1,0 +1,248 @@
+"""Into a store: what was judged, batch by batch; each batch and how far it brings the import are one transaction.
+
+The import is complete once ``vicw_sleep.check`` finds nothing wrong with the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import batched, groupby
+from operator import methodcaller
+
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES
+from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
+from vicw_shared.archive.rows import EDGES as EDGE_ROWS
+from vicw_shared.archive.rows import KEYS as KEY_ROWS
+from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, Row, RowType, UnreadRow, UseRow
+from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
+from vicw_shared.archive.rows import STEPS as STEP_ROWS
+from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
+from vicw_shared.archive.rows import USES as USE_ROWS
+from vicw_shared.errors import ConflictError
+from vicw_shared.model import Label, Node
+from vicw_shared.ports import (
+    Counters,
+    GraphTransaction,
+    KeyRing,
+    ModelIdentity,
+    Receipt,
+    Step,
+    Store,
+    Use,
+    VectorStore,
+)
+from vicw_shared.progress import Progress, silent
+from vicw_sleep.archive.import_marker import Mark, note_mark, read_mark, require_whole
+from vicw_sleep.archive.point_builder import Pointing
+from vicw_sleep.archive.validator import Home, Judged
+from vicw_sleep.check import check
+
+_BATCH = 1000
+
+type Work = Callable[[GraphTransaction], Awaitable[None]]
+type Stage = Callable[[str, int], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model's.
+
+    A store that has no model yet takes that one. ``keys`` None: API keys are left where they are.
+    """
+
+    graph: Store
+    open_vectors: Callable[[ModelIdentity], Awaitable[VectorStore | None]]
+    keys: KeyRing | None = None
+
+    def without_keys(self) -> Target:
+        """Return it with the API keys left where they are."""
+        return replace(self, keys=None)
+
+
+@dataclass(slots=True)
+class Result:
+    """What is in the store now. ``vectors`` are the export's; passages whose vectors are not there wait to be embedded.
+
+    ``violations`` are what a check has found: with any, the import is not complete.
+    """
+
+    nodes: int
+    edges: int
+    vectors: int = 0
+    violations: list[str] = field(default_factory=list)
+
+
+async def import_archive(
+    judged: Judged, target: Target, progress: Progress = silent, *, restoring: bool = False
+) -> Result:
+    """Bring an export into a store that has nothing of its tenants, or what is missing since a run broke off.
+
+    Then the store is checked. ``restoring``: the store has to be empty, and is as the export is, be that sound or not.
+    Raises ConflictError, before anything is written, where something is stored, another import is under way, or the
+    check finds something wrong already. Nothing may write to these tenants before it is over.
+    """
+    manifest, graph = judged.reader.manifest, target.graph
+    mark, check_first = await _begun(judged, graph, restoring)
+    result = Result(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
+    vectors = await target.open_vectors(manifest.model) if manifest.model is not None else None
+    points = vectors if manifest.model is not None and manifest.model.has_vectors else None
+    if check_first and (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
+        raise ConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
+    await _Import(judged, graph, mark, progress, manifest.rows()).run()
+    if vectors is not None:
+        pointing = Pointing(judged.reader, graph.outbox, vectors, progress)
+        await pointing.run()
+        result.vectors = await pointing.stored()
+    await _keys(judged, target.keys)
+    if not restoring:
+        result.violations = (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations
+    if mark.tenants and not result.violations:
+        await note_mark(graph, mark.tenants[0], None)
+    return result
+
+
+async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[Mark, bool]:
+    """Return how far the import is, and whether it begins beside others. Raises ConflictError where it may not be."""
+    manifest = judged.reader.manifest
+    fresh = Mark(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
+    mark = await read_mark(graph.archive)
+    if mark is None or mark.id != fresh.id or mark.given_up:
+        await require_whole(graph.archive)
+        mark = None
+    own = {tenant: len(await graph.contexts(tenant)) for tenant in judged.tenants}
+    beside = await graph.audit.count(Label.CONTEXT) > sum(own.values())
+    if restoring and (beside or (mark is None and any(own.values()))):
+        raise ConflictError(
+            "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
+        )
+    if mark is None and (taken := [tenant for tenant, count in own.items() if count]):
+        raise ConflictError(
+            f"Tenant {taken[0]!r} has data in this store, and an import goes into an empty tenant alone. Name another "
+            "store (--data-dir), put the export in place of all that is stored (`vicw restore --replace`), or erase "
+            f"the tenant first (`vicw forget tenant {taken[0]}`)"
+        )
+    if beside and mark is None:
+        await _require_strange(judged, graph)
+    # An earlier version's mark names no tenants. All may be written again: each write is as if it were the first.
+    return mark if mark is not None and mark.tenants else fresh, beside and mark is None
+
+
+async def _require_strange(judged: Judged, graph: Store) -> None:
+    """Raise ConflictError where the store has a node or a step of the export: a forged one has another tenant's."""
+    for name in judged.reader.manifest.node_files:
+        for part in batched(judged.reader.rows(name, NODES), _BATCH):
+            if held := await graph.audit.homes([node.uid for _, node in part]):
+                raise ConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
+    for line, step in judged.reader.rows(STEPS, STEP_ROWS):
+        if await graph.log.step(step.id) is not None:
+            raise ConflictError(f"{STEPS}, line {line}: the store has the step {step.id} already, of another tenant")
+
+
+async def _keys(judged: Judged, ring: KeyRing | None) -> None:
+    if ring is None:
+        return
+    for _, key in judged.reader.rows(KEYS, KEY_ROWS):
+        if await ring.key(key.id) is None:
+            await ring.add(replace(key, revoked_at=None))
+            if key.revoked_at is not None:
+                await ring.revoke(key.id, key.revoked_at)
+
+
+@dataclass(slots=True)
+class _Import:
+    judged: Judged
+    graph: Store
+    mark: Mark
+    progress: Progress
+    total: int
+    _done: int = 0
+
+    async def run(self) -> None:
+        """Write all that is not written yet. Contexts come first: who gives the import up looks for what is in them."""
+        reader, mark = self.judged.reader, self.mark
+        of_tenant = {tenant: (tenant, context) for tenant, context in reversed(self.judged.homes)}
+        files = sorted(reader.manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT)
+        stages: list[tuple[str, Stage]] = [(name, partial(self._rows, NODES, _home, _put_nodes)) for name, _ in files]
+        stages += [
+            (COUNTERS, partial(self._rows, COUNTER_ROWS, _home, _raise_counters)),
+            (EDGES, self._edges),
+            (UNREAD, partial(self._rows, UNREAD_ROWS, _home, _put_unread)),
+            (USES, partial(self._rows, USE_ROWS, _home, _raise_uses)),
+            (RECEIPTS, partial(self._rows, RECEIPT_ROWS, lambda row: of_tenant[row.tenant], _remember)),
+            (STEPS, partial(self._rows, STEP_ROWS, _home, _log)),
+        ]
+        start = [name for name, _ in stages].index(mark.file) if mark.file else 0
+        self._done = reader.manifest.rows([name for name, _ in stages[:start]]) + mark.line
+        for name, stage in stages[start:]:
+            await stage(name, mark.line if name == mark.file else 0)
+
+    async def _write(self, home: Home, name: str, line: int, work: Work) -> None:
+        """Write a batch that ends with a line of a file."""
+        mark = replace(self.mark, file=name, line=line)
+
+        async def both(transaction: GraphTransaction) -> None:
+            await work(transaction)
+            await transaction.mark_import(mark.dump())
+
+        await self.graph.write(*home, both)
+
+    def _told(self, lines: int) -> None:
+        self._done += lines
+        self.progress("importing", self._done, self.total)
+
+    async def _edges(self, name: str, after: int) -> None:
+        for lines in batched(self.judged.reader.rows(name, EDGE_ROWS, after=after), _BATCH):
+            homes = self.judged.homes_of([edge.source for _, edge in lines])
+            for home, group in groupby(zip(homes, lines, strict=True), lambda one: one[0]):
+                part = [line for _, line in group]
+                edges = [edge for _, edge in part]
+                await self._write(home, name, part[-1][0], methodcaller("put_edges", edges))
+                self._told(len(part))
+
+    async def _rows[T: Row](
+        self,
+        kind: RowType[T],
+        home: Callable[[T], Home],
+        work: Callable[[Sequence[T], GraphTransaction], Awaitable[None]],
+        name: str,
+        after: int,
+    ) -> None:
+        for of, group in groupby(self.judged.reader.rows(name, kind, after=after), lambda line: home(line[1])):
+            for part in batched(group, _BATCH):
+                await self._write(of, name, part[-1][0], partial(work, [row for _, row in part]))
+                self._told(len(part))
+
+
+async def _put_nodes(nodes: Sequence[Node], transaction: GraphTransaction) -> None:
+    # Whether a passage has its point, the work on points says.
+    await transaction.put_nodes([replace(node, indexed=False) for node in nodes])
+
+
+async def _raise_counters(rows: Sequence[CounterRow], transaction: GraphTransaction) -> None:
+    arrival = max((row.value for row in rows if row.flow is None), default=0)
+    await transaction.raise_counters(Counters(arrival, {row.flow: row.value for row in rows if row.flow is not None}))
+
+
+async def _put_unread(rows: Sequence[UnreadRow], transaction: GraphTransaction) -> None:
+    await transaction.put_unread([row.item for row in rows])
+
+
+async def _raise_uses(rows: Sequence[UseRow], transaction: GraphTransaction) -> None:
+    await transaction.raise_uses({row.item: Use(row.times, row.last) for row in rows})
+
+
+async def _remember(rows: Sequence[ReceiptRow], transaction: GraphTransaction) -> None:
+    for row in rows:
+        if await transaction.receipt(row.key) is None:
+            await transaction.remember(Receipt(row.key, row.fingerprint, row.created_at, row.body))
+
+
+async def _log(steps: Sequence[Step], transaction: GraphTransaction) -> None:
+    for step in steps:
+        await transaction.log_step(step)
+
+
+def _home(row: Node | CounterRow | UnreadRow | UseRow | Step) -> Home:
+    return row.tenant, row.context

@@ -1,0 +1,172 @@
+"""Adds what was dreamt, in one transaction: what was read may have changed since, so that all of it is judged again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from vicw_shared.canonical import canonical_nodes
+from vicw_shared.dreams import MAKER, by_dreams
+from vicw_shared.edge_factory import DREAM, Ties
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step
+from vicw_shared.text import fold
+from vicw_shared.uids import context_uid, make_uid, named_uid
+from vicw_sleep.dream.auto_tags import GENERIC, Tag
+from vicw_sleep.mirror.atoms import Atom
+
+STEP = "step"
+"""The property of what a dream made that names its step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamt:
+    """What was dreamt of an item: ``tags``, the surest first.
+
+    ``others`` are the items (uids) that were read for it: their tags and their words may be among its own.
+    """
+
+    atom: Atom
+    tags: Sequence[Tag] = ()
+    others: Collection[str] = ()
+
+
+@dataclass(slots=True)
+class Added:
+    """What was added: ``tags`` by the item whose step they are of, and the ``edges``."""
+
+    tags: dict[str, list[str]] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+
+    def of(self, one: Dreamt) -> Dreamt:
+        """Return what was added of what was dreamt of an item."""
+        tags = self.tags.get(one.atom.item.uid, [])
+        return Dreamt(one.atom, [tag for tag in one.tags if tag.name in tags])
+
+
+def step_id(item: str) -> str:
+    """Return the id of the step of an item (uid): it is dreamt of once."""
+    return make_uid(DREAM, item)
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most.
+
+    With ``foretold``, how many edges of a dry run each tag would have got until now, nothing is added.
+    """
+
+    transaction: GraphTransaction
+    registry: EdgeRegistry
+    now: datetime
+    most: int
+    foretold: Counter[str] | None = None
+
+    async def add(self, dreams: Sequence[Dreamt]) -> Added:
+        """Add tags to what is still as it was read, and log a step for each item that got any."""
+        items = sorted({one.atom.item.uid for one in dreams})
+        nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
+        edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
+        standing = [one for one in dreams if self._stands(nodes, one)]
+        added = Added()
+        await self._tag(standing, edges, added)
+        for one in standing:
+            if self.foretold is None and one.atom.item.uid in added.tags:
+                await self.transaction.log_step(self._step(one.atom.item, added))
+        return added
+
+    @staticmethod
+    def _stands(nodes: Mapping[str, Node], one: Dreamt) -> bool:
+        """Tell whether an item is there, and all that was read for it: what is erased leaves no tag behind."""
+        uids = (one.atom.item.uid, *one.others)
+        return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
+
+    async def _tag(self, dreams: Sequence[Dreamt], edges: Iterable[Edge], added: Added) -> None:
+        tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
+        auto = dict.fromkeys(tagged, 0)
+        for edge in edges:
+            tagged[edge.source].add(edge.target)
+            auto[edge.source] += edge.type == AUTO_TAGGED
+        names = {tag.name for one in dreams for tag in one.tags}
+        known = await self._known(dreams[0].atom.item, names) if names else {}
+        degrees = Counter(await self.transaction.degrees([node.uid for node in known.values()]) if known else {})
+        if self.foretold is not None:
+            degrees.update({node.uid: self.foretold[node.uid] for node in known.values()})
+        made: dict[str, Node] = {}
+        for one in dreams:
+            uid = one.atom.item.uid
+            room = self.most - len(one.atom.tags) - auto[uid]
+            for tag in one.tags:
+                node = known.get(tag.name)
+                if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
+                    continue
+                said = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
+                tied = Ties(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, said=said)
+                added.edges.append(tied)
+                made[node.uid] = node
+                tagged[uid].add(node.uid)
+                degrees[node.uid] += 1
+                added.tags.setdefault(uid, []).append(tag.name)
+                room -= 1
+        if added.edges and self.foretold is None:
+            await self._put(list(made.values()), added.edges)
+
+    async def _known(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
+        """Return the tag of each name, new ones, too; of one that people have given up there is none."""
+        tenant, context = item.tenant, item.context
+        uids = {named_uid(tenant, context, "tag", name): name for name in names}
+        stored = await self.transaction.nodes(list(uids))
+        stands = await canonical_nodes(self.transaction, stored.values(), within=context)
+        root = (await self.transaction.nodes([context_uid(tenant, context)]))[context_uid(tenant, context)]
+        found: dict[str, Node] = {}
+        for uid, name in uids.items():
+            node = stands.get(uid) or self._made(root, uid, name)
+            if node.retired_at is not None and node.metadata.get(MAKER) == DREAM:
+                node = self._made(root, uid, name)
+            if node.retired_at is None and node.label is Label.CONCEPT and fold(node.subtype) == "tag":
+                found[name] = node
+        return found
+
+    def _made(self, root: Node, uid: str, name: str) -> Node:
+        return Node(
+            uid=uid,
+            label=Label.CONCEPT,
+            tenant=root.tenant,
+            context=root.context,
+            name=name,
+            title=name,
+            subtype="tag",
+            domain=root.domain,
+            created_at=self.now,
+            metadata={MAKER: DREAM},
+        )
+
+    async def _put(self, tags: Sequence[Node], edges: Sequence[Edge]) -> None:
+        fresh = [tag for tag in tags if tag.created_at == self.now and tag.metadata.get(MAKER) == DREAM]
+        await self.transaction.put_nodes(fresh)
+        ties = Ties(self.registry, self.now)
+        homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
+        await self.transaction.put_edges([*homes, *edges])
+
+    def _step(self, item: Node, added: Added) -> Step:
+        return Step(
+            id=step_id(item.uid),
+            tenant=item.tenant,
+            context=item.context,
+            task=DREAM,
+            outcome=Outcome.DONE,
+            at=self.now,
+            subject=item.uid,
+            details={
+                "name": item.name,
+                "tags": added.tags[item.uid],
+            },
+        )
+
+
+def dreamt_in(edges: Iterable[Edge], step: str) -> list[Edge]:
+    """Return those of these edges that a step made."""
+    return [edge for edge in by_dreams(edges) if edge.properties.get(STEP) == step]

@@ -1,0 +1,74 @@
+"""How the sleep cycle asks a language model, where there is one: nothing waits for one that is away, or needs it.
+
+What it answers is a proposal about texts that anybody may have written: whoever asks has to judge it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from vicw_shared.errors import InvalidInputError, TooLargeError, VicwError
+from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.settings import LlmSettings
+from vicw_shared.untrusted_text import as_material
+
+_log = structlog.get_logger()
+AWAY_SECONDS = 600.0
+"""How long a model that did not answer is not asked: a slow one costs a night one answer, not one for each text."""
+
+
+class Asking:
+    """Asks ``model`` for ``at_once`` answers of ``max_tokens`` at most. Of one event loop."""
+
+    def __init__(self, model: LanguageModel, *, max_tokens: int, at_once: int) -> None:
+        self._model = model
+        self._max_tokens = max_tokens
+        self._at_once = at_once
+        self._places = asyncio.Semaphore(at_once)
+        self._away_until = float("-inf")
+
+    @property
+    def at_once(self) -> int:
+        """How many answers it has at the same time: 0 while the model is away."""
+        return 0 if time.monotonic() < self._away_until else self._at_once
+
+    async def ask(
+        self, asked: str, told: Mapping[str, object], schema: Mapping[str, object], *, tokens: int
+    ) -> Completion | None:
+        """Return the answer to ``asked`` about ``told``, of about ``tokens``; None: the model is away or refuses.
+
+        ``told`` is shown as material, ``schema`` is the JSON schema of the answer, which may be anything all the same.
+        """
+        turns = [Turn(Role.SYSTEM, asked), Turn(Role.USER, as_material(told))]
+        async with self._places:
+            if time.monotonic() < self._away_until:
+                return None
+            try:
+                return await self._model.complete(turns, schema, max_tokens=min(self._max_tokens, tokens))
+            except (InvalidInputError, TooLargeError) as error:
+                _log.info("the language model refuses a question", error=error.detail)
+                return None
+            except VicwError as error:
+                self._away_until = time.monotonic() + AWAY_SECONDS
+                _log.warning("the language model is away; the sleep cycle goes on without", error=error.detail)
+                return None
+
+
+def parsed[M: BaseModel](answer: Completion, form: type[M]) -> M | None:
+    """Return the object in an answer, whatever is around it; None: it is not in form, or cut off."""
+    start, end = answer.text.find("{"), answer.text.rfind("}")
+    try:
+        found = form.model_validate_json(answer.text[start : end + 1])
+    except (ValidationError, ValueError, RecursionError):
+        return None
+    return found if answer.finish is Finish.STOP else None
+
+
+def asking_of(model: LanguageModel | None, settings: LlmSettings) -> Asking | None:
+    """Return how the sleep cycle asks a model, if there is one."""
+    return Asking(model, max_tokens=settings.max_tokens, at_once=settings.at_once) if model is not None else None

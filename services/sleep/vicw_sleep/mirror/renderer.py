@@ -1,0 +1,184 @@
+"""The pages of the mirror as Markdown for Obsidian. Pure: what goes in alone decides what comes out.
+
+A page is linked by its name alone (``[[name]]``), which no other has: Obsidian takes ``#`` in a path for a heading.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from vicw_shared.clock import from_us, written
+from vicw_shared.model import Sensitivity
+from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Proof, Shelf
+from vicw_sleep.mirror.file_names import UNTAGGED, digest, slug
+from vicw_sleep.mirror.markdown_escape import fenced, in_line, label, shown
+
+ROOT = "vicw-mirror"
+"""Name of the page that leads to all others."""
+RULE = "\n\n---\n\n"
+"""What stands between two atoms."""
+_ID_CHARS = 80
+_slug = lru_cache(maxsize=10_000)(slug)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a bundle: which it is, who stands on it, and the names of those before and after it."""
+
+    bundle: Bundle
+    name: str
+    places: Sequence[Place]
+    earlier: str | None = None
+    later: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where it is in the mirror."""
+        return f"{folder_of(self.bundle.shelf)}/{self.name}.md"
+
+
+def folder_of(shelf: Shelf) -> str:
+    """Return the folder of a bucket and a tag: ``@bucket/#tag``."""
+    return f"@{_slug(shelf.bucket)}/#{_slug(shelf.tag) if shelf.tag else UNTAGGED}"
+
+
+def shelf_page(shelf: Shelf) -> str:
+    """Return the name of the page that lists what is in a bucket under a tag."""
+    return f"{_slug(shelf.tag) if shelf.tag else UNTAGGED}_{_digest('shelf', shelf.bucket, shelf.tag)}"
+
+
+def bucket_page(bucket: str) -> str:
+    """Return the name of the page that lists the tags of a bucket."""
+    return f"{_slug(bucket)}_{_digest('bucket', bucket)}"
+
+
+def bucket_path(bucket: str) -> str:
+    """Return where the page is that lists the tags of a bucket."""
+    return f"@{_slug(bucket)}/{bucket_page(bucket)}.md"
+
+
+def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[Page]:
+    """Return the pages of a bundle. The first has its name alone, the others the day and uid that they begin with."""
+    first = f"{_slug(bundle.name)}_{bundle.key}"
+    names = [first, *(f"{first}_{from_us(cut[0][0]).date().isoformat()}_{cut[0][2][-12:]}" for cut in cuts[1:])]
+    around = zip([None, *names], names, [*names[1:], None], cuts, strict=False)
+    return [Page(bundle, name, cut, earlier, later) for earlier, name, later, cut in around]
+
+
+def section_of(atom: Atom) -> str:
+    """Return an atom as it stands on each of its pages: its head, its text, and what proves it."""
+    item = atom.item
+    title = in_line(item.title or atom.text) or "…"
+    said = [_when(atom), item.subtype, item.speaker or "", item.context]
+    said += [] if item.sensitivity is Sensitivity.PUBLIC else [item.sensitivity.value]
+    facts = [in_line(fact) for fact in said if fact] + [
+        _link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves
+    ]
+    facts += ["auto-tags: " + in_line(", ".join(atom.auto_tags))] if atom.auto_tags else []
+    head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
+    body = fenced(atom.text) if atom.is_code else shown(atom.text)
+    return "\n\n".join([head, body, *map(_proof, atom.proofs)])
+
+
+def _when(atom: Atom) -> str:
+    """Return when it happened; of what stands for several from when to when."""
+    last = written(atom.happened_at)
+    first = min((proof.item.timestamp for proof in atom.proofs if proof.item.timestamp), default=None)
+    return last if first is None or (began := written(first)) == last else f"{began} to {last}"
+
+
+def render(page: Page, sections: Mapping[str, str]) -> str:
+    """Return a page. Atoms without a section, which have gone meanwhile, are left out."""
+    atoms = [sections[uid] for _, _, uid in page.places if uid in sections]
+    return RULE.join(filter(None, [_head(page), *atoms, _onward(page)])) + "\n"
+
+
+def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
+    """Return the page that leads to all others, from each bucket's name and how many tags it has."""
+    lines = [f"- {_link(bucket_page(name), f'@{name}')} · {_count(tags, 'tag')}" for name, tags in buckets]
+    return _listing("What is remembered", f"{_count(atoms, 'atom')}. Made by VICW, which reads no edits.", lines)
+
+
+def render_bucket(bucket: str, shelves: Sequence[tuple[Shelf, int]]) -> str:
+    """Return the page of a bucket, from its shelves and how many atoms each has."""
+    lines = [f"- {_link(shelf_page(shelf), _called_tag(shelf))} · {_count(atoms, 'atom')}" for shelf, atoms in shelves]
+    return _listing(f"@{bucket}", _link(ROOT, "mirror"), lines)
+
+
+def render_shelf(shelf: Shelf, bundles: Sequence[tuple[Bundle, int, int]]) -> str:
+    """Return the page of a bucket and a tag, from its bundles, how many atoms and how many pages each has."""
+    lines = []
+    for bundle, atoms, pages in bundles:
+        first = f"{_slug(bundle.name)}_{bundle.key}"
+        more = f" on {pages} pages" if pages > 1 else ""
+        lines.append(f"- {_link(first, bundle.name)} · {_count(atoms, 'atom')}{more} · {in_line(bundle.context)}")
+    trail = f"{_link(ROOT, 'mirror')} › {_link(bucket_page(shelf.bucket), f'@{shelf.bucket}')}"
+    return _listing(f"@{shelf.bucket} {_called_tag(shelf)}", trail, lines)
+
+
+def _listing(title: str, trail: str, lines: Sequence[str]) -> str:
+    return f"# {in_line(title)}\n\n{trail}\n\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _head(page: Page) -> str:
+    bundle, shelf = page.bundle, page.bundle.shelf
+    tag = re.sub(r"[^\w/-]+", "-", shelf.tag).strip("-/")
+    matter = {"bucket": shelf.bucket, "tag": shelf.tag, "context": bundle.context, bundle.kind: bundle.source}
+    lines = [f"{name}: {_quoted(value)}" for name, value in matter.items()]
+    lines += [f"tags: [{_quoted(tag)}]"] if tag else []
+    trail = [_link(ROOT, "mirror"), _link(bucket_page(shelf.bucket), f"@{shelf.bucket}")]
+    trail.append(_link(shelf_page(shelf), _called_tag(shelf)))
+    front = "\n".join(["---", *lines, f"atoms: {len(page.places)}", "---"])
+    onward = _onward(page)
+    return f"{front}\n\n# {in_line(bundle.name)}\n\n{' › '.join(trail)}" + (f"\n\n{onward}" if onward else "")
+
+
+def _onward(page: Page) -> str:
+    ways = [
+        f"← {_link(page.earlier, 'earlier')}" if page.earlier else "",
+        f"{_link(page.later, 'later')} →" if page.later else "",
+    ]
+    return " · ".join(filter(None, ways))
+
+
+def _proof(proof: Proof) -> str:
+    item = proof.item
+    facts = [
+        f"\\[{in_line(item.source_id or item.uid, _ID_CHARS)}\\]",
+        written(item.timestamp),
+        in_line(item.speaker or ""),
+    ]
+    lines = (f"[!quote]- {' · '.join(filter(None, facts))}", *shown(proof.text).split("\n"))
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _called(shelf: Shelf) -> str:
+    return f"@{shelf.bucket} {_called_tag(shelf)}"
+
+
+def _called_tag(shelf: Shelf) -> str:
+    return f"#{shelf.tag}" if shelf.tag else "untagged"
+
+
+@lru_cache(maxsize=10_000)
+def _link(name: str, called: str) -> str:
+    return f"[[{name}|{label(called)}]]"
+
+
+@lru_cache(maxsize=10_000)
+def _digest(*parts: str) -> str:
+    return digest(*parts)
+
+
+def _quoted(text: str) -> str:
+    """Return text as a string of YAML, which is one of JSON. Of two brackets there Obsidian makes a link, too."""
+    seen = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+    return json.dumps(re.sub(r"\[(?=\[)", "[ ", seen), ensure_ascii=False)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,223 @@
+"""The use case: go through the names of each context → find those alike → merge what is one → log each merge's step.
+
+A merge is one edge, as a person's is, and marked as a guess (``vicw_shared.canonical.is_guess``). What is below the
+threshold, or has something against it, is left: ``vicw entities candidates`` proposes it. Any number of these may be at
+work, and any may die: merges of a tenant go one at a time, and each is judged by the transaction that makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from prometheus_client import Counter
+
+from vicw_shared.canonical import MERGED_INTO, is_guess
+from vicw_shared.edge_factory import RESOLVE
+from vicw_shared.identity.merge import LOCK, Decision
+from vicw_shared.identity.pairs import Alike, Place, names_of, pairs_among
+from vicw_shared.model import Edge, EdgeRegistry, Label, Node
+from vicw_shared.ports import (
+    Direction,
+    GraphTransaction,
+    Nodes,
+    Outcome,
+    Store,
+    scan_pages,
+)
+from vicw_shared.progress import Progress, silent
+from vicw_shared.undo import undoable
+from vicw_sleep.resolve.match_rules import may_be_one
+from vicw_sleep.resolve.merge_decision import Decided, Deciding, Fate, step_id, take_back
+from vicw_sleep.scheduler import Deadline
+
+_PAGE = 100
+MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
+LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
+SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
+
+type Told = Callable[[Decided], None]
+"""Is told of each pair that was judged, and of each that was split."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is merged: names of a likeness of ``threshold`` and more, of things named with ``shared`` same others.
+
+    So many ``names`` of a context are compared with each other at a time.
+    """
+
+    threshold: float = 0.95
+    shared: int = 2
+    names: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where a run has come to: all contexts up to ``done`` (uid) are gone through.
+
+    Of the next one, ``context``, the names up to ``behind`` are; of those that follow, the pairs up to ``judged``.
+    """
+
+    done: str | None = None
+    context: str | None = None
+    behind: Place | None = None
+    judged: tuple[float, str, str] | None = None
+
+    @property
+    def written(self) -> list[object]:
+        """What ``read`` takes, as JSON."""
+        return list(astuple(self))
+
+    @classmethod
+    def read(cls, written: Sequence[Any]) -> Bookmark:
+        """Return the bookmark that was written: JSON knows no tuples."""
+        fields: list[Any] = [tuple(field) if isinstance(field, list) else field for field in written]
+        return cls(*fields)
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did: ``names`` compared, of the likely pairs ``merged`` and ``left``; where the next goes on.
+
+    Those ``split`` were merged before, and something has come to speak against it.
+    """
+
+    names: int = 0
+    merged: int = 0
+    left: int = 0
+    split: int = 0
+    next: Bookmark | None = None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were judged."""
+        return self.merged + self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Merges what is one, and takes back."""
+
+    graph: Store
+    registry: EdgeRegistry
+    told: Told = field(default=lambda decided: None)
+    progress: Progress = silent
+
+    async def run(
+        self,
+        rules: Rules,
+        *,
+        now: datetime,
+        dry: bool = False,
+        start: Bookmark | None = None,
+        most: int | None = None,
+        names: int | None = None,
+        seconds: float | None = None,
+    ) -> Done:
+        """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
+
+        With ``most`` pairs judged, so many ``names`` compared or ``seconds`` gone, it ends after a pair; without, when
+        it is through.
+        """
+        done, deadline = Done(), Deadline(seconds)
+
+        def is_enough() -> bool:
+            return deadline.passed or (most is not None and done.pairs >= most)
+
+        async for root, mark in self._contexts(start):
+            place: Bookmark | None = mark
+            while place is not None:
+                place = await self._compare(root, place, rules, done, now=now, dry=dry, is_enough=is_enough)
+                self.progress("comparing", done.names, 0)
+                if is_enough() or (names is not None and done.names >= names):
+                    done.next = place or Bookmark(done=root.uid)
+                    return done
+        return done
+
+    async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> bool:
+        """Split what a step has merged; return False if a person had decided of it since. It is not merged again.
+
+        Raises NotFoundError for a step that cannot be undone, with the reason.
+        """
+        step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
+
+        async def work(transaction: GraphTransaction) -> bool:
+            return await take_back(transaction, step, Decision(step.tenant, now, self.registry))
+
+        return await self.graph.write(step.tenant, LOCK, work)
+
+    async def _contexts(self, start: Bookmark | None) -> AsyncIterator[tuple[Node, Bookmark]]:
+        """Yield the roots of contexts, of all tenants, each with the place to begin at."""
+        after = start.done if start is not None else None
+        async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
+            for root in page:
+                here = start is not None and start.context == root.uid
+                yield root, start if start is not None and here else Bookmark(after, root.uid)
+                after = root.uid
+
+    async def _compare(
+        self,
+        root: Node,
+        at: Bookmark,
+        rules: Rules,
+        done: Done,
+        *,
+        now: datetime,
+        dry: bool,
+        is_enough: Callable[[], bool],
+    ) -> Bookmark | None:
+        """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
+        tenant, context = root.tenant, root.name
+        names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
+        if at.judged is None:
+            done.names += len(names.things)
+            await self._doubt(tenant, names.things, done, now=now, dry=dry)
+        found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
+        likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
+        behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
+        judged = at.judged
+        for pair in behind:
+            if judged != at.judged and is_enough():
+                return replace(at, judged=judged)
+            await self._judge(pair, rules, done, now=now, dry=dry)
+            judged = _place(pair)
+        return None if names.complete else replace(at, behind=names.last, judged=None)
+
+    async def _doubt(self, tenant: str, things: Sequence[Node], done: Done, *, now: datetime, dry: bool) -> None:
+        """Judge anew what was merged by a guess: what was told since may speak against it."""
+        out = [(MERGED_INTO, Direction.OUT)]
+        merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
+        for guess in (one.edge for one in merges if is_guess(one.edge)):
+
+            async def work(transaction: GraphTransaction, guess: Edge = guess) -> Decided | None:
+                return await Deciding(transaction, self.registry, now, 0).doubt(guess, dry=dry)
+
+            if (decided := await self.graph.write(tenant, LOCK, work)) is not None:
+                self.told(decided)
+                done.split += 1
+                SPLIT.inc(not dry)
+
+    async def _judge(self, pair: Alike, rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
+        async def work(transaction: GraphTransaction) -> Decided:
+            return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
+
+        step = await self.graph.log.step(step_id(pair.things))
+        if step is not None and step.outcome is Outcome.UNDONE:
+            decided = Decided(Fate.LEAVE, pair.things, "a merge of the two was undone")
+        else:
+            decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
+        self.told(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
+        is_merged = decided.fate is Fate.MERGE
+        done.merged += is_merged
+        done.left += not is_merged
+        if not dry:
+            (MERGED if is_merged else LEFT).inc()
+
+
+def _place(pair: Alike) -> tuple[float, str, str]:
+    """Return a pair's place among those of its context: the likeliest come first."""
+    one, other = sorted(node.uid for node in pair.things)
+    return -pair.score, one, other

@@ -1,0 +1,106 @@
+"""Backups in a folder: named by their time, packed or not, so many of them kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.problems import refusal
+from vicw_shared.archive.writer import is_archive
+from vicw_shared.errors import NotFoundError, StorageFullError
+
+PACKED = ".tar.gz"
+_NAME = re.compile(r"vicw-\d{8}T\d{6}Z(\.tar\.gz)?")
+
+
+def name_at(at: datetime) -> str:
+    """Return the name of a backup, in the order of time."""
+    return f"vicw-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def pack(backup: Path) -> Path:
+    """Make a tar of a backup's folder and remove the folder; return the tar. Raises StorageFullError."""
+    packed, aside = backup.with_name(backup.name + PACKED), backup.with_name(f".{backup.name}{PACKED}.partial")
+    try:
+        with aside.open("wb") as file:
+            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as tar:
+                tar.add(backup, arcname=backup.name)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.rename(packed)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise StorageFullError(f"{packed} cannot be written ({error.strerror}); the backup is in {backup}") from error
+    shutil.rmtree(backup)
+    return packed
+
+
+def prune(made: Path, keep: int) -> list[Path]:
+    """Remove all backups beside one but the latest ``keep``; return what went. Other files are left alone.
+
+    The one that was ``made`` stays, whatever its name says: the clock may have been put back.
+    """
+    found = [path for path in sorted(made.parent.iterdir()) if _NAME.fullmatch(path.name) and path != made]
+    ours = [path for path in found if path.name.endswith(PACKED) or is_archive(path)]
+    gone = ours[: max(0, len(ours) - keep + 1)]
+    for path in gone:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return gone
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """Yield the folder of an export, out of a tar if it is one: then in TMPDIR, until it was read.
+
+    Raises NotFoundError, InvalidInputError for a tar that has what no backup has, StorageFullError.
+    """
+    if path.is_dir() and is_archive(path):
+        yield path
+        return
+    if not path.exists():
+        raise NotFoundError(f"{path} does not exist: name the folder of an export, or the {PACKED} of a backup")
+    if path.is_dir() or not path.name.endswith(PACKED):
+        raise NotFoundError(
+            f"{path} is no export: it has no {manifests.NAME} of one. `vicw ingest` reads files, folders and chats"
+        )
+    with tempfile.TemporaryDirectory(prefix="vicw-restore-") as room:
+        yield _extract(path, Path(room))
+
+
+def _extract(path: Path, room: Path) -> Path:
+    try:
+        with tarfile.open(path, "r:gz") as tar:
+            for member in tar:
+                parts = PurePosixPath(member.name).parts
+                if not _sound(parts, member):
+                    raise refusal(path.name, f"has {member.name[:100]!r}, which no backup has", "Do not restore it")
+                tar.extract(member, room, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in {28, 122}:
+            raise StorageFullError(f"No room to unpack {path}: set TMPDIR to a folder that has some") from error
+        raise refusal(path.name, f"cannot be unpacked: {error}", "Take another copy of it") from error
+    folders = [one for one in room.iterdir() if is_archive(one)]
+    if len(folders) != 1:
+        raise refusal(path.name, "is no backup", "Name the .tar.gz of a backup")
+    return folders[0]
+
+
+def _sound(parts: tuple[str, ...], member: tarfile.TarInfo) -> bool:
+    """Tell whether a member is a plain file or folder with a name of a backup's, inside it."""
+    name = "/".join(parts[1:])
+    if not parts or not _NAME.fullmatch(parts[0]):
+        return False
+    if member.isdir():
+        return name in {"", manifests.EMBEDDINGS}
+    return member.isreg() and manifests.is_name(name)

@@ -1,0 +1,94 @@
+"""A data directory as what is exported, and as what is imported into."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain, count
+from pathlib import Path
+
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.edge import EdgeVectorStore
+from vicw_shared.adapters.null_vector_store import NullVectorStore
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
+from vicw_shared.errors import ConflictError
+from vicw_shared.extensions import load_registries
+from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_sleep.archive.exporter import Source
+from vicw_sleep.archive.importer import Target
+from vicw_standalone.archive.remote_vectors import RemoteVectors
+from vicw_standalone.offline import open_beside, open_offline
+from vicw_standalone.reindex.change import mark_lost
+from vicw_standalone.reindex.remote import Remote
+from vicw_standalone.settings import Settings
+from vicw_standalone.vector_folders import folder_of, open_folder
+from vicw_standalone.wiring import GRAPH
+
+CHANGING = "A change of the model is under way: let `vicw reindex` end it first"
+
+
+@asynccontextmanager
+async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteKeyRing]]:
+    """Open what is exported. Beside a server that runs, that tells the vectors: nobody else can open its index.
+
+    Raises DataDirError if there is no store, or a process that is no server has it.
+    """
+    path = settings.storage.data_dir
+    ring = SqliteKeyRing(path / GRAPH)
+    if (server := DataDir.server_of(path)) is not None:
+        async with open_beside(path) as beside:
+            model = (await beside.record.models()).used
+            with Remote(server) as remote:
+                asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
+                yield Source(graph=beside, vectors=asked, model=model), ring
+        return
+    async with open_offline(settings) as (graph, vectors):
+        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), ring
+
+
+@asynccontextmanager
+async def open_target(settings: Settings) -> AsyncIterator[Target]:
+    """Open what is imported into, making it if it is not there. Raises DataDirError while a server has it."""
+    storage = settings.storage
+    async with AsyncExitStack() as stack:
+        data_dir = stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
+        graph = SqliteGraphStore(data_dir, load_registries().edges)
+        stack.push_async_callback(graph.close)
+        if (await graph.record.models()).change is not None:
+            raise ConflictError(CHANGING)
+
+        async def open_vectors(model: ModelIdentity) -> VectorStore | None:
+            used = (await graph.record.models()).used
+            if used not in {None, model}:
+                return None
+            if not model.has_vectors:
+                await graph.record.set_model(model)
+                return NullVectorStore()
+            data_dir.require_room_to_index()
+            folder = folder_of(data_dir.path, model, model)
+            if used is not None and not EdgeVectorStore.exists(folder):
+                await mark_lost(graph)
+            store = await asyncio.to_thread(open_folder, folder, model, anew=False)
+            stack.push_async_callback(store.close)
+            await graph.record.set_model(model)
+            return store
+
+        yield Target(graph=graph, open_vectors=open_vectors, keys=SqliteKeyRing(data_dir.path / GRAPH))
+
+
+def move_aside(data_dir: Path, name: str) -> Path:
+    """Move a data directory's graph and indexes into a folder of it, in which they stay; return the folder.
+
+    Raises DataDirError while another process has the directory.
+    """
+    with DataDir(data_dir):
+        names = chain([name], (f"{name}-{number}" for number in count(2)))
+        aside = next(data_dir / one for one in names if not (data_dir / one).exists())
+        aside.mkdir(mode=0o700)
+        # The graph last: one without its indexes gets new ones, another graph must not find these.
+        for path in sorted(data_dir.iterdir(), reverse=True):
+            if path.name.startswith((GRAPH, "vectors")):
+                path.rename(aside / path.name)
+        return aside

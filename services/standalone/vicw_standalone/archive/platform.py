@@ -1,0 +1,66 @@
+"""The platform's stores as what is exported, and as what is imported into."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from vicw_shared.errors import ConflictError, UnavailableError
+from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_sleep.archive.exporter import Source
+from vicw_sleep.archive.importer import Target
+from vicw_standalone.platform_stores import open_graph, read_platform, told_where
+
+if TYPE_CHECKING:
+    from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
+
+
+@asynccontextmanager
+async def open_source() -> AsyncIterator[tuple[Source, Neo4jKeyRing]]:
+    """Open what is exported: the graph, and the collection of the model in use if there is one."""
+    settings = read_platform()
+    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+
+    async with AsyncExitStack() as stack:
+        graph = await stack.enter_async_context(open_graph())
+        client = connect(settings.qdrant)
+        stack.push_async_callback(client.close)
+        with told_where(settings):
+            current = await QdrantCollections(client, settings.qdrant.alias).current()
+        vectors = None
+        if current is not None and current.model == (await graph.record.models()).used:
+            vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
+            stack.push_async_callback(vectors.close)
+        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), graph.key_ring
+
+
+@asynccontextmanager
+async def open_target() -> AsyncIterator[Target]:
+    """Open what is imported into."""
+    settings = read_platform()
+    from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
+
+    async with AsyncExitStack() as stack:
+        graph = await stack.enter_async_context(open_graph())
+        if (await graph.record.models()).change is not None:
+            raise ConflictError("A change of the model is under way: let `vicw reindex --platform` end it first")
+        client = connect(settings.qdrant)
+        stack.push_async_callback(client.close)
+        collections = QdrantCollections(client, settings.qdrant.alias)
+
+        async def open_vectors(model: ModelIdentity) -> VectorStore | None:
+            used = (await graph.record.models()).used
+            if used not in {None, model} or not model.has_vectors:
+                return None
+            if used is not None and await collections.current() is None:
+                raise UnavailableError("vectors", "the collection was lost; start the platform, which makes it anew")
+            collection = await collections.open(model)
+            await graph.record.set_model(model)
+            vectors = QdrantVectorStore(client, collection.name, timeout_seconds=settings.qdrant.timeout_seconds)
+            stack.push_async_callback(vectors.close)
+            return vectors
+
+        with told_where(settings):
+            await collections.current()
+        yield Target(graph=graph, open_vectors=open_vectors, keys=graph.key_ring)

@@ -1,0 +1,32 @@
+"""The vectors of an index that a running server has open."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vicw_shared.errors import ConflictError
+from vicw_shared.ports import ModelIdentity
+from vicw_standalone.reindex.remote import Remote
+
+
+class RemoteVectors:
+    """Vectors of a model, told by a server."""
+
+    def __init__(self, remote: Remote, model: ModelIdentity) -> None:
+        self._remote = remote
+        self._model = model
+
+    async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the vectors of those of these points, 1000 at most, that have one.
+
+        Raises ConflictError if the server has changed its model, UnavailableError, FatalError with its refusal.
+        """
+        told = await asyncio.to_thread(self._remote.vectors, ids)
+        if told.model != self._model.key:
+            raise ConflictError("The server's model has changed meanwhile: make the export again")
+        return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in told.vectors.items()}

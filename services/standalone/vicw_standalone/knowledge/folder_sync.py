@@ -1,0 +1,203 @@
+"""Keeps a knowledge folder of a server in step with a folder of this machine.
+
+The server knows what it has, so nothing is kept here: a run that was killed is taken up by the next, on any machine.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+from pathlib import Path, PurePosixPath
+
+from vicw_client import VicwClient, VicwClientError
+from vicw_shared.domains import CODING
+from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
+from vicw_standalone.file_import import Import, ImportStoppedError, Progress, Summary
+from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
+from vicw_standalone.sources.batches import batched as in_requests
+from vicw_standalone.sources.ledger import Mark
+from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableError
+
+_IDS_AT_ONCE = 500
+
+
+class EmptiedError(Exception):
+    """A folder that has pages on the server has none here: it may be the wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a folder goes: its name there, the context, the domain (None: coding for code, else the context's)."""
+
+    folder: str
+    context: str
+    domain: str | None = None
+
+
+@dataclass(slots=True)
+class Synced:
+    """What became of a folder. ``same`` pages were not sent; ``links`` that lead nowhere come with their pages."""
+
+    sent: Summary
+    same: int = 0
+    moved: int = 0
+    retracted: int = 0
+    links: list[tuple[str, LinkProblem]] = field(default_factory=list)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was, or should have been, stored."""
+        return bool(self.sent.created or self.sent.updated or self.retracted or self.sent.refused)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be done: pages to send with their items' ids, ids to retract, and how many are as they were."""
+
+    send: list[tuple[str, PageFile]] = field(default_factory=list)
+    retract: list[str] = field(default_factory=list)
+    same: int = 0
+    moved: int = 0
+
+
+def sync(
+    client: VicwClient,
+    root: Path,
+    target: Target,
+    *,
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
+    wait_until_found: bool = True,
+    again: bool = False,
+    may_be_empty: bool = False,
+    batch_items: int = 50,
+    batch_chars: int = 200_000,
+) -> Synced:
+    """Send what is new or has changed, retract what is gone; ``again`` sends all.
+
+    What cannot be read is refused in the answer, and left on the server as it is. Raises ImportStoppedError, as
+    `import_paths` does, and EmptiedError, before anything is sent.
+    """
+    snapshot = read_folder(root)
+    run = Import(client, _Unkept(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event())
+    run.summary.refused += snapshot.refused
+    run.summary.passed_over += snapshot.passed_over
+    try:
+        plan = plan_of(snapshot, _known(client, target), target.folder, again=again)
+        if not snapshot.pages and plan.retract and not may_be_empty:
+            raise EmptiedError(
+                f"{root} has no pages, and {len(plan.retract)} of {target.folder!r} are stored. If they are to be "
+                "retracted, add --allow-empty"
+            )
+        synced = Synced(run.summary, plan.same, plan.moved)
+        synced.retracted = _retract(client, target, plan.retract)
+        batches = in_requests(_records(plan, target, root), run.report, max_items=batch_items, max_chars=batch_chars)
+        run.carry_out(batches, in_flight=1)  # in order: the first pages decide the domain of a new context
+        synced.links = list(_broken(_known(client, target), snapshot))
+    except VicwClientError as error:
+        raise ImportStoppedError(str(error), run.summary) from error
+    if not run.complete:
+        raise ImportStoppedError("stopped", run.summary)
+    return synced
+
+
+def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, again: bool = False) -> Plan:
+    """Return what brings the server to what is on the disk. A file that has moved keeps its item."""
+    plan = Plan()
+    by_path = {page.path: page for page in known}
+    gone = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
+    homeless = _Homeless(gone)
+    used = {page.id for page in known}
+    for path, file in sorted(snapshot.pages.items(), key=lambda entry: (entry[1].is_code, entry[0])):
+        page = by_path.get(path)
+        if page is None and (page := homeless.take(file)) is not None:
+            plan.moved += 1
+        elif page is not None and page.sha256 == file.sha256 and not again:
+            plan.same += 1
+            continue
+        item = page.id if page is not None else _free(f"{folder}/{path}", used)
+        used.add(item)
+        plan.send.append((item, file))
+    sent = {item for item, _ in plan.send}
+    plan.retract = [page.id for page in gone if page.id not in sent]
+    plan.retract += [page.id for page in known if by_path[page.path] is not page and page.id not in sent]
+    return plan
+
+
+class _Homeless:
+    """Pages whose files are gone, to be found where they went: by their front matter's id, or by their content."""
+
+    def __init__(self, gone: Iterable[KnownPage]) -> None:
+        self._left = {page.id: page for page in gone}
+
+    def take(self, file: PageFile) -> KnownPage | None:
+        """Return the page that a file was before, once; of several with its content that of the same name."""
+        name = PurePosixPath(file.path).name
+        same = [page for page in self._left.values() if file.key is not None and page.key == file.key]
+        same = same or [page for page in self._left.values() if page.sha256 == file.sha256]
+        same.sort(key=lambda page: (PurePosixPath(page.path).name != name, page.path))
+        return self._left.pop(same[0].id) if same else None
+
+
+def _free(wanted: str, used: set[str]) -> str:
+    """Return an id that no page has: one that moved away took its own with it."""
+    number, free = 1, wanted
+    while free in used:
+        number += 1
+        free = f"{wanted}~{number}"
+    return free
+
+
+def _known(client: VicwClient, target: Target) -> list[KnownPage]:
+    known: list[KnownPage] = []
+    after: str | None = None
+    while True:
+        page = client.knowledge(target.context, target.folder, after=after)
+        known += page.pages
+        if (after := page.next) is None:
+            return known
+
+
+def _retract(client: VicwClient, target: Target, ids: Sequence[str]) -> int:
+    for some in batched(ids, _IDS_AT_ONCE):
+        client.retract(context=target.context, ids=some)
+    return len(ids)
+
+
+def _records(plan: Plan, target: Target, root: Path) -> Iterator[Record]:
+    for item, file in plan.send:
+        place = str(root / file.path)
+        domain = target.domain or (CODING if file.is_code else None)
+        try:
+            yield SourceItem(target.context, domain, file.item(target.folder, item), place)
+        except UnreadableError as error:
+            yield Refused(place, None, error.reason)
+
+
+def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[str, LinkProblem]]:
+    """Yield links that lead nowhere, but for those to files that are there and are no pages: pictures, archives."""
+    by_page: dict[str, list[LinkProblem]] = defaultdict(list)
+    for page in known:
+        by_page[page.path] += page.links
+    for path, problems in sorted(by_page.items()):
+        for problem in problems:
+            name = PurePosixPath(problem.target.strip("[]").split("#")[0].split("?")[0]).name
+            if problem.fault is not LinkFault.MISSING or name not in snapshot.names:
+                yield path, problem
+
+
+class _Unkept:
+    """A ledger that keeps nothing: the server knows what it has."""
+
+    def has(self, mark: Mark) -> bool:
+        return False
+
+    def key_of(self, marks: Iterable[Mark]) -> str:
+        return uuid.uuid4().hex
+
+    def add(self, marks: Sequence[Mark]) -> None:
+        pass

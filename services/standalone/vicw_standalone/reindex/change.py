@@ -1,0 +1,227 @@
+"""Fill an index from the graph, put it into use, and compare the two until they agree (decision 0009).
+
+Killed at any point, the index in use goes on, and the next run takes up from what the other index has by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+
+import structlog
+
+from vicw_ingest.index.indexer import Indexer
+from vicw_ingest.index.points import PointMaker
+from vicw_shared.clock import now, to_us
+from vicw_shared.errors import FatalError, RetryableError
+from vicw_shared.index_diff import compare
+from vicw_shared.indexes import Index
+from vicw_shared.model import Label
+from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
+from vicw_shared.progress import Progress
+from vicw_sleep.reconcile import Place, reconcile
+from vicw_standalone.reindex.lock import ChangeLock
+
+_log = structlog.get_logger()
+_PAGE = 500
+_LOOK_SECONDS = 0.2
+_HOLD = 60_000_000
+"""Microseconds for which indexing is held up: whoever holds it up may die."""
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
+
+
+async def mark_lost(graph: Store) -> None:
+    """Mark the index of the model in use, which is about to be made anew, as one that lacks passages."""
+    if await graph.outbox.any_indexed():
+        await graph.record.mark_rebuilding(now())
+
+
+async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int], Awaitable[None]]) -> None:
+    """Compare the index in use with the graph, queue what differs and ``settle`` it, until nothing does: lift the mark.
+
+    Returns at once when another index is in use.
+    """
+    while (models := await graph.record.models()).used == index.model:
+        found = await reconcile(graph.outbox, graph.audit, index.vectors, start=Place(lost_at=models.rebuilding))
+        if found.rebuilt is not None:
+            await graph.record.clear_rebuilding(found.rebuilt)
+        differing = found.missing + found.stale
+        if not differing and found.rebuilt == models.rebuilding:
+            return
+        await settle(differing)
+
+
+async def _nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """What was done: passages ``embedded`` by this run, of ``passages`` that there are.
+
+    ``before`` is the model that was in use, None if it still is.
+    """
+
+    model: ModelIdentity
+    before: ModelIdentity | None
+    embedded: int
+    passages: int
+
+
+@dataclass(slots=True)
+class Reindex:
+    """Brings ``target`` to agreement with the graph, and into use. ``indexer`` writes to the index in use.
+
+    ``known`` returns when all that write or read vectors act on what the record said when it was called. ``swap`` lets
+    those find the new index that do not read the record; it may run twice. ``source`` is what the setting of the model
+    has to say for the new one, where that is not its name.
+    """
+
+    graph: Store
+    target: Index
+    indexer: Indexer
+    progress: Progress
+    known: Callable[[], Awaitable[None]]
+    swap: Callable[[], Awaitable[None]] = _nothing
+    source: str | None = None
+    patience_seconds: float = 300.0
+    _embedded: int = 0
+    _held_until: int = 0
+    _lock: ChangeLock = field(init=False)
+    _maker: PointMaker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._lock = ChangeLock(self.graph.record)
+        self._maker = PointMaker(self.target.embedder)
+
+    async def run(self) -> Reindexed:
+        """Do it, or what is left of it.
+
+        Raises ConflictError while another is at work, FatalError where a person has to look, RetryableError when an
+        engine is away for longer than ``patience_seconds``; run again, it goes on.
+        """
+        async with self._lock.held():
+            used = (await self.graph.record.models()).used
+            before = used if used != self.target.model else None
+            if before is None:
+                await self._lock.set_model(self.target.model)  # another change is given up
+            else:
+                await self._note(before)
+                await self._fill()
+                await self._swap(before)
+            await self.known()
+            until = time.monotonic() + self.patience_seconds
+
+            async def settle(differing: int) -> None:
+                nonlocal until
+                if await self._patiently(lambda: self._drain(differing)):
+                    until = time.monotonic() + self.patience_seconds
+                elif time.monotonic() > until:
+                    raise FatalError("The index lacks passages that are not indexed in time; see the log, run it again")
+                await asyncio.sleep(_LOOK_SECONDS)
+
+            await self._patiently(lambda: bring_to_agreement(self.graph, self.target, settle))
+            passages = await self.graph.audit.count(Label.CHUNK)
+        return Reindexed(self.target.model, before, self._embedded, passages)
+
+    async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
+        """Return what ``work`` does, which must be safe to do twice: what fails for a passing reason is tried again."""
+        pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.patience_seconds
+        while True:
+            began = time.monotonic()
+            try:
+                return await work()
+            except RetryableError as error:
+                if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:  # it has done something
+                    pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.patience_seconds
+                if time.monotonic() + pause > until:
+                    raise
+                _log.warning("reindexing waits for an engine", error=error.detail, pause_seconds=pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    async def _fill(self) -> None:
+        """Pass over all passages until a pass has little to do: the rest is done while indexing is held up."""
+        before = float("inf")
+        while self.indexer.batch < (changed := await self._pass()) < before:
+            before = changed
+
+    async def _pass(self, held: ModelIdentity | None = None) -> int:
+        """Compare the index with the graph, page by page, and mend what differs; return how much did.
+
+        A pass keeps no place: what a killed one has done is found done by the next. ``held``: the index of this model
+        is in use, and nothing is written to it meanwhile.
+        """
+        total, done, changed, after = await self._patiently(lambda: self.graph.audit.count(Label.CHUNK)), 0, 0, None
+        while page := await self._patiently(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
+            changed += await self._patiently(lambda page=page, done=done: self._mend(page, done, total))  # type: ignore[misc]
+            after, done = page[-1].point_id, done + len(page)
+            if held is not None and 0 < self._held_until - to_us(now()) < _HOLD // 2:
+                await self._note(held, hold=True)
+        return changed
+
+    async def _mend(self, page: Sequence[PendingPoint], done: int, total: int) -> int:
+        found, vectors = await compare(page, self.target.vectors), self.target.vectors
+        past = done + len(page) - len(found.lacking)
+        for part in batched(found.lacking, self.indexer.batch):
+            made = await self._maker.make(part)
+            for point, reason in made.failed:
+                if point.chunk is not None and point.chunk.indexed:
+                    raise FatalError(
+                        f"Passage {point.point_id} cannot be embedded with {self.target.model.name}: {reason}. "
+                        "The index in use has it and stays; choose another model"
+                    )
+            self._require()
+            await vectors.upsert([part for parts in made.points.values() for part in parts])
+            self._embedded += len(made.points)
+            past += len(part)
+            self.progress("embedding", past, max(total, past))
+        self._require()
+        if found.stale:
+            await vectors.set_payload({uid: said for stale in found.stale.values() for uid, said in stale.items()})
+        if found.unwanted:
+            await vectors.delete(found.unwanted)
+        self.progress("embedding", past, max(total, past))
+        return len(found.ids)
+
+    def _require(self) -> None:
+        self._lock.require()
+        self.indexer.require_room()
+
+    async def _note(self, used: ModelIdentity, *, hold: bool = False) -> None:
+        """Remember the change; ``hold``: from now on nothing is indexed for a while, but what this run writes."""
+        until = to_us(now()) + _HOLD if hold else 0
+        await self._lock.set_model(used, ModelChange(self.target.model, self.source, until))
+        if hold:
+            await self.known()
+        self._held_until = until
+
+    async def _swap(self, used: ModelIdentity) -> None:
+        """Put the filled index into use once a pass has made it equal to the one in use, which rests."""
+
+        async def swap() -> None:
+            self._lock.require()  # each time: it may take longer than the right lasts
+            await self.swap()
+
+        while to_us(now()) >= self._held_until:  # the pass took longer than indexing was held up: once more
+            await self._note(used, hold=True)
+            await self._pass(used)
+            await self._patiently(swap)
+        await self._lock.set_model(self.target.model)
+        _log.info("the new index is in use", model=str(self.target.model))
+
+    async def _drain(self, differing: int) -> int:
+        """Index until nothing is due; return how many entries were settled."""
+        before = self._embedded
+
+        def count(entries: int) -> None:
+            self._lock.require()
+            self._embedded += entries
+            settled = self._embedded - before
+            self.progress("catching up", settled, max(settled, differing))
+
+        await self.indexer.drain(count)
+        return self._embedded - before

@@ -1,0 +1,192 @@
+"""The change of the model of a server that goes on serving, and the rebuilding of an index that was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+
+import structlog
+
+from vicw_ingest.index.indexer import Indexer
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.errors import ConflictError, FatalError, FieldProblem, InvalidInputError, VicwError
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.ports import ModelIdentity
+from vicw_standalone.embedders import Embedders
+from vicw_standalone.index_folders import IndexFolders
+from vicw_standalone.model_choice import choose
+from vicw_standalone.reindex.change import Reindex, Reindexed, bring_to_agreement
+from vicw_standalone.reindex.status import Status, drop_others, status_of
+from vicw_standalone.settings import Settings
+
+_log = structlog.get_logger()
+NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
+_GRACE_SECONDS = 10.0
+"""How long questions that have begun before the swap may go on with the old index."""
+_LOOK_SECONDS = 1.0
+_REST_SECONDS = 300.0
+"""While passages wait, a comparison would find just that, so it rests a while between two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the last run does, or has done: ``done`` of ``total`` passages are past ``phase``."""
+
+    running: bool = False
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    result: Reindexed | None = None
+    error: str | None = None
+
+
+class Reindexing:
+    """Runs one change at a time, in the background."""
+
+    grace_seconds = _GRACE_SECONDS
+
+    def __init__(
+        self,
+        settings: Settings,
+        graph: SqliteGraphStore,
+        embedders: Embedders,
+        folders: IndexFolders,
+        indexes: Indexes,
+        indexer: Indexer,
+    ) -> None:
+        self.work = Work()
+        self._settings = settings
+        self._graph = graph
+        self._embedders = embedders
+        self._folders = folders
+        self._indexes = indexes
+        self._indexer = indexer
+        self._task: asyncio.Task[None] | None = None
+        self._retiring: asyncio.Task[None] | None = None
+
+    async def start(self, name: str | None) -> None:
+        """Begin to change to a model; without a name, go on with the change under way, or mend the index in use.
+
+        Raises InvalidInputError for a model that cannot be had, ConflictError while a run is at work.
+        """
+        self._require_idle()
+        if name is not None:
+            try:
+                await self._embedders.require(name)
+            except FatalError as error:
+                raise InvalidInputError(FieldProblem("model", error.detail, "Name one that is there")) from error
+        elif not await self._any_vectors():
+            raise InvalidInputError(FieldProblem("model", "there are no vectors to make (VICW_EMBEDDER=none)", NAME_IT))
+        self._require_idle()
+        self.work = Work(running=True, phase="starting the model")
+        self._task = asyncio.create_task(self._run(name), name="reindexing")
+
+    async def status(self) -> Status:
+        """Return which index is in use, and how far a change is."""
+        return await status_of(self._graph, self._settings.storage.data_dir)
+
+    async def drop_old(self) -> list[ModelIdentity]:
+        """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+        self._require_idle()
+        await self._retire_now()
+        return await drop_others(self._graph, self._settings.storage.data_dir)
+
+    async def rebuild(self) -> None:
+        """Return when the index in use, which was lost, lacks nothing any more.
+
+        The indexer is at work meanwhile. Whatever fails is tried again.
+        """
+        while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.reading.model)):
+            try:
+                await bring_to_agreement(self._graph, self._indexes.reading, self._rest)
+                folder.agreed()
+                await self._indexes.look()
+            except Exception as error:
+                level = _log.warning if isinstance(error, VicwError) else _log.error
+                level("rebuilding the vector index failed, will be tried again", error=str(error))
+                await asyncio.sleep(_LOOK_SECONDS)
+
+    async def close(self) -> None:
+        """Stop what is under way; it goes on when it is started again."""
+        for task in (self._task, self._retiring):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+
+    async def _any_vectors(self) -> bool:
+        """Tell whether an index is in use, or a change to one under way."""
+        models = await self._graph.record.models()
+        return models.change is not None or (models.used is not None and models.used.has_vectors)
+
+    def _require_idle(self) -> None:
+        if self.work.running:
+            raise ConflictError("A reindexing is at work already: `vicw reindex --status` says how far it is")
+
+    async def _run(self, name: str | None) -> None:
+        target: Index | None = None
+        try:
+            target = await self._target(name)
+            result = await self._reindex(target)
+        except Exception as error:
+            told = error.detail if isinstance(error, VicwError) else type(error).__name__
+            _log.error("reindexing has failed", error=told, exc_info=None if isinstance(error, VicwError) else error)
+            self.work = replace(self.work, running=False, error=told)
+            await self._indexes.look()
+            if target is not None and target.model != self._indexes.models.used:
+                await self._close(target.model)
+            return
+        if result.before is not None:
+            self._retiring = asyncio.create_task(self._retire(result.before), name="retiring")
+        self.work = replace(self.work, running=False, result=result)
+
+    async def _target(self, name: str | None) -> Index:
+        models = await self._graph.record.models()
+        if name is None and models.change is not None:
+            name = models.change.source or models.change.model.name
+        if name is None:
+            return self._indexes.reading
+        await self._retire_now()  # it may be the one to go back to
+        started = await self._embedders.another(name, models.used)
+        return await self._folders.open(started.model)
+
+    async def _reindex(self, target: Index) -> Reindexed:
+        source = self._embedders.source(target.model)
+
+        async def swap() -> None:
+            await asyncio.to_thread(choose, self._settings.storage.data_dir, source)
+
+        done = await Reindex(
+            self._graph,
+            target,
+            self._indexer,
+            self._report,
+            self._indexes.look,
+            swap,
+            source=source,
+            patience_seconds=self._settings.reindex.patience_seconds,
+        ).run()
+        await self._indexes.look()
+        return done
+
+    def _report(self, phase: str, done: int, total: int) -> None:
+        self.work = replace(self.work, phase=phase, done=done, total=total)
+
+    async def _retire(self, model: ModelIdentity) -> None:
+        await asyncio.sleep(self.grace_seconds)
+        await self._close(model)
+
+    async def _close(self, model: ModelIdentity) -> None:
+        self._indexes.forget(model)
+        await self._folders.close(model)
+
+    async def _retire_now(self) -> None:
+        if self._retiring is not None:
+            await asyncio.wait({self._retiring})
+
+    async def _rest(self, _: int) -> None:
+        """Return when no passage waits any more, or after a while."""
+        waiting, until = True, time.monotonic() + _REST_SECONDS
+        while waiting and time.monotonic() < until:
+            await asyncio.sleep(_LOOK_SECONDS)
+            waiting = (await self._graph.outbox.backlog()).waiting > 0

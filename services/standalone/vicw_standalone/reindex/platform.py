@@ -1,0 +1,120 @@
+"""The change of the platform's model, from any machine that reaches its engines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vicw_ingest.index.indexer import Indexer
+from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.extensions import load_registries
+from vicw_shared.indexes import Index, Indexes, everybody_knows
+from vicw_shared.model import Label
+from vicw_shared.ports import ModelIdentity
+from vicw_shared.progress import Progress
+from vicw_shared.settings import IngestSettings
+from vicw_shared.settings.variables import named_by_variable
+from vicw_standalone.platform_stores import read_platform, told_where
+from vicw_standalone.reindex.change import Reindex, Reindexed
+from vicw_standalone.reindex.status import Status
+
+if TYPE_CHECKING:
+    from vicw_shared.adapters.neo4j import Neo4jGraphStore
+    from vicw_shared.platform.engines import PlatformIndexes
+    from vicw_shared.platform.settings import PlatformSettings
+
+_START_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The engines, open."""
+
+    settings: PlatformSettings
+    graph: Neo4jGraphStore
+    indexes: PlatformIndexes
+
+
+@asynccontextmanager
+async def open_platform() -> AsyncIterator[Platform]:
+    """Open the engines, whatever model is in use."""
+    settings = read_platform()
+    from vicw_shared.platform.engines import PlatformIndexes
+
+    async with AsyncExitStack() as stack:
+        with told_where(settings):
+            graph, indexes = await PlatformIndexes.beside(settings, load_registries().edges, stack)
+        yield Platform(settings, graph, indexes)
+
+
+async def reindex(platform: Platform, model: str | None, progress: Progress) -> Reindexed:
+    """Change to ``model``; without one, go on with the change under way, or mend the index in use.
+
+    Raises ModelMismatchError that says what each embedding server has, where none has the model.
+    """
+    with named_by_variable():
+        ingest = IngestSettings()
+    graph, collections = platform.graph, platform.indexes.collections
+    target = await _target(platform, model)
+
+    async def opener(_: ModelIdentity) -> Index:
+        return target
+
+    indexes = Indexes(graph.record, opener)
+
+    async def known() -> None:
+        await everybody_knows()
+        await indexes.look()
+
+    async def swap() -> None:
+        await collections.swap(collections.name_of(target.model))
+
+    try:
+        return await Reindex(
+            graph,
+            target,
+            Indexer(graph.outbox, indexes, ingest.batch, ingest.max_tries),
+            progress,
+            known,
+            swap,
+            patience_seconds=platform.settings.reindex.patience_seconds,
+        ).run()
+    finally:
+        await target.vectors.close()
+
+
+async def _target(platform: Platform, name: str | None) -> Index:
+    models, opened = await platform.graph.record.models(), platform.indexes
+    if name is not None:
+        embedder, identity = await opened.servers.named(name, but=models.used)
+        return opened.index(identity, await opened.collections.ensure(identity), embedder)
+    wanted = models.change.model if models.change is not None else models.used
+    if wanted is None:
+        raise NotFoundError("Nothing is stored yet: there is nothing to index")
+    return await opened.open(wanted, seconds=_START_SECONDS)
+
+
+async def status(platform: Platform) -> Status:
+    """Return which index is in use, and how far a change is."""
+    models, collections = await platform.graph.record.models(), await platform.indexes.collections.all()
+    return Status(
+        models,
+        await platform.graph.audit.count(Label.CHUNK),
+        {each.model: each.points for each in collections},
+    )
+
+
+async def drop_old(platform: Platform) -> list[ModelIdentity]:
+    """Remove the collections that are neither in use nor being filled; return their models.
+
+    Raises ConflictError before a change is over.
+    """
+    models, collections = await platform.graph.record.models(), platform.indexes.collections
+    if models.change is not None:
+        raise ConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
+    old = [each for each in await collections.all() if not each.current and each.model != models.used]
+    for each in old:
+        await collections.drop(each.name)
+    return [each.model for each in old]

@@ -1,0 +1,40 @@
+"""Items with their passages and what their edges say, on Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import batched
+
+from neo4j import Record
+
+from vicw_shared.adapters.neo4j.cypher import item_views as cypher
+from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.rows import is_node, node_of
+from vicw_shared.ports import WholeItem
+
+_BATCH = 500
+
+
+async def find_whole(run: Run, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    """Return the live items among ``uids``, in uid order."""
+    found: list[WholeItem] = []
+    for batch in batched(sorted(set(uids)), _BATCH):
+        found += wholes(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
+    return found
+
+
+def wholes(rows: Sequence[Record]) -> list[WholeItem]:
+    """Return the items; what went while the statement read is none, and none of one."""
+    return [_whole(row) for row in rows if is_node(row["item"])]
+
+
+def _whole(row: Record) -> WholeItem:
+    marks: list[list[str]] = [mark for mark in row["marks"] if None not in mark]
+    return WholeItem(
+        node_of(row["item"]),
+        tuple(sorted(map(node_of, filter(is_node, row["passages"])), key=lambda passage: passage.uid)),
+        tags=tuple(sorted({name for kind, name in marks if kind != "bucket"})),
+        buckets=tuple(sorted({name for kind, name in marks if kind == "bucket"})),
+        about=tuple(sorted({said for names in row["about"] for said in names if said is not None})),
+        auto_tags=tuple(sorted({tag for tag in row["auto_tags"] if tag is not None})),
+    )

@@ -1,0 +1,93 @@
+"""Neo4jUnreadItems: what a language model has still to read, as records beside the items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vicw_shared.adapters.neo4j.cypher import pending_extractions
+from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.keys import tenant_key, unread_record
+from vicw_shared.clock import MICROSECONDS, from_us
+from vicw_shared.ports import Backlog, Failure, UnreadItem
+from vicw_shared.telemetry.engines import measured
+
+_ERROR_CHARS = 1000
+
+
+@measured("neo4j", inside="unread")
+class Neo4jUnreadItems:
+    """UnreadItems of all tenants. All of its times are the server's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[UnreadItem]:
+        async def work(run: Run) -> list[UnreadItem]:
+            ((turn, now),) = await run(pending_extractions.TURN)
+            values = {"now": now, "until": now + round(seconds * MICROSECONDS), "limit": limit}
+            if items is not None:
+                rows = await run(pending_extractions.TAKE_THESE, records=_records(items), **values)
+                return [UnreadItem(**row.data()) for row in rows]
+            tenant = await _next(run, turn or "", now)
+            if tenant is None:
+                return []
+            await run(pending_extractions.SET_TURN, turn=tenant)
+            return [UnreadItem(**row.data()) for row in await run(pending_extractions.TAKE, tenant=tenant, **values)]
+
+        return await self._database.write(work) if limit > 0 else []
+
+    async def renew(self, item: str, *, seconds: float) -> None:
+        rest = round(seconds * MICROSECONDS)
+        await self._database.write(lambda run: run(pending_extractions.RENEW, record=unread_record(item), rest=rest))
+
+    async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
+        rest = round(seconds * MICROSECONDS) if seconds is not None else None
+        values = {"rest": rest, "error": error[:_ERROR_CHARS] if error is not None else None}
+        await self._database.write(lambda run: run(pending_extractions.POSTPONE, record=unread_record(item), **values))
+
+    async def drop(self, item: str) -> None:
+        await self._database.write(lambda run: run(pending_extractions.DROP, record=unread_record(item)))
+
+    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, UnreadItem]:
+        rows = await self._database.read(pending_extractions.OF, records=_records(items), tenant=tenant)
+        return {row["item"]: UnreadItem(**row.data()) for row in rows}
+
+    async def failures(self, tenant: str | None, limit: int) -> list[Failure]:
+        query = pending_extractions.failures(of_tenant=tenant is not None)
+        rows = await self._database.read(query, tenant=tenant, limit=limit)
+        return [Failure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
+
+    async def replay(self, items: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
+        query = pending_extractions.replay(of_items=items is not None, of_tenant=tenant is not None)
+        values = {"records": _records(items or ()), "tenant": tenant}
+        (row,) = await self._database.write(lambda run: run(query, **values))
+        return int(row["count"])
+
+    async def backlog(self, tenant: str | None = None) -> Backlog:
+        key = tenant_key(tenant) if tenant is not None else None
+        (row,) = await self._database.read(pending_extractions.backlog(of_tenant=tenant is not None), tenant_key=key)
+        return Backlog(row["waiting"], row["failing"], row["dead"])
+
+
+async def put_unread(run: Run, tenant: str, context: str, items: Sequence[str]) -> None:
+    """Have these items read."""
+    rows = [{"ordinal": number, "record": unread_record(item), "item": item} for number, item in enumerate(items)]
+    await run(pending_extractions.PUT, rows=rows, tenant=tenant, tenant_key=tenant_key(tenant), context=context)
+
+
+async def take_unread(run: Run, tenant: str, item: str) -> bool:
+    """Take an item out; return whether it was there."""
+    (row,) = await run(pending_extractions.TAKE_OUT, record=unread_record(item), tenant=tenant)
+    return bool(row["count"])
+
+
+async def _next(run: Run, turn: str, now: int) -> str | None:
+    """Return the next tenant after ``turn``, or from the beginning again, of which something is due."""
+    for after in dict.fromkeys((turn, "")):
+        for row in await run(pending_extractions.NEXT, turn=after, now=now):
+            return str(row["tenant"])
+    return None
+
+
+def _records(items: Sequence[str]) -> list[str]:
+    return [unread_record(item) for item in items]

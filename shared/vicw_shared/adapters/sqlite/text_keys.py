@@ -1,0 +1,37 @@
+"""Live texts by what they say."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import batched
+
+from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of
+from vicw_shared.model import Node
+from vicw_shared.model.text_keys import is_verbatim, text_key
+
+_BATCH = 500
+
+
+def passage_key(text: str, speaker: str | None, subtype: str, domain: str) -> str:
+    """Return the key of a Chunk that was stored before there were any: what a migration puts into its row."""
+    return text_key(text, verbatim=is_verbatim(speaker, subtype, domain))
+
+
+def read_worded(
+    connection: sqlite3.Connection, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> dict[str, list[Node]]:
+    """Return the live nodes that have each of these keys, at most ``limit`` a key, oldest first."""
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    found: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(keys), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (key) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            "SELECT pk FROM node WHERE tenant = ? AND text_key = w.key AND text_key IS NOT NULL "
+            f"AND retired_at IS NULL {within}ORDER BY created_at, pk LIMIT ?) ORDER BY n.created_at, n.pk",
+            (*batch, tenant, *(contexts or ()), limit),
+        )
+        for node in map(node_of, rows):
+            found.setdefault(node.text_key or "", []).append(node)
+    return found

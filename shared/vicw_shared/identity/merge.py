@@ -1,0 +1,119 @@
+"""A merge is one edge, and a split takes it away: nothing else is written, so that the undoing is exact.
+
+All merges and splits of a tenant are made one at a time, under ``LOCK``: two that agree each with what is stored, in
+contexts of their own, could make a circle between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, canonical_in, is_guess
+from vicw_shared.edge_factory import CALLER, Ties
+from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
+from vicw_shared.model import Edge, EdgeRegistry, Node
+from vicw_shared.ports import Direction, GraphTransaction
+
+LOCK = ""
+"""The context whose lock merges hold: no caller's, since a name is never empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """In whose tenant, when and ``by`` whom: a person, unless it says otherwise. ``said`` is kept with the edge."""
+
+    tenant: str
+    at: datetime
+    registry: EdgeRegistry
+    by: str = CALLER
+    said: Mapping[str, object] = field(default_factory=dict)
+
+    def edge(self, edge_type: str, source: Node, target: Node) -> Edge:
+        """Return an edge as it is decided."""
+        return Ties(self.registry, self.at).edge(edge_type, source.uid, target.uid, by=self.by, said=self.said)
+
+
+async def join(transaction: GraphTransaction, decision: Decision, source: Node, target: Node) -> bool:
+    """Make ``target`` stand for ``source``; return False if it did already.
+
+    A guess that stands in a person's way gives way: one of the same becomes the person's decision. Raises
+    InvalidInputError for two of different labels and for one and the same; ConflictError for one that is merged into
+    another already, or that stands for ``target``.
+    """
+    require_two_of_a_kind(source, target)
+    if decision.by == CALLER:
+        await _clear_guesses(transaction, source, target)
+    known = await merged_into(transaction, source.uid)
+    if known is not None and known.target == target.uid:
+        return False
+    if known is not None:
+        raise ConflictError(
+            f"entity: {source.name!r} is merged into {known.target} already. Split it first, or merge that one"
+        )
+    await _require_no_circle(transaction, source, target)
+    apart = await transaction.edges([source.uid], [DISTINCT_FROM])
+    await transaction.drop_edges([edge for edge in apart if target.uid in {edge.source, edge.target}])
+    await transaction.put_edges([decision.edge(MERGED_INTO, source, target)])
+    return True
+
+
+async def _clear_guesses(transaction: GraphTransaction, source: Node, target: Node) -> None:
+    """Take away what was guessed to stand for ``source``, and that ``source`` was guessed to stand for ``target``."""
+    stands, other = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
+    in_the_way = [stands, other if other is not None and other.target == source.uid else None]
+    await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
+
+
+async def part(transaction: GraphTransaction, decision: Decision, source: Node, other: Node) -> bool:
+    """Undo the merge of ``source`` into ``other``, and remember that they are not one; return False if that was known.
+
+    Raises InvalidInputError as ``join`` does, ConflictError where they are one by other merges.
+    """
+    require_two_of_a_kind(source, other, field="apart_from")
+    merged = await merged_into(transaction, source.uid)
+    stands = await canonical_in(transaction, [source.uid, other.uid])
+    one = stands[source.uid] == stands[other.uid]
+    if one and (merged is None or merged.target != other.uid):
+        raise ConflictError(
+            f"apart_from: {source.name!r} and {other.uid} are one by other merges. GET /entities/{source.uid} and "
+            f"GET /entities/{other.uid} say by which; split those"
+        )
+    apart = await transaction.edges([source.uid], [DISTINCT_FROM])
+    known = [edge for edge in apart if other.uid in {edge.source, edge.target}]
+    if not one and known:
+        return False
+    await transaction.drop_edges([merged] if one and merged is not None else [])
+    await transaction.put_edges([] if known else [decision.edge(DISTINCT_FROM, source, other)])
+    return True
+
+
+async def merged_into(transaction: GraphTransaction, uid: str) -> Edge | None:
+    """Return the edge that says what a thing is merged into."""
+    return next(iter(await transaction.edges([uid], [MERGED_INTO], Direction.OUT)), None)
+
+
+def require_two_of_a_kind(source: Node, target: Node, field: str = "into") -> None:
+    """Raise InvalidInputError, which names ``field``, for one and the same, or for two of different labels."""
+    if source.uid == target.uid:
+        raise InvalidInputError(FieldProblem(field, "is the entity itself", "Name another one"))
+    if source.label is not target.label:
+        raise InvalidInputError(
+            FieldProblem(
+                field,
+                f"{target.name!r} is of the label {target.label}, the entity of {source.label}",
+                "Name two things of one label",
+            )
+        )
+
+
+async def _require_no_circle(transaction: GraphTransaction, source: Node, target: Node) -> None:
+    end = (await canonical_in(transaction, [target.uid]))[target.uid]
+    if end == source.uid:
+        raise ConflictError(
+            f"into: {source.name!r} stands for {target.name!r}, so that a merge would go in a circle. "
+            f"Merge {target.uid} into {source.uid} instead, or split it first"
+        )
+    if await merged_into(transaction, end) is not None:
+        raise ConflictError(f"into: {target.name!r} is merged through more things than are followed. Merge into {end}")

@@ -1,0 +1,106 @@
+"""Pairs of named things that may be one: alike by name, not merged, not told apart before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from vicw_shared.canonical import DISTINCT_FROM, canonical
+from vicw_shared.identity.name_similarity import Called, Pair, pairs_of
+from vicw_shared.model import Node
+from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.model.knowledge import is_knowledge
+from vicw_shared.ports import Direction, GraphStore, NamedThings
+from vicw_shared.text import fold
+
+_PAGE = 1000
+_MOST_APART = 1000
+type Place = tuple[str, str]
+"""Where a page of names ends: a folded name and a uid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Named things of a context, knowledge aside, up to a place; ``complete``: there are no more behind it."""
+
+    things: list[Node]
+    complete: bool
+    last: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Two things, each standing for itself, that may be one, as ``likeness.Pair`` says of them."""
+
+    things: tuple[Node, Node]
+    score: float
+    reason: str
+    spelt: bool
+
+
+async def names_of(
+    graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, most: int
+) -> Names:
+    """Return up to ``most`` things of a context, by name: those behind ``after``, of a folded ``subtype`` or of all."""
+    found: list[Node] = []
+    things = NamedThings(tenant=tenant, context=context, subtype=subtype)
+    while True:
+        room = most - len(found)
+        size = min(_PAGE, room + 1)
+        page = await graph.scan(things, after=after, limit=size)
+        found += [node for node in page[:room] if not is_knowledge(node)]
+        if kept := page[:room]:
+            after = things.place(kept[-1])
+        if len(page) > room or len(page) < size:
+            return Names(found, len(page) <= room, after)
+
+
+async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None) -> list[Alike]:
+    """Return the pairs most alike, the likeliest first; of spelling those of ``threshold`` and more (None: none).
+
+    The names of what was merged count as those of what stands for it.
+    """
+    if len(things) < 2:
+        return []
+    stands = await canonical(graph, tenant, [node.uid for node in things])
+    order = list(dict.fromkeys(stands.values()))
+    known = {node.uid: node for node in things}
+    known |= await graph.nodes(tenant, [uid for uid in order if uid not in known])
+    called = list(_called(things, stands, known, {uid: number for number, uid in enumerate(order)}))
+    pairs = await asyncio.to_thread(pairs_of, called, threshold)
+    apart = await _told_apart(graph, tenant, pairs, order, stands)
+    found = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
+    return [
+        Alike((known[one], known[other]), pair.score, pair.reason, pair.spelt)
+        for pair, (one, other) in found
+        if frozenset((one, other)) not in apart
+    ]
+
+
+def _called(
+    nodes: Iterable[Node], stands: Mapping[str, str], known: Mapping[str, Node], numbers: Mapping[str, int]
+) -> Iterable[Called]:
+    for node in nodes:
+        stand = known.get(stands[node.uid], node)
+        for name in (node.name, *node.aliases):
+            yield Called(numbers[stands[node.uid]], stand.label, fold(stand.subtype), name)
+
+
+async def _told_apart(
+    graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
+) -> set[frozenset[str]]:
+    """Return the pairs of what stands for two things that a person told apart, or for what was merged into them.
+
+    So is a user from the person that he is: these are two things, and known to belong together.
+    """
+    named = {order[thing] for pair in pairs for thing in pair.things}
+    members = [uid for uid, stand in stands.items() if stand in named]
+    found = await graph.expand(
+        tenant,
+        list({*members, *named}),
+        [(name, way) for name in (DISTINCT_FROM, IS_PERSON) for way in Direction],
+        _MOST_APART,
+    )
+    ends = await canonical(graph, tenant, {uid for n in found for uid in (n.edge.source, n.edge.target)})
+    return {frozenset((ends[n.edge.source], ends[n.edge.target])) for n in found}

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unit.ingest.secrets.made_up import AWS_KEY, GITHUB_TOKEN, PASSWORD, TOKEN
+from vicw_ingest.secrets.request_scan import SECRETS, screened
+from vicw_shared.errors import InvalidInputError
+from vicw_shared.wire.ingest import IngestRequest, MaskedSecret
+
+
+def request(*items: dict[str, Any], **fields: Any) -> IngestRequest:
+    return IngestRequest.model_validate(
+        {"context": "c", "items": [{"text": "plain", **item} for item in items], **fields}
+    )
+
+
+def told(secrets: tuple[MaskedSecret, ...]) -> list[tuple[str, str]]:
+    return [(secret.field, secret.kind) for secret in secrets]
+
+
+PLACES: list[tuple[str, dict[str, Any]]] = [
+    ("text", {"text": GITHUB_TOKEN}),
+    ("name", {"name": GITHUB_TOKEN}),
+    ("subtype", {"subtype": GITHUB_TOKEN}),
+    ("speaker", {"speaker": GITHUB_TOKEN}),
+    ("bucket", {"bucket": GITHUB_TOKEN}),
+    ("source", {"source": f"https://x/?t={GITHUB_TOKEN}"}),
+    ("tags[1]", {"tags": ["fine", GITHUB_TOKEN]}),
+    ("metadata.config.key", {"metadata": {"config": {"key": GITHUB_TOKEN}}}),
+    ("metadata.list[1][0]", {"metadata": {"list": [1, [GITHUB_TOKEN]]}}),
+    ("extraction.entities[0].name", {"extraction": {"entities": [{"id": "e", "name": GITHUB_TOKEN}]}}),
+    ("extraction.entities[0].id", {"extraction": {"entities": [{"id": GITHUB_TOKEN, "name": "e"}]}}),
+    ("extraction.concepts[0].description", {"extraction": {"concepts": [{"name": "c", "description": GITHUB_TOKEN}]}}),
+    ("extraction.events[0].description", {"extraction": {"events": [{"name": "e", "description": GITHUB_TOKEN}]}}),
+    (
+        "extraction.relations[0].desc",
+        {"extraction": {"relations": [{"source": "$item", "type": "CAUSED", "target": "x", "desc": GITHUB_TOKEN}]}},
+    ),
+]
+NAMES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("context", {}, {"context": GITHUB_TOKEN}),
+    ("domain", {}, {"domain": GITHUB_TOKEN}),
+    ("flow_id", {}, {"flow_id": GITHUB_TOKEN}),
+    ("items[0].id", {"id": GITHUB_TOKEN}, {}),
+    ("items[0].flow_id", {"flow_id": GITHUB_TOKEN}, {}),
+    ("items[0].about[1]", {"about": ["Ana", GITHUB_TOKEN]}, {}),
+    ("items[0].user", {"user": GITHUB_TOKEN}, {}),
+    ("items[0].trigger_phrases[0]", {"trigger_phrases": [GITHUB_TOKEN]}, {}),
+    ("items[0].metadata", {"metadata": {GITHUB_TOKEN: {"password": PASSWORD}}}, {}),
+]
+
+
+@pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
+def test_a_secret_is_masked_in_whatever_field_it_stands_and_the_field_is_told(place: str, item: dict[str, Any]) -> None:
+    clean, masked = screened(request({}, item), "mask")
+    assert GITHUB_TOKEN not in clean.model_dump_json()
+    assert "[secret: github-token]" in clean.model_dump_json()
+    assert {index: told(secrets) for index, secrets in masked.items()} == {1: [(f"items[1].{place}", "github-token")]}
+
+
+@pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
+def test_a_secret_is_refused_by_field_and_kind_and_never_repeated(place: str, item: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError) as refusal:
+        screened(request({}, item), "refuse")
+    assert [problem.field for problem in refusal.value.problems] == [f"items[1].{place}"]
+    assert refusal.value.problems[0].problem == "contains a secret (github-token)"
+    assert GITHUB_TOKEN not in str(refusal.value)
+
+
+@pytest.mark.parametrize("what", ["mask", "refuse"])
+@pytest.mark.parametrize(("field", "item", "fields"), NAMES, ids=[field for field, *_ in NAMES])
+def test_a_secret_in_a_name_by_which_things_are_found_is_refused(
+    what: Any, field: str, item: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInputError) as refusal:
+        screened(request(item, **fields), what)
+    first = refusal.value.problems[0]
+    assert (first.field, first.problem) == (field, "contains a secret (github-token) in a name")
+    assert GITHUB_TOKEN not in str(refusal.value)
+    assert PASSWORD not in str(refusal.value)
+
+
+def test_where_it_is_off_everything_stays() -> None:
+    sent = request({"text": GITHUB_TOKEN, "id": GITHUB_TOKEN})
+    assert screened(sent, "off") == (sent, {})
+
+
+def test_a_request_without_secrets_stays_itself() -> None:
+    sent = request({"metadata": {"a": [{"b": 1}, None, 2.5, "x"]}, "tags": ["t"], "extraction": {"entities": []}})
+    assert screened(sent, "mask") == (sent, {})
+    assert screened(sent, "mask")[0] is sent
+
+
+def test_a_key_of_metadata_says_what_its_value_is() -> None:
+    metadata = {
+        "db": {"password": "correct horse 1", "user": "ana", "poolSize": 5},
+        "apiKeys": [TOKEN],
+        "client-secret": TOKEN,
+        "next_page_token": TOKEN,
+        "passwordPolicy": "8 signs, 1 digit",
+        "token": "a word",
+    }
+    clean, masked = screened(request({"metadata": metadata}), "mask")
+    assert clean.items[0].metadata == {
+        **metadata,
+        "db": {"password": "[secret: password]", "user": "ana", "poolSize": 5},
+        "client-secret": "[secret: secret-key]",
+    }
+    assert told(masked[0]) == [
+        ("items[0].metadata.db.password", "password"),
+        ("items[0].metadata.client-secret", "secret-key"),
+    ]
+
+
+def test_each_field_and_kind_is_told_once() -> None:
+    text = f"{AWS_KEY} {GITHUB_TOKEN} {AWS_KEY}"
+    _, masked = screened(request({"text": text}), "mask")
+    assert told(masked[0]) == [("items[0].text", "aws-access-key"), ("items[0].text", "github-token")]
+
+
+def test_all_fields_are_refused_at_once_but_no_more_than_twenty() -> None:
+    with pytest.raises(InvalidInputError) as refusal:
+        screened(request(*({"text": GITHUB_TOKEN} for _ in range(30))), "refuse")
+    assert [problem.field for problem in refusal.value.problems] == [f"items[{n}].text" for n in range(20)]
+
+
+def test_requests_that_differ_in_their_secrets_alone_become_equal() -> None:
+    one, other = (request({"text": f"password: {secret}"}) for secret in (PASSWORD, PASSWORD[::-1]))
+    assert screened(one, "mask") == screened(other, "mask")
+
+
+def test_relations_still_name_what_they_named() -> None:
+    extraction = {
+        "entities": [{"name": GITHUB_TOKEN}, {"name": "Mara"}],
+        "relations": [{"source": "Mara", "type": "RELATED_TO", "target": GITHUB_TOKEN}],
+    }
+    clean, _ = screened(request({"extraction": extraction}), "mask")
+    assert clean.items[0].extraction is not None
+    assert clean.items[0].extraction.relations[0].target == clean.items[0].extraction.entities[0].name
+
+
+def test_secrets_are_counted_by_kind_and_outcome() -> None:
+    def count(outcome: str) -> float:
+        return float(SECRETS.labels("aws-access-key", outcome)._value.get())
+
+    before = count("masked"), count("refused")
+    sent = request({"text": AWS_KEY}, {"text": AWS_KEY, "name": AWS_KEY})
+    screened(sent, "mask")
+    with pytest.raises(InvalidInputError):
+        screened(sent, "refuse")
+    assert (count("masked"), count("refused")) == (before[0] + 3, before[1] + 3)

@@ -1,0 +1,113 @@
+"""Which names are alike enough to be shown to a person."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from vicw_shared.identity.name_similarity import Called, pairs_of
+
+
+def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
+    """Return the reason of each pair of names of different things."""
+    kinds = subtypes or ("person",) * len(names)
+    called = [
+        Called(number, "Entity", kind, name) for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    return {(names[one.things[0]], names[one.things[1]]): one.reason for one in pairs_of(called, threshold)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Ana Souza", "ANA  souza", "same name"),
+        ("José García", "Jose Garcia", "same name but for accents and punctuation"),
+        ("Mary-Ann Lee", "Mary Ann Lee", "same name but for accents and punctuation"),
+        ("Souza, Ana", "Ana Souza", "same words in another order"),
+        ("J. Smith", "John Smith", "initials"),
+        ("J. R. R. Tolkien", "John Ronald Reuel Tolkien", "initials"),
+        ("Tolkien", "John Tolkien", "one word of the only longer name that has it"),
+        ("Katharine Hepburn", "Katherine Hepburn", "spelt alike (0.94)"),
+        ("src/main.py", "SRC/main.py", "same name"),
+    ],
+)
+def test_what_people_write_differently_is_proposed_with_its_reason(one: str, other: str, reason: str) -> None:
+    assert alike(one, other) == {(one, other): reason}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ana", "Ann"),  # in few letters, one makes another name
+        ("Jane Smith", "John Smith"),
+        ("J. Smith", "John Paul Smith"),
+        ("J. Smith", "John Jones"),
+        ("version 1.2", "version 1.3"),
+        ("chapter 3", "chapter 4"),
+        ("tests/test_a.py", "tests/test_b.py"),
+        ("foo_bar", "foo.bar"),
+        ("\u304c\u3059", "\u304b\u3059"),  # gas and kasu: a mark that makes another letter
+    ],
+)
+def test_what_tells_things_apart_is_not_overlooked(one: str, other: str) -> None:
+    assert alike(one, other) == {}
+
+
+def test_one_word_that_two_longer_names_have_is_proposed_for_each() -> None:
+    either = "one word of several longer names"
+    assert alike("Ana", "Ana Souza", "Ana Lima") == {("Ana", "Ana Souza"): either, ("Ana", "Ana Lima"): either}
+    assert alike("Ana", "Ana Souza", "Ana Lima", "Ana Roth", "Ana Berg") == {}, "so common a name tells nothing"
+    places = ("Salt", "Salt Road", "Salt Lake")
+    assert alike(*places, subtypes=("place",) * 3) == {}
+
+
+def test_a_name_that_nobody_knows_better_may_be_a_persons() -> None:
+    part = "one word of the only longer name that has it"
+    assert alike("Marit", "Marit Holm", subtypes=("person", "name")) == {("Marit", "Marit Holm"): part}
+    assert alike("Marit", "Marit Holm", subtypes=("person", "ship")) == {}
+
+
+def test_things_of_other_subtypes_are_proposed_by_their_very_name_only() -> None:
+    assert alike("Wizard", "wizard", subtypes=("class", "person")) == {
+        ("Wizard", "wizard"): "same name, another subtype"
+    }
+    assert alike("Ana Souza", "Souza Ana", subtypes=("firm", "person")) == {}
+    assert alike("Katharine", "Katherine", subtypes=("firm", "person")) == {}
+
+
+def test_the_threshold_is_that_of_the_spelling() -> None:
+    assert alike("Katharine", "Katerina", threshold=0.95) == {}
+    assert list(alike("Katharine", "Katerina", threshold=0.7).values()) == ["spelt alike (0.71)"]
+
+
+def test_spelling_need_not_be_compared() -> None:
+    called = [Called(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
+    assert [(pair.things, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
+    assert [pair.spelt for pair in pairs_of(called, 0.7)] == [False, True, True]
+
+
+def test_a_pair_comes_once_at_its_best_and_the_likeliest_pair_first() -> None:
+    called = [
+        Called(0, "Entity", "person", "John Smith"),
+        Called(1, "Entity", "person", "J. Smith"),
+        Called(1, "Entity", "person", "john smith"),
+        Called(2, "Entity", "person", "Jon Smith"),
+        Called(3, "Concept", "person", "John Smith"),
+    ]
+    found = pairs_of(called, 0.88)
+    assert (found[0].things, found[0].reason) == ((0, 1), "same name")
+    assert len({pair.things for pair in found}) == len(found) == 3
+    assert [pair.score for pair in found] == sorted((pair.score for pair in found), reverse=True)
+    assert all(0 <= pair.score <= 1 and 3 not in pair.things for pair in found)
+
+
+def test_names_of_more_than_one_block_are_compared_with_each_other() -> None:
+    draw = random.Random(1)
+    names = ["".join(draw.choices("bcdfghjklm", k=12)) for _ in range(1200)]
+    names[3], names[1100] = "katharine hepburn", "katherine hepburn"
+    assert (names[3], names[1100]) in alike(*names)
+
+
+def test_a_name_that_very_many_have_pairs_nobody() -> None:
+    assert alike(*["same"] * 60) == {}

@@ -1,0 +1,113 @@
+"""What it takes for two things of like names to be one, and what tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from vicw_shared.identity.name_similarity import ACCENTS, SAME
+from vicw_shared.identity.pairs import Alike
+from vicw_shared.model import Label, Node
+from vicw_shared.uids import make_uid, named_uid
+from vicw_sleep.resolve.match_rules import Eyes, Known, against, may_be_one, shared_company
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+PUBLIC: Eyes = ("public", True, frozenset())
+OF_ANA: Eyes = ("personal", True, frozenset({"ana"}))
+OF_BEN: Eyes = ("personal", True, frozenset({"ben"}))
+
+
+def thing(name: str, subtype: str = "person", **fields: Any) -> Node:
+    told: dict[str, Any] = {"tenant": "t", "context": "c", "domain": "general", "label": Label.ENTITY, "created_at": AT}
+    return Node(uid=named_uid("t", "c", subtype, name), name=name, subtype=subtype, **(told | fields))
+
+
+def pair(one: Node, other: Node, score: float = ACCENTS, *, spelt: bool = False) -> Alike:
+    return Alike((one, other), score, "", spelt)
+
+
+def known(name: str, **fields: Any) -> Known:
+    return Known(thing=thing(name), members=frozenset({name}), **fields)
+
+
+ANA, ANNA = thing("Ana Sá"), thing("Ana Sa")
+
+
+def test_names_of_the_same_letters_may_be_one() -> None:
+    assert may_be_one(pair(ANA, ANNA), "c")
+    assert may_be_one(pair(ANA, replace(ANNA, name="Lee", aliases=("Ana Sa",))), "c"), "renamed since"
+
+
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        pair(ANA, ANNA, spelt=True),
+        pair(ANA, ANNA, SAME),
+        pair(ANA, thing("Ana Sa", "firm")),
+        pair(ANA, replace(ANNA, label=Label.CONCEPT)),
+        pair(ANA, replace(ANNA, domain="creative")),
+        pair(ANA, replace(ANNA, context="d")),
+        pair(replace(ANA, context="d"), replace(ANNA, context="d")),
+        pair(ANA, replace(ANNA, protected=True)),
+        pair(ANA, replace(ANNA, uid=make_uid("Tom's aunt Ana Sa"))),
+        *(
+            pair(thing("J. S.", kind), thing("J S", kind))
+            for kind in ("user", "agent", "tag", "date", "symbol", "file")
+        ),
+    ],
+)
+def test_what_is_never_one_by_likeness(unlike: Alike) -> None:
+    assert not may_be_one(unlike, "c")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ({"beside": frozenset("b")}, {}, "an edge joins the two"),
+        ({}, {"beside": frozenset("a")}, "an edge joins the two"),
+        ({"threads": frozenset("fg")}, {"threads": frozenset("gh")}, "both speak in one conversation"),
+        ({"threads": frozenset("f")}, {"threads": frozenset("g")}, "both speak, and it is not told"),
+        ({"told_in": frozenset("ix")}, {"told_in": frozenset("xj")}, "one memory tells of both"),
+        ({"users": frozenset("u")}, {"users": frozenset("v")}, "they are different users"),
+        (
+            {"relations": frozenset({("is", "sister", "tom")})},
+            {"relations": frozenset({("is", "aunt", "tom")})},
+            "they have different relatives",
+        ),
+        ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· birthday": frozenset("4")}}, "different things"),
+    ],
+)
+def test_what_tells_two_apart(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
+    assert against(known("a", **one), known("b", **other)).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {}),
+        ({"beside": frozenset("c")}, {"beside": frozenset("c")}),
+        ({"threads": frozenset("f")}, {}),
+        ({"threads": frozenset("f"), "users": frozenset("u")}, {"threads": frozenset("g"), "users": frozenset("u")}),
+        ({"users": frozenset("u")}, {}),
+        ({"relations": frozenset({("is", "sister", "tom")})}, {"relations": frozenset({("has", "sister", "tom")})}),
+        ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· birthday": frozenset("34")}}),
+        ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· home": frozenset("4")}}),
+    ],
+)
+def test_what_does_not(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert against(known("a", **one), known("b", **other)) == ""
+
+
+def test_only_what_the_same_eyes_see_speaks_for_it() -> None:
+    one = known("a", company=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)}))
+    other = known("b", company=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)}))
+    assert shared_company(one, other) == {"oslo", "harbour"}, "not the two themselves"
+
+
+def test_the_one_of_whom_more_is_known_stands_for_both_else_the_older() -> None:
+    assert known("a", edges=2).rank < known("b", edges=3).rank
+    younger = replace(known("b", edges=2), thing=thing("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
+    assert younger.rank < known("a", edges=2).rank

@@ -1,0 +1,52 @@
+"""What is kept for a time is forgotten in parts, by whoever writes and by a sleeper for those who do not."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from memory import Memory, open_memory
+from vicw_shared.clock import now
+from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_sleep.receipt_expiry import forget_receipts
+
+OLD = 130
+
+
+def old_receipts(when: datetime) -> Callable[[GraphTransaction], Awaitable[None]]:
+    async def keep(transaction: GraphTransaction) -> None:
+        for number in range(OLD):
+            await transaction.remember(Receipt(f"k{number}", "print", when, {}))
+
+    return keep
+
+
+async def left(memory: Memory, tenant: str) -> int:
+    graph = memory.standalone.graph
+    return len([number for number in range(OLD) if await graph.record.receipt(tenant, f"k{number}") is not None])
+
+
+async def test_a_tenant_that_comes_back_forgets_a_bounded_part_with_each_request(memory: Memory) -> None:
+    await memory.standalone.graph.write(memory.tenant, "c", old_receipts(now() - timedelta(days=30)))
+    await memory.ingest({"text": "a pear"}, key="one")
+    assert await left(memory, memory.tenant) == OLD - 20
+    await memory.ingest({"text": "an apple"}, key="two")
+    assert await left(memory, memory.tenant) == OLD - 40
+
+
+async def test_those_of_tenants_that_write_no_more_are_forgotten_page_by_page(memory: Memory) -> None:
+    graph, today = memory.standalone.graph, now()
+    await graph.write("gone", "c", old_receipts(today - timedelta(days=30)))
+    await graph.write("here", "c", old_receipts(today))
+    before = today - timedelta(days=7)
+    assert await forget_receipts(graph.record, before, seconds=0) == 0
+    assert await forget_receipts(graph.record, before, seconds=60) == OLD
+    assert (await left(memory, "gone"), await left(memory, "here")) == (0, OLD)
+
+
+async def test_they_are_forgotten_when_a_store_is_opened(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.standalone.graph.write("gone", "c", old_receipts(now() - timedelta(days=30)))
+    async with open_memory(store) as memory:
+        assert await left(memory, "gone") == 0
