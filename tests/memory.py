@@ -28,7 +28,7 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retract import RetractRequest
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_sleep.check import Report, check
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
 RAM = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
@@ -39,8 +39,8 @@ TYPED_EDGES = 0.15
 """What they count here: they are off by default, and no test is to pass for that."""
 
 
-def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> Settings:
-    return Settings(
+def settings_for(path: Path, llm: LlmSettings | None = None, **storage: Any) -> StandaloneSettings:
+    return StandaloneSettings(
         ServerSettings(port=0),
         StorageSettings(data_dir=path, **storage),
         LimitSettings(),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from training.linear import fit_classes
 from training.treebank import Tagged, read
 from vicw_shared.language import tagger
-from vicw_shared.language.batch import Batch, lay_out
+from vicw_shared.language.batch import SentenceBatch, lay_out
 from vicw_shared.language.hashing import Lexicon, rows
 from vicw_shared.language.weights import Weights, quantised
 
@@ -43,7 +43,7 @@ def measure(trees: Sequence[Tagged], weights: Weights) -> dict[str, float]:
     return {"tags": float((tags == _gold_tags(trees)).mean()), "words/s": len(tags) / took}
 
 
-def _batch(trees: Sequence[Tagged]) -> Batch:
+def _batch(trees: Sequence[Tagged]) -> SentenceBatch:
     return lay_out([tree.words for tree in trees], _LEXICON)
 
 

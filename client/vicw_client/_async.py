@@ -17,11 +17,11 @@ from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_shared.wire.entities import (
-    CandidatePage,
     Entity,
     EntityPage,
     IdentifyRequest,
     IdentityChange,
+    MergeCandidatePage,
     MergeRequest,
     RenameRequest,
     SplitRequest,
@@ -106,7 +106,7 @@ class AsyncVicwClient:
         subtype: str | None = None,
         threshold: float | None = None,
         limit: int | None = None,
-    ) -> CandidatePage:
+    ) -> MergeCandidatePage:
         """Return pairs of things that may be one; see `VicwClient.entity_candidates`."""
         query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
         return await self._run(_protocol.entity_candidates(query, self._retry))

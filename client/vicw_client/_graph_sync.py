@@ -17,7 +17,7 @@ from vicw_shared.wire.graph import (
 )
 
 
-class Run(Protocol):
+class SyncRunner(Protocol):
     """Carries the steps of a call out."""
 
     def __call__[T](self, steps: Steps[T]) -> T: ...
@@ -30,7 +30,7 @@ class GraphClient:
     several things: then it names them.
     """
 
-    def __init__(self, run: Run, retry: Retry, base: str) -> None:
+    def __init__(self, run: SyncRunner, retry: Retry, base: str) -> None:
         self._run = run
         self._retry = retry
         self._base = base

@@ -27,7 +27,7 @@ from vicw_client.errors import (
     UnexpectedAnswerError,
     VicwClientError,
 )
-from vicw_shared.wire.entities import CandidatePage, Entity, EntityPage, IdentityChange
+from vicw_shared.wire.entities import Entity, EntityPage, IdentityChange, MergeCandidatePage
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
@@ -169,9 +169,11 @@ def entities(query: Mapping[str, Any], retry: Retry) -> Steps[EntityPage]:
     return _parse(EntityPage, (yield from _exchange(Send("GET", f"/entities{_query(query)}"), retry)))
 
 
-def entity_candidates(query: Mapping[str, Any], retry: Retry) -> Steps[CandidatePage]:
+def entity_candidates(query: Mapping[str, Any], retry: Retry) -> Steps[MergeCandidatePage]:
     """Ask which things may be one."""
-    return _parse(CandidatePage, (yield from _exchange(Send("GET", f"/entities/candidates{_query(query)}"), retry)))
+    return _parse(
+        MergeCandidatePage, (yield from _exchange(Send("GET", f"/entities/candidates{_query(query)}"), retry))
+    )
 
 
 def knowledge(query: Mapping[str, Any], retry: Retry) -> Steps[KnownPages]:

@@ -16,11 +16,11 @@ from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window
 from vicw_shared.wire.entities import (
-    CandidatePage,
     Entity,
     EntityPage,
     IdentifyRequest,
     IdentityChange,
+    MergeCandidatePage,
     MergeRequest,
     RenameRequest,
     SplitRequest,
@@ -118,7 +118,7 @@ class VicwClient:
         subtype: str | None = None,
         threshold: float | None = None,
         limit: int | None = None,
-    ) -> CandidatePage:
+    ) -> MergeCandidatePage:
         """Return pairs of things that may be one, the likeliest first. Nothing is merged by itself."""
         query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
         return self._run(_protocol.entity_candidates(query, self._retry))

@@ -36,7 +36,7 @@ async def go_on() -> None:
     await asyncio.sleep(0)
 
 
-class Courtesy:
+class BackgroundThrottle:
     """Knows whether anybody waits for an answer, and whose step it is. Of one event loop."""
 
     most_seconds: ClassVar[float] = 2.0
@@ -93,7 +93,7 @@ class Courtesy:
         return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS)
 
 
-class Hearsay(Courtesy):
+class RemoteLoadThrottle(BackgroundThrottle):
     """Knows from a store that somebody asks in another process: only now and then, and not whether he still waits.
 
     ``asked`` returns how many seconds ago that was, None: never.
@@ -108,7 +108,7 @@ class Hearsay(Courtesy):
         self._heard_at = float("-inf")
 
     async def give_way(self) -> None:
-        """Do as ``Courtesy`` does while somebody has asked of late. Raises what the store raises."""
+        """Do as ``BackgroundThrottle`` does while somebody has asked of late. Raises what the store raises."""
         if time.monotonic() - self._heard_at >= HEAR_SECONDS:
             self._heard_at = time.monotonic()
             ago = await self._asked()
@@ -125,17 +125,17 @@ _within: ContextVar[bool] = ContextVar("within", default=False)
 """Whether this is part of an operation that has begun, such as a transaction: that waits for nobody."""
 
 
-class Polite[T]:
+class Throttled[T]:
     """Has everything that an engine has; its operations, and those of its parts, give way before they begin."""
 
-    def __init__(self, engine: T, courtesy: Courtesy) -> None:
+    def __init__(self, engine: T, courtesy: BackgroundThrottle) -> None:
         self._engine = engine
         self._courtesy = courtesy
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self._engine, name)
         if not inspect.iscoroutinefunction(member):
-            return Polite(member, self._courtesy) if _is_engine(member) else member
+            return Throttled(member, self._courtesy) if _is_engine(member) else member
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             if _within.get():
@@ -155,6 +155,6 @@ def _is_engine(member: object) -> bool:
     return any(map(inspect.iscoroutinefunction, vars(type(member)).values()))
 
 
-def polite[T](engine: T, courtesy: Courtesy) -> T:
+def polite[T](engine: T, courtesy: BackgroundThrottle) -> T:
     """Return an engine for work in the background: a transaction, once begun, waits for nobody."""
-    return cast("T", Polite(engine, courtesy))
+    return cast("T", Throttled(engine, courtesy))

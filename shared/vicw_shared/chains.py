@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, clock_key, next_key
 from vicw_shared.ports import GraphTransaction
@@ -51,14 +51,14 @@ class Chains:
                 while end in gone and end in onward:
                     end = onward[end]
                 if end not in gone:
-                    bridges.append(Ties(self.registry, self.now).edge(edge_type, start, end, by=_MAKER))
+                    bridges.append(EdgeFactory(self.registry, self.now).edge(edge_type, start, end, by=_MAKER))
         await self.transaction.put_edges(bridges)
 
     async def _splice(self, edge_type: str, flow: str | None, entries: Sequence[tuple[ChainKey, str]]) -> list[Edge]:
         gaps = await self.transaction.gaps(flow, [key for key, _ in entries])
         added: list[Edge] = []
         cut: list[Edge] = []
-        ties = Ties(self.registry, self.now)
+        ties = EdgeFactory(self.registry, self.now)
         start = 0
         for gap in gaps:
             run = [uid for _, uid in entries[start : start + gap.count]]

@@ -16,7 +16,7 @@ looks at night for things that are one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
+class EdgeFactory:
     """Makes edges."""
 
     registry: EdgeRegistry

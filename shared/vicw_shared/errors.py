@@ -83,7 +83,7 @@ class ForbiddenEdgeError(InvalidInputError):
     title = "The registry does not allow this edge"
 
 
-class TooLargeError(FixableError):
+class LimitExceededError(FixableError):
     """Over a size limit; the detail names the limit's setting."""
 
     slug = "too-large"
@@ -91,7 +91,7 @@ class TooLargeError(FixableError):
     title = "The request is over a size limit"
 
 
-class ConflictError(FixableError):
+class StateConflictError(FixableError):
     """Contradicts something stored, for example an Idempotency-Key used for another body."""
 
     slug = "conflict"
@@ -99,7 +99,7 @@ class ConflictError(FixableError):
     title = "The request contradicts an earlier one"
 
 
-class NotFoundError(FixableError):
+class MissingRecordError(FixableError):
     """The thing asked for does not exist, or not for this tenant."""
 
     slug = "not-found"

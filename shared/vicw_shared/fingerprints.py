@@ -101,7 +101,7 @@ class Fingerprints:
         self.marks |= {(int(hashes[place]), 0, 0) for place in np.linspace(0, len(hashes) - 1, count).astype(int)}
 
 
-class Finder:
+class FingerprintFinder:
     """Looks for marks; built once, asked of many blocks."""
 
     def __init__(self, fingerprints: Fingerprints) -> None:

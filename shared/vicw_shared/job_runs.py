@@ -22,7 +22,7 @@ STOPPED = "stopped; the log says why"
 
 
 @dataclass(slots=True)
-class Turn:
+class JobSlice:
     """What became of a turn: whether there is more to do, and whether it ``failed``, which its log tells of."""
 
     more: bool = False
@@ -30,12 +30,12 @@ class Turn:
 
 
 @asynccontextmanager
-async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[Turn]:
+async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[JobSlice]:
     """Note a turn of a task, the ``first`` of a round or a further one, for whoever asks how far it is.
 
     A note that cannot be made costs the turn nothing.
     """
-    turn, began = Turn(failed=True), time.monotonic()
+    turn, began = JobSlice(failed=True), time.monotonic()
     round_ = await _begun(rounds, task, first=first)
     try:
         turn.failed = False

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.background_throttle import Courtesy, Polite, polite
+from vicw_shared.background_throttle import BackgroundThrottle, Throttled, polite
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 
@@ -17,7 +17,7 @@ TEXTS_AT_ONCE = 8
 """Texts that are embedded in one step while nobody asks: whoever begins to ask meets half a second of it at most."""
 
 
-class Piecemeal(Polite[Embedder]):
+class Piecemeal(Throttled[Embedder]):
     """Embeds little at a time: one text while questions come."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
@@ -32,7 +32,7 @@ class Piecemeal(Polite[Embedder]):
         return np.concatenate(rows)
 
 
-class _Background(Polite[Indexes]):
+class _Background(Throttled[Indexes]):
     """What it opens gives way, too."""
 
     async def writing(self) -> Index:
@@ -44,6 +44,6 @@ class _Background(Polite[Indexes]):
         )
 
 
-def polite_indexes(indexes: Indexes, courtesy: Courtesy) -> Indexes:
+def polite_indexes(indexes: Indexes, courtesy: BackgroundThrottle) -> Indexes:
     """Return the indexes for work in the background."""
     return cast("Indexes", _Background(indexes, courtesy))

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from vicw_shared.errors import NotFoundError
-from vicw_shared.ports import Outcome, SleepLog, Step
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog
 
 
-async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> Step:
+async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> MaintenanceStep:
     """Return the step of a task, to be undone. Raises NotFoundError for one that cannot be, with the reason."""
     step = await log.step(step_id)
     if step is not None and step.outcome is Outcome.UNDONE:
-        raise NotFoundError(f"Step {step_id!r} is undone already")
+        raise MissingRecordError(f"Step {step_id!r} is undone already")
     if step is None or step.task != task or step.outcome is not Outcome.DONE:
-        raise NotFoundError(
+        raise MissingRecordError(
             f"There is no step {step_id!r} that could be undone: see what `vicw sleep log` lists as `done`"
         )
     if now - step.at > grace:
-        raise NotFoundError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
+        raise MissingRecordError(f"Step {step_id!r} is of {step.at:%Y-%m-%d %H:%M}: its grace period is over")
     return step
 
 
-def undone(step: Step, now: datetime) -> Step:
+def undone(step: MaintenanceStep, now: datetime) -> MaintenanceStep:
     """Return a step as it is logged once it is undone."""
     return replace(step, outcome=Outcome.UNDONE, at=now)

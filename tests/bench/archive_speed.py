@@ -38,8 +38,8 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_sleep.archive.exporter import Source, Wanted, export
-from vicw_sleep.archive.importer import Target, import_archive
+from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+from vicw_sleep.archive.importer import ImportTarget, import_archive
 from vicw_sleep.archive.validator import judge
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
@@ -92,7 +92,7 @@ async def timed[T](what: str, items: int, nodes: int, work: Awaitable[T]) -> T:
 
 async def exported(graph: Store, vectors: VectorStore, path: Path) -> None:
     with ArchiveWriter(path) as writer:
-        source = Source(graph=graph, vectors=vectors, model=MODEL)
+        source = ExportSource(graph=graph, vectors=vectors, model=MODEL)
         await export(source, writer, REGISTRIES, Wanted(), program="bench")
 
 
@@ -101,7 +101,7 @@ async def imported(path: Path, graph: Store, vectors: VectorStore) -> None:
         return vectors
 
     judged = judge(ArchiveReader(path), REGISTRIES.edges)
-    await import_archive(judged, Target(graph=graph, open_vectors=open_vectors))
+    await import_archive(judged, ImportTarget(graph=graph, open_vectors=open_vectors))
 
 
 def peak_mb(command: list[str]) -> int:

@@ -29,12 +29,12 @@ from vicw_ingest.identity.merges import merge
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES
-from vicw_shared.errors import ConflictError, FixableError, UnavailableError
-from vicw_shared.identity.merge import Decision
-from vicw_shared.ports import GraphTransaction, NamedThings, Outcome, Step, Use
+from vicw_shared.errors import FixableError, StateConflictError, UnavailableError
+from vicw_shared.identity.merge import MergeDecision
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedThings, Outcome, Use
 from vicw_sleep.archive import exporter, importer
 from vicw_sleep.archive.exporter import Wanted
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation
 
 _TEXTS = (
@@ -157,7 +157,7 @@ async def test_what_was_shown_of_late_is_not_consolidated_in_the_other_store(
         await imported(tmp_path / "one", side)
     now = datetime.now(UTC) + timedelta(hours=2)
     for since, macros in ((now - timedelta(days=1), 0), (now, 1)):
-        rules = Rules(before=now, cohesion=0.0, used_since=since)
+        rules = ConsolidationRules(before=now, cohesion=0.0, used_since=since)
         work = Consolidation(side.graph, side.graph.unread, side.indexer.indexes, registries().edges, side.indexer)
         assert (await work.run(rules, now=now)).macros == macros
 
@@ -197,9 +197,11 @@ async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
     await fill(side)
     await exported(side, tmp_path / "one")
     before = await whole(side)
-    with pytest.raises(ConflictError, match=r"Tenant 't' has data in this store.*--data-dir.*--replace.*forget tenant"):
+    with pytest.raises(
+        StateConflictError, match=r"Tenant 't' has data in this store.*--data-dir.*--replace.*forget tenant"
+    ):
         await imported(tmp_path / "one", side)
-    with pytest.raises(ConflictError, match="not empty"):
+    with pytest.raises(StateConflictError, match="not empty"):
         await imported(tmp_path / "one", side, restoring=True)
     assert await whole(side) == before
     assert await side.graph.archive.import_mark() is None
@@ -226,7 +228,7 @@ async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, t
     edges_file.write_text(re.sub(r'"weight":[\d.]+', '"weight":0.1', edges_file.read_text("utf-8")), "utf-8")
     reseal(tmp_path / "two")
     if taken == "events.jsonl":
-        with pytest.raises(ConflictError, match=f"the store has the node {theirs[name]} already"):
+        with pytest.raises(StateConflictError, match=f"the store has the node {theirs[name]} already"):
             await imported(tmp_path / "two", side)
         assert await side.graph.archive.import_mark() is None
     else:
@@ -241,7 +243,7 @@ async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, t
 async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: Path, tmp_path: Path) -> None:
     await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
     item = (await thread(side))[0].uid
-    step = Step(
+    step = MaintenanceStep(
         id=item, tenant="t", context="c", task="dream", outcome=Outcome.DONE, at=START, subject=item, reason="its own"
     )
     await side.graph.write("t", "c", methodcaller("log_step", step))
@@ -251,7 +253,7 @@ async def test_a_step_that_another_tenant_has_is_not_changed(side: Side, store: 
         forged = replace(step, tenant="u", context="e", subject=theirs)
         await other.graph.write("u", "e", methodcaller("log_step", forged))
         await exported(other, tmp_path / "two")
-    with pytest.raises(ConflictError, match=f"the store has the step {step.id} already"):
+    with pytest.raises(StateConflictError, match=f"the store has the step {step.id} already"):
         await imported(tmp_path / "two", side)
     assert await side.graph.log.step(step.id) == step
 
@@ -317,12 +319,12 @@ async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_pa
             finally:
                 revive()
             for work in (imported(tmp_path / "other", side), exported(side, tmp_path / "half")):
-                with pytest.raises(ConflictError, match="broke off in this store"):
+                with pytest.raises(StateConflictError, match="broke off in this store"):
                     await work
         assert deaths > 5
         assert await whole(side) == await whole(source)
         await sound(side)
-        with pytest.raises(ConflictError, match="has data in this store"):
+        with pytest.raises(StateConflictError, match="has data in this store"):
             await imported(tmp_path / "one", side)
         await imported(tmp_path / "other", side)
         await sound(side)
@@ -472,7 +474,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         things = await side.graph.scan(NamedThings(tenant="t", context="c"), limit=20)
         one, other = (things[number % len(things)].uid if things else "" for number in (start, count))
         with suppress(FixableError):
-            await merge(side.graph, Decision("t", now, registries().edges), one, other)
+            await merge(side.graph, MergeDecision("t", now, registries().edges), one, other)
         return
     sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
     if len(sources) > 1:

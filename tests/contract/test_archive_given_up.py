@@ -16,7 +16,7 @@ from contract.test_consolidation import sound, tell, turn
 from contract.test_erasing import eraser, left
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import Chosen
-from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
 from vicw_sleep.archive.import_marker import begin_giving_up
 from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
@@ -65,7 +65,7 @@ async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp
         assert await whole(side) == before
         assert await side.graph.archive.import_mark() is None
         assert await side.graph.record.receipt("v", "key:its key") is not None
-        with pytest.raises(NotFoundError, match="No import broke off"):
+        with pytest.raises(MissingRecordError, match="No import broke off"):
             await choose_half(side.graph)
         await sound(side)
         await imported(tmp_path / "one", side)
@@ -117,7 +117,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        patch.setattr("vicw_sleep.archive.importer.Pointing.run", away)
+        patch.setattr("vicw_sleep.archive.importer.PointBuilder.run", away)
         await imported(tmp_path / "one", side)
     await settle_half(side.graph)
     assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
@@ -132,7 +132,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
             await work.run(erasure)
     revive()
     for try_it in (imported(tmp_path / "one", side), exported(side, tmp_path / "half")):
-        with pytest.raises(ConflictError, match="is given up, and not all of it is erased yet"):
+        with pytest.raises(StateConflictError, match="is given up, and not all of it is erased yet"):
             await try_it
     await give_up(side)
     assert await side.nodes() == {}
@@ -165,5 +165,5 @@ async def test_whose_tenants_nobody_noted_is_refused(side: Side) -> None:
         await transaction.mark_import('{"id": "x", "made": "2026-01-01T00:00:00+00:00"}')  # type: ignore[attr-defined]
 
     await side.graph.write("t", "c", mark)
-    with pytest.raises(ConflictError, match="run the same import again"):
+    with pytest.raises(StateConflictError, match="run the same import again"):
         await choose_half(side.graph)

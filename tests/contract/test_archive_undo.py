@@ -17,8 +17,8 @@ from contract.test_consolidation import sound, tell, turn
 from contract.test_consolidation_runs import GRACE, LATER, consolidation, turns
 from contract.test_consolidation_runs import run as consolidate
 from vicw_shared.edge_factory import DREAM, RESOLVE
-from vicw_shared.ports import Outcome, Step, Steps
-from vicw_sleep.consolidation.batches import Rules
+from vicw_shared.ports import MaintenanceStep, Outcome, Steps
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.resolve.service import Resolve
 
@@ -36,7 +36,7 @@ async def lived(side: Side) -> None:
     await tell(side, [turn(40, "Kept for an hour.", flow_id="g", expires_at=soon), turn(41, "Of g.", flow_id="g")])
     assert (await consolidate(side)).macros == 3
     await sound(side)
-    assert (await consolidate(side, Rules(before=LATER + timedelta(days=2), cohesion=0.0))).macros == 1
+    assert (await consolidate(side, ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0))).macros == 1
     await side.indexer.drain()
     await tell(side, [turn(50, "Ben has left."), turn(51, "It rains.")])
     await tell(side, [turn(50, "Ben has not left.")])
@@ -49,7 +49,7 @@ async def lived(side: Side) -> None:
     await sound(side)
 
 
-async def done(side: Side) -> list[Step]:
+async def done(side: Side) -> list[MaintenanceStep]:
     """Return what can be undone, the latest first: a second consolidation before what it was made of."""
     steps = [step for step in await side.graph.scan(Steps(), limit=1000) if step.outcome is Outcome.DONE]
     macros = [node for node in (await side.nodes()).values() if node.is_macro]
@@ -57,7 +57,7 @@ async def done(side: Side) -> list[Step]:
     return sorted(steps, key=lambda step: (-level.get(step.subject, 0), step.id))
 
 
-async def take_back(side: Side, step: Step) -> Any:
+async def take_back(side: Side, step: MaintenanceStep) -> Any:
     if step.task == DREAM:
         return await Dream(side.graph, side.indexer.indexes, registries().edges, side.indexer).undo(
             step.id, now=LATER, grace=GRACE

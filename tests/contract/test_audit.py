@@ -11,7 +11,7 @@ from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.canonical import circles
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import MOST_STRAYS, Link
+from vicw_shared.ports import MOST_STRAYS, ChainLink
 from vicw_shared.uids import make_uid
 
 
@@ -28,7 +28,7 @@ def joins(chain: str, *names: str) -> tuple[str, str]:
 
 
 CHAINS = pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
-LAST = Link(None, joined=False)
+LAST = ChainLink(None, joined=False)
 
 
 @CHAINS
@@ -37,9 +37,9 @@ async def test_a_chain_is_read_in_its_order_with_what_its_edges_say(graph: Graph
     edges = [edge(chain, *joins(chain, *ends)) for ends in ("ab", "cd", "ca", "aa")]
     await put(graph, events, edges)
     assert await graph.audit.links(chain, events) == {
-        a.uid: Link(b.uid, joined=True, strays=(a.uid,)),
-        b.uid: Link(c.uid, joined=False),
-        c.uid: Link(d.uid, joined=True, strays=(a.uid,)),
+        a.uid: ChainLink(b.uid, joined=True, strays=(a.uid,)),
+        b.uid: ChainLink(c.uid, joined=False),
+        c.uid: ChainLink(d.uid, joined=True, strays=(a.uid,)),
         d.uid: LAST,
     }
     assert await graph.audit.links(chain, []) == {}
@@ -61,8 +61,8 @@ async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: G
     await put(graph, [first, last, *others], [edge(chain, *joins(chain, "retired", "last"))])
     await put(graph, [foreign], tenant="u")
     found = await graph.audit.links(chain, [first, last, *others, foreign])
-    assert found.pop(first.uid) == Link(last.uid, joined=False)
-    assert found.pop(others[0].uid) == Link(None, joined=False, strays=(last.uid,))
+    assert found.pop(first.uid) == ChainLink(last.uid, joined=False)
+    assert found.pop(others[0].uid) == ChainLink(None, joined=False, strays=(last.uid,))
     assert found == dict.fromkeys(found, LAST)
     assert len(found) == len(others) + 1
 

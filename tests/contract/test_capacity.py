@@ -21,7 +21,7 @@ from vicw_ingest.erasure.transaction import Erasing
 from vicw_ingest.eviction import service as module
 from vicw_ingest.eviction.candidates import weakest
 from vicw_ingest.eviction.policy import Policy
-from vicw_ingest.eviction.service import FORGET, Capacity, Done
+from vicw_ingest.eviction.service import FORGET, Capacity, EvictionReport
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node
@@ -42,7 +42,7 @@ def capacity(side: Side) -> Capacity:
     return Capacity(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer)
 
 
-async def forget(side: Side, now: datetime = _NOW, policy: Policy = _POLICY, **how: Any) -> Done:
+async def forget(side: Side, now: datetime = _NOW, policy: Policy = _POLICY, **how: Any) -> EvictionReport:
     done = await capacity(side).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
@@ -68,7 +68,7 @@ def weighing(*weights: float | None) -> list[dict[str, Any]]:
 
 async def test_who_has_room_loses_nothing(side: Side) -> None:
     await tell(side, weighing(None, None, None))
-    assert await forget(side) == Done()
+    assert await forget(side) == EvictionReport()
     assert len(await thread(side)) == 3
     assert await side.graph.scan(Steps(), limit=9) == []
 
@@ -77,10 +77,10 @@ async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None
     await tell(side, weighing(0.9, 0.1, None, 0.2, 0.8))
     before = await everything(side)
     dry, foretold = hearing(side)
-    assert await dry.run(_POLICY, now=_NOW, dry=True) == Done(erased=2)
+    assert await dry.run(_POLICY, now=_NOW, dry=True) == EvictionReport(erased=2)
     assert await everything(side) == before
     real, told = hearing(side)
-    assert await real.run(_POLICY, now=_NOW) == Done(erased=2)
+    assert await real.run(_POLICY, now=_NOW) == EvictionReport(erased=2)
     await side.indexer.drain()
     assert told == foretold == ["1", "3"]
     assert await ids(side) == ["0", "2", "4"]
@@ -91,17 +91,17 @@ async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None
     (step,) = await side.graph.scan(Steps(task=FORGET), limit=9)
     assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
     assert await side.graph.erasures.erasures() == []
-    assert await forget(side, _NOW + timedelta(days=8)) == Done()
+    assert await forget(side, _NOW + timedelta(days=8)) == EvictionReport()
 
 
 async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
     await tell(side, [one | {"protected": True} for one in weighing(0.1, 0.1, 0.1, 0.1)])
     await side.ingest({"context": "c", "items": weighing(0.1, 0.1)}, "u", None)
     await side.indexer.drain()
-    assert await forget(side) == Done()
+    assert await forget(side) == EvictionReport()
     await tell(side, [turn(9, "Ana told Ben of a boat.")])
-    assert await forget(side, datetime.now(START.tzinfo)) == Done(), "it was learnt of late"
-    assert await forget(side) == Done(erased=1)
+    assert await forget(side, datetime.now(START.tzinfo)) == EvictionReport(), "it was learnt of late"
+    assert await forget(side) == EvictionReport(erased=1)
     assert await ids(side) == ["0", "1", "2", "3"]
 
 
@@ -110,7 +110,7 @@ async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> Non
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.note_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
     await side.graph.uses.note_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
-    assert await forget(side) == Done(erased=2)
+    assert await forget(side) == EvictionReport(erased=2)
     assert await ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
 
 
@@ -132,7 +132,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
         return chosen
 
     monkeypatch.setattr(module, "weakest", meanwhile)
-    assert await forget(side) == Done()
+    assert await forget(side) == EvictionReport()
     assert len(await thread(side)) == (3 if way == "retracted" else 4)
     assert await side.graph.scan(Steps(), limit=9) == []
 
@@ -141,9 +141,9 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> Non
     now = [turn(0, "I live in Lyon."), turn(2, "I live in Porto now.", importance=0.1)]
     await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in (4, 6)]])
     assert any(edge.type == "SUPERSEDES" for edge in (await side.edges()).values())
-    assert await forget(side) == Done(erased=1)
+    assert await forget(side) == EvictionReport(erased=1)
     assert await ids(side) == ["2", "4", "6"]
-    assert await forget(side, policy=replace(_POLICY, items=2)) == Done(erased=1)
+    assert await forget(side, policy=replace(_POLICY, items=2)) == EvictionReport(erased=1)
     assert await ids(side) == ["4", "6"], "there is nothing left that it corrects"
 
 
@@ -151,14 +151,14 @@ async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
     told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
     others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
-    assert await forget(side, policy=replace(_POLICY, items=4)) == Done(erased=1)
+    assert await forget(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
     assert await ids(side) == ["0", "2", "4", "6"]
 
 
 async def test_a_tag_that_a_dream_has_spread_goes_too(side: Side) -> None:
     await tag_spread(side, importance=0.1)
     assert TAG in await everything(side)
-    assert await forget(side) == Done(erased=1)
+    assert await forget(side) == EvictionReport(erased=1)
     assert "nachtfalter" not in await everything(side)
     await sound(side)
 
@@ -167,8 +167,8 @@ async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> Non
     await tell(side, turns(12))
     assert (await consolidate(side)).macros == 3
     policy = replace(_POLICY, items=2)
-    assert await forget(side, policy=policy, dry=True) == Done(erased=4)
-    assert await forget(side, policy=policy) == Done(erased=4)
+    assert await forget(side, policy=policy, dry=True) == EvictionReport(erased=4)
+    assert await forget(side, policy=policy) == EvictionReport(erased=4)
     await sound(side)
     left = await side.retrieve({"query": "What did we talk about?", "limit": 20}, "t")
     assert {result.id for result in left.results} == {str(n) for n in range(4, 12)}
@@ -190,7 +190,7 @@ async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monke
         with pytest.raises(UnavailableError):
             await forget(side)
     assert await ids(side) == ["2", "3", "4", "5", "6", "7"]
-    assert await forget(side) == Done(erased=3)
+    assert await forget(side) == EvictionReport(erased=3)
     assert await ids(side) == ["5", "6", "7"]
     await sound(side)
 
@@ -207,7 +207,9 @@ async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
     assert (await consolidate(side)).macros == 3
-    assert await forget(side, policy=replace(_POLICY, items=0)) == Done(erased=8), "one of three was shown of late"
+    assert await forget(side, policy=replace(_POLICY, items=0)) == EvictionReport(erased=8), (
+        "one of three was shown of late"
+    )
     (step,) = await side.graph.scan(Steps(task=MAKER), limit=9)
     await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=999))
     assert (await side.graph.uses.uses("t", [uids[1]]))[uids[1]].times == 50
@@ -216,6 +218,6 @@ async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
 async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_AT_ONCE", 2)
     await tell(side, weighing(*[None] * 9))
-    assert await forget(side, most=4) == Done(erased=4, more=True)
-    assert await forget(side, most=4) == Done(erased=2)
+    assert await forget(side, most=4) == EvictionReport(erased=4, more=True)
+    assert await forget(side, most=4) == EvictionReport(erased=2)
     assert len(await thread(side)) == 3

@@ -17,14 +17,14 @@ from chat_server import chatting
 from contract.sides import START, Side, asked_for
 from contract.test_consolidation import REGISTRY, plain, said, sound, tell, thread, turn
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
-from vicw_shared.errors import NotFoundError, UnavailableError
+from vicw_shared.errors import MissingRecordError, UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Flow, GraphTransaction, Growth, Outcome, Point, Steps, Thread
+from vicw_shared.ports import ArrivalCount, Flow, GraphTransaction, Outcome, Point, Steps, Thread
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation import flow_scan, source_reader
-from vicw_sleep.consolidation.batches import Rules
-from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.batches import ConsolidationRules
+from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.job import turn as take_turn
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
@@ -32,7 +32,7 @@ from vicw_sleep.llm_requests import Asking
 from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
-RULES = Rules(before=LATER, cohesion=0.0)
+RULES = ConsolidationRules(before=LATER, cohesion=0.0)
 GRACE = timedelta(days=7)
 _TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
 
@@ -51,7 +51,7 @@ def consolidation(side: Side, **fields: Any) -> Consolidation:
     return Consolidation(side.graph, side.graph.unread, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
-async def run(side: Side, rules: Rules = RULES, **how: Any) -> Consolidated:
+async def run(side: Side, rules: ConsolidationRules = RULES, **how: Any) -> Consolidated:
     return await consolidation(side).run(rules, now=LATER, **how)
 
 
@@ -79,7 +79,7 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     assert (await run(side)).macros == 0, "nothing is done twice"
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
-    again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
+    again = ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0)
     summaries = [await summary(side, event) for event in events]
     assert (await run(side, again)).macros == 1, "after a rest, they are consolidated again"
     (macro,) = await thread(side)
@@ -163,7 +163,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     await sound(side)
     undoing = consolidation(side)
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
-    with pytest.raises(NotFoundError, match="grace period is over"):
+    with pytest.raises(MissingRecordError, match="grace period is over"):
         await undoing.undo(steps[0].id, now=LATER + timedelta(days=8), grace=GRACE)
     for step in steps:
         await undoing.undo(step.id, now=LATER + timedelta(days=1), grace=GRACE)
@@ -174,7 +174,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
     assert await side.payloads() == payloads
     assert {step.outcome for step in await side.graph.scan(Steps(tenant="t"), limit=9)} == {Outcome.UNDONE}
     for unknown in (steps[0].id, "none"):
-        with pytest.raises(NotFoundError, match=r"no step|undone already"):
+        with pytest.raises(MissingRecordError, match=r"no step|undone already"):
             await undoing.undo(unknown, now=LATER, grace=GRACE)
 
 
@@ -184,22 +184,22 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     first, second, third = await thread(side)
     steps = {step.subject: step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9)}
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
-    with pytest.raises(NotFoundError, match=r"its Events came back when one of them was changed or erased"):
+    with pytest.raises(MissingRecordError, match=r"its Events came back when one of them was changed or erased"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
-    rules = Rules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
+    rules = ConsolidationRules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
     await run(side, rules)
     assert not {second.uid, third.uid} & (await side.nodes()).keys(), "consolidated again"
     levels = {node.uid: node.metadata.get("level") for node in await thread(side)}
     (higher,) = [step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9) if levels.get(step.subject) == 2]
     for macro in (second, third):
         with pytest.raises(
-            NotFoundError, match=rf"has been consolidated again by step '{higher}'. Undo that one first"
+            MissingRecordError, match=rf"has been consolidated again by step '{higher}'. Undo that one first"
         ):
             await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
-    with pytest.raises(NotFoundError, match="its Events came back"):
+    with pytest.raises(MissingRecordError, match="its Events came back"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
     await side.retract({"context": "c", "ids": ["11"]}, "t")
-    with pytest.raises(NotFoundError, match="its Events came back"):
+    with pytest.raises(MissingRecordError, match="its Events came back"):
         await consolidation(side).undo(steps[third.uid], now=LATER, grace=GRACE)
     await consolidation(side).undo(steps[second.uid], now=LATER, grace=GRACE)
     await sound(side)
@@ -212,7 +212,7 @@ async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeyp
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
     (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)
-    with pytest.raises(NotFoundError, match="is over, and its Events with it"):
+    with pytest.raises(MissingRecordError, match="is over, and its Events with it"):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
 
@@ -246,7 +246,7 @@ async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch:
     *macros, long = await thread(side)
     assert (len(macros), long.source_id) == (3, "12"), "not all of its passages would be read"
     await sound(side)
-    again = Rules(before=LATER + timedelta(days=2), cohesion=0.0)
+    again = ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0)
     done = await run(side, again, dry=True)
     assert (done.macros, done.refused) == (0, 0), "each stands on four, and its summary"
     monkeypatch.setattr(source_reader, "MOST_PASSAGES", 5)
@@ -256,7 +256,7 @@ async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch:
 
 async def test_only_what_is_old_enough_is_consolidated(side: Side) -> None:
     await tell(side, turns(10))
-    assert (await run(side, Rules(before=START - timedelta(days=9)))).macros == 0
+    assert (await run(side, ConsolidationRules(before=START - timedelta(days=9)))).macros == 0
     assert (await run(side, most=1)).macros == 1
     assert len(await thread(side)) == 6
 
@@ -270,10 +270,10 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
         texts = [f"We {told} about {_TOPICS[n % 5]} in round {n}." for n in range(12)]
         await tell(side, [turn(n, text, id=f"{flow}{n}", flow_id=flow) for n, text in enumerate(texts)])
     await tell(side, turns(4), context="d")
-    marks: list[Bookmark | None] = [None]
+    marks: list[FlowBookmark | None] = [None]
     macros = 0
     while (done := await run(side, start=marks[-1], **bound)).next is not None:
-        marks.append(Bookmark.read(json.loads(json.dumps(done.next.written))))
+        marks.append(FlowBookmark.read(json.loads(json.dumps(done.next.written))))
         assert done.macros == 1
         macros += 1
     assert macros + done.macros == 7
@@ -292,7 +292,7 @@ async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: 
     await tell(side, turns(5), context="d")
     after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
     left = (await catch_up(consolidation(side), after)).next
-    assert left is not None and left.grown == Growth("t", "c", 12), "a turn is over, the rest is left"
+    assert left is not None and left.grown == ArrivalCount("t", "c", 12), "a turn is over, the rest is left"
     left = Errand.read(json.loads(json.dumps(left.written)))
     assert await catch_up(consolidation(side), after, left) == CaughtUp(None)
     assert len(await thread(side)) == 3

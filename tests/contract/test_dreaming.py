@@ -19,23 +19,23 @@ from contract.test_consolidation_runs import run as consolidate
 from effort import TIMES
 from unit.sleep.mirror.folders import everything, pages
 from vicw_shared.dreams import is_dreamt
-from vicw_shared.edge_factory import DREAM, Ties
-from vicw_shared.errors import NotFoundError
+from vicw_shared.edge_factory import DREAM, EdgeFactory
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream import wipe as wipe_module
 from vicw_sleep.dream.auto_tags import Tag
-from vicw_sleep.dream.commit import Added, Adding, Dreamt
+from vicw_sleep.dream.commit import Added, DreamCommit, Dreamt
 from vicw_sleep.dream.job import turn as take_turn
-from vicw_sleep.dream.service import Done, Dream, Rules
+from vicw_sleep.dream.service import Dream, DreamReport, DreamRules
 from vicw_sleep.dream.wipe import wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.service import Mirror
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
-_RULES = Rules(before=_LATER, certainty=0.5)
+_RULES = DreamRules(before=_LATER, certainty=0.5)
 _GRACE = timedelta(days=7)
 STORM = "The winter storm broke the old lighthouse near the harbour last night"
 _TEXTS = (
@@ -70,7 +70,7 @@ def dream(side: Side, **fields: Any) -> Dream:
     return Dream(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
-async def run(side: Side, rules: Rules = _RULES, **how: Any) -> Done:
+async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport:
     return await dream(side).run(rules, now=_LATER, **how)
 
 
@@ -209,13 +209,13 @@ async def test_a_step_is_undone_to_the_last_trace_and_never_done_again(side: Sid
     await run(side)
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
-    with pytest.raises(NotFoundError, match="grace period"):
+    with pytest.raises(MissingRecordError, match="grace period"):
         await dream(side).undo(steps[0].id, now=_LATER + timedelta(days=8), grace=_GRACE)
     for step in steps:
         assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
     await sound(side)
     assert await whole(side) == before
-    with pytest.raises(NotFoundError, match="undone already"):
+    with pytest.raises(MissingRecordError, match="undone already"):
         await dream(side).undo(steps[0].id, now=_LATER, grace=_GRACE)
     assert (await run(side)).dreamt == 0
     assert await whole(side) == before
@@ -242,7 +242,7 @@ async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -
     await tell(side, *items())
     before = await whole(side)
     nodes = {node.source_id: node.uid for node in (await side.nodes()).values() if node.content_hash is not None}
-    link = Ties(REGISTRY, _LATER).edge("RELATED_TO", nodes["0"], nodes["1"], by=DREAM, desc="alike")
+    link = EdgeFactory(REGISTRY, _LATER).edge("RELATED_TO", nodes["0"], nodes["1"], by=DREAM, desc="alike")
     await side.graph.write("t", "c", lambda transaction: transaction.put_edges([link]))
     assert await wiped(side) == 1
     assert await whole(side) == before
@@ -269,7 +269,7 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, *items())
-    done: list[Done] = []
+    done: list[DreamReport] = []
     wipe_steps = wipe_module._wipe_steps
 
     async def and_dream(*graph_and_now: Any, **how: Any) -> None:
@@ -358,7 +358,7 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Adding, "_step", dies)  # the tags are put by then
+        patch.setattr(DreamCommit, "_step", dies)  # the tags are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before
@@ -375,7 +375,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     await tell(side, *items())
     await tell(side, *items(), tenant="u")
-    done = Done()
+    done = DreamReport()
     counts: list[int] = []
     while not counts or done.next is not None:
         done = await run(side, start=done.next, **bound)
@@ -395,7 +395,7 @@ async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest
 
 async def test_young_items_are_left(side: Side) -> None:
     await tell(side, *items())
-    assert (await run(side, Rules(before=START - timedelta(days=9)))).dreamt == 0
+    assert (await run(side, DreamRules(before=START - timedelta(days=9)))).dreamt == 0
 
 
 async def test_the_mirror_follows_and_shows_what_nobody_gave(side: Side, tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ async def test_auto_tags_lead_on_where_they_may(side: Side) -> None:
     dreams = [Dreamt(atom, [Tag("quest", 0.9, "key phrase")]) for atom in atoms]
 
     async def add(transaction: GraphTransaction) -> Added:
-        return await Adding(transaction, REGISTRY, _LATER, 3).add(dreams)
+        return await DreamCommit(transaction, REGISTRY, _LATER, 3).add(dreams)
 
     await side.graph.write("t", "c", add)
     asked = {"query": "amulet hidden", "context": "c", "limit": 1}

@@ -12,7 +12,7 @@ from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.ports import Edges, Flow, Flows, GraphTransaction, Outcome, Step, Steps, Thread, look_up
+from vicw_shared.ports import Edges, Flow, Flows, GraphTransaction, MaintenanceStep, Outcome, Steps, Thread, look_up
 from vicw_shared.uids import make_uid
 
 
@@ -101,8 +101,8 @@ async def test_a_consolidated_item_is_found_by_its_id_in_its_context(graph: Grap
     assert await consolidated(graph, ["1"]) == {"1": "one"}
 
 
-def step(number: int, **fields: object) -> Step:
-    base = Step(
+def step(number: int, **fields: object) -> MaintenanceStep:
+    base = MaintenanceStep(
         id=f"s{number}",
         tenant="t",
         context="c",
@@ -115,7 +115,7 @@ def step(number: int, **fields: object) -> Step:
     return replace(base, **fields)  # type: ignore[arg-type]
 
 
-async def log(graph: Graph, *steps: Step) -> None:
+async def log(graph: Graph, *steps: MaintenanceStep) -> None:
     async def work(transaction: GraphTransaction) -> None:
         for one in steps:
             await transaction.log_step(one)

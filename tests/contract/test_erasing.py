@@ -28,14 +28,24 @@ from vicw_ingest.erasure.selection import (
     choose_person,
     choose_tenant,
 )
-from vicw_ingest.erasure.service import Done, Eraser
-from vicw_shared.errors import ConflictError, NotFoundError
-from vicw_shared.fingerprints import Finder, Fingerprints, new_key
+from vicw_ingest.erasure.service import Eraser, ErasureReport
+from vicw_shared.errors import MissingRecordError, StateConflictError
+from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_shared.model import Label
-from vicw_shared.ports import Edges, ErasureNote, GraphTransaction, Lane, Outcome, Receipt, Step, Steps, look_up
+from vicw_shared.ports import (
+    Edges,
+    ErasureNote,
+    GraphTransaction,
+    Lane,
+    MaintenanceStep,
+    Outcome,
+    Receipt,
+    Steps,
+    look_up,
+)
 from vicw_shared.wire.ingest import IngestResponse
-from vicw_sleep.consolidation.batches import Rules
-from vicw_sleep.residue_scan import Remains, look_through
+from vicw_sleep.consolidation.batches import ConsolidationRules
+from vicw_sleep.residue_scan import Residue, look_through
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
 
@@ -51,12 +61,12 @@ def eraser(side: Side) -> Eraser:
 
 
 async def left(side: Side, fingerprints: Fingerprints) -> list[str]:
-    remains = Remains.of(fingerprints)
+    remains = Residue.of(fingerprints)
     await look_through(side.graph, [side.vectors], remains)
     return remains.left()
 
 
-async def erase(side: Side, chosen: Chosen) -> Done:
+async def erase(side: Side, chosen: Chosen) -> ErasureReport:
     """Erase, prove, and bring it to its end."""
     erasing = eraser(side)
     erasure = await erasing.begin(chosen)
@@ -129,9 +139,9 @@ async def test_what_is_consolidated_comes_back_but_what_is_erased(side: Side, le
     told[3]["text"] = "We talked about the vermilion lockbox of Halde in round 3."
     await tell(side, told)
     before = {node.source_id: node for node in await thread(side)}
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     if levels == 2:
-        await run(side, Rules(before=START.now(START.tzinfo) + timedelta(days=3), cohesion=0.0))
+        await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(days=3), cohesion=0.0))
     macros = await thread(side)
     assert [macro.is_macro for macro in macros] == [True] * (3 if levels == 1 else 1)
     await erase(side, await choose_items(side.graph, "t", ["3"], None))
@@ -143,7 +153,7 @@ async def test_what_is_consolidated_comes_back_but_what_is_erased(side: Side, le
     assert all(back[key].uid == before[key].uid for key in back)
     answer = await side.retrieve({"query": "the amulet of Porto in round 0", "limit": 20}, "t")
     assert "3" not in {result.id for result in answer.results}
-    again = await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    again = await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     assert again.macros >= 1, "the others may be consolidated anew"
     await sound(side)
 
@@ -164,7 +174,7 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
     told = turns(5)
     told[0]["text"] = _SECRET
     await tell(side, told)
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0), dry=False)
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0), dry=False)
     assert "Quirin" in str(await side.graph.scan(Steps(), limit=9))
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.steps >= 1
@@ -174,7 +184,7 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
 TAG = "projekt nachtfalter geheim"
 
 
-async def tag_spread(side: Side, said: str = "", **fields: Any) -> list[Step]:
+async def tag_spread(side: Side, said: str = "", **fields: Any) -> list[MaintenanceStep]:
     """Have a dream give a tag of one item to one like it, which ends with ``said``; return the steps."""
     tagged, like, *others = alike()
     like["text"] += said
@@ -256,7 +266,7 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
 
 async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
     await tell(side, turns(5))
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     chosen = await choose_person(side.graph, "t", "Ben", "c")
     assert chosen.count == 2, "turns 1 and 3"
     await erase(side, chosen)
@@ -266,7 +276,7 @@ async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
 async def test_namesakes_are_not_mixed_up(side: Side) -> None:
     for context in ("c", "d"):
         await ingest(side, {"context": context, "items": [{"text": "I left.", "speaker": "Ana"}]}, "t", None)
-    with pytest.raises(ConflictError, match="Several things are called 'Ana'"):
+    with pytest.raises(StateConflictError, match="Several things are called 'Ana'"):
         await choose_person(side.graph, "t", "Ana", None)
     assert (await choose_person(side.graph, "t", "Ana", "d")).items.keys() == {"d"}
     assert (await choose_person(side.graph, "t", "Ana", None, everywhere=True)).items.keys() == {"c", "d"}
@@ -276,7 +286,7 @@ async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
     await ingest(side, {"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
     await ingest(side, {"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
     await ingest(side, {"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_context(side.graph, "t", "c"))
     assert [root.name for root in await side.graph.contexts("t")] == ["d"]
     assert {node.context for node in (await side.nodes()).values()} == {"d"}
@@ -304,7 +314,7 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
     assert await side.graph.contexts("t") == []
     assert await choose_tenant(side.graph, "t") == Chosen("t", everything=True)
     await side.graph.erasures.end_erasure(erasure)
-    with pytest.raises(NotFoundError, match="Nothing of tenant 't' is stored; there is 'u'"):
+    with pytest.raises(MissingRecordError, match="Nothing of tenant 't' is stored; there is 'u'"):
         await choose_tenant(side.graph, "t")
 
 
@@ -347,11 +357,11 @@ async def test_two_who_erase_the_same_at_once_forget_nothing(
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     gone = before - set(await side.nodes())
     assert len(gone) >= 24
-    finder = Finder(fingerprints)
+    finder = FingerprintFinder(fingerprints)
     assert all(finder.find(uid.encode()) for uid in gone), "whatever went is known to have gone"
     assert await left(side, fingerprints) == []
     await side.graph.erasures.end_erasure(erasure)
-    assert await eraser(side).run(erasure) == Done(), "there is nothing left to be done"
+    assert await eraser(side).run(erasure) == ErasureReport(), "there is nothing left to be done"
     assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == [], "nor to be proven"
     if not whole:
         await sound(side)
@@ -384,22 +394,22 @@ async def test_remains_are_found_wherever_they_are(side: Side) -> None:
 
 async def test_what_is_not_there_is_said(side: Side) -> None:
     await tell(side, [turn(0, "Ben left.")])
-    with pytest.raises(NotFoundError, match="There is no item 'nope' in tenant 't'"):
+    with pytest.raises(MissingRecordError, match="There is no item 'nope' in tenant 't'"):
         await choose_items(side.graph, "t", ["nope"], None)
-    with pytest.raises(NotFoundError, match="Nobody is called 'Nobody'"):
+    with pytest.raises(MissingRecordError, match="Nobody is called 'Nobody'"):
         await choose_person(side.graph, "t", "Nobody", None)
-    with pytest.raises(NotFoundError, match="there is 'c'"):
+    with pytest.raises(MissingRecordError, match="there is 'c'"):
         await choose_context(side.graph, "t", "nope")
     for unstorable in ("\udcff", "\0"):
         for name, context in ((unstorable, None), ("Ben", unstorable)):
-            with pytest.raises(NotFoundError, match="There is no item"):
+            with pytest.raises(MissingRecordError, match="There is no item"):
                 await choose_items(side.graph, "t", [name], context)
-            with pytest.raises(NotFoundError, match="Nobody is called"):
+            with pytest.raises(MissingRecordError, match="Nobody is called"):
                 await choose_person(side.graph, "t", name, context)
     for name in ("nope", "../t", "T"):
-        with pytest.raises(NotFoundError, match=f"Nothing of tenant '{name}' is stored; there is 't'"):
+        with pytest.raises(MissingRecordError, match=f"Nothing of tenant '{name}' is stored; there is 't'"):
             await choose_tenant(side.graph, name)
-        with pytest.raises(NotFoundError, match="Nobody is called 'Ben'"):
+        with pytest.raises(MissingRecordError, match="Nobody is called 'Ben'"):
             await choose_person(side.graph, name, "Ben", None)
 
 
@@ -450,12 +460,12 @@ async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> No
     told = turns(10)
     told[3]["text"] = _SECRET
     await tell(side, told)
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["3", "8"], None))
     await erasing.run(erasure)
     await ingest(side, {"context": "c", "items": [told[8]], "flow_id": "f"}, "t", "again")
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await side.indexer.drain()
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     assert await left(side, fingerprints) == []

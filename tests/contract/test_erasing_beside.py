@@ -14,7 +14,7 @@ from contract.test_erasing import side as side
 from vicw_ingest.erasure.selection import choose_context, choose_items
 from vicw_shared.model import Node
 from vicw_shared.model.names import SLOT
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
 
@@ -41,7 +41,7 @@ async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(si
         side, [turn(3, told.format("Ben", 577)), *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))]
     )
     assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert (await thread(side))[0].is_macro, "it stays folded"
 

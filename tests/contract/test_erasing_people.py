@@ -15,7 +15,7 @@ from contract.test_erasing import side as side
 from contract.test_resolving import DECISION, uid
 from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.merges import merge, split
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import look_up
 
 _NAME = "Quirin Zeltner"
@@ -27,7 +27,7 @@ async def test_everywhere_is_in_all_contexts_however_many_know_the_name(side: Si
         item = {"id": "a", "text": f"I was in room {number}.", "speaker": _NAME}
         await side.ingest({"context": f"c{number}", "items": [item]}, "t", None)
     await side.indexer.drain()
-    with pytest.raises(ConflictError) as refused:
+    with pytest.raises(StateConflictError) as refused:
         await choose_person(side.graph, "t", _NAME, None)
     assert refused.value.detail.count("('c") == 20, "as many as somebody reads"
     chosen = await choose_person(side.graph, "t", _NAME, None, everywhere=True)
@@ -62,7 +62,7 @@ async def test_namesakes_of_the_past_are_not_mixed_up(side: Side) -> None:
         await ingest(side, {"context": context, "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "t", None)
     await ingest(side, {"context": "d", "items": [{"id": "1", "text": _TEXT, "speaker": _NAME}]}, "u", None)
     await side.retract({"context": "d", "ids": ["1"]}, "t")
-    with pytest.raises(ConflictError, match="Several things are called"):
+    with pytest.raises(StateConflictError, match="Several things are called"):
         await choose_person(side.graph, "t", _NAME, None)
     assert (await choose_person(side.graph, "t", _NAME, "d")).items.keys() == {"d"}
     assert (await choose_person(side.graph, "t", _NAME, None, everywhere=True)).items.keys() == {"c", "d"}

@@ -19,7 +19,7 @@ from vicw_ingest.versions.expiry import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.ports import Outcome, Step, Steps, look_up
+from vicw_shared.ports import MaintenanceStep, Outcome, Steps, look_up
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 OVER = now() + timedelta(hours=1)
@@ -128,7 +128,7 @@ async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: A
     assert (await side.check()).violations == []
 
 
-async def logged(side: Side) -> list[Step]:
+async def logged(side: Side) -> list[MaintenanceStep]:
     return await side.graph.scan(Steps(), limit=1000)
 
 

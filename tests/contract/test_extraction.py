@@ -15,8 +15,8 @@ import pytest
 from chat_server import NOTHING, Reply, failed, said, told
 from contract.model_reading import claim, reading_by
 from contract.sides import Side, asked_for
-from vicw_ingest.extraction.model import Reading
-from vicw_ingest.llm_queue.commit import Adding
+from vicw_ingest.extraction.model import TextExtraction
+from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, EdgeRegistry
@@ -307,7 +307,7 @@ async def test_two_who_read_the_same_add_it_once(story: Open) -> None:
     async with story(GOOD) as s:
         response = await s.ingest({"id": "x", "text": TEXT})
         uid = response.items[0].uid
-        adding = Adding(uid, Reading(by="llm:m"), EdgeRegistry.with_core_types(), now(), 2000)
+        adding = ExtractionCommit(uid, TextExtraction(by="llm:m"), EdgeRegistry.with_core_types(), now(), 2000)
         assert [await s.side.graph.write("t", "c", adding) for _ in range(2)] == [True, False]
         await s.settle()
         assert s.chat.asked == []

@@ -17,7 +17,7 @@ from contract.test_erasing import _SECRET, everything
 from qdrant_servers import server_if_any
 from servers.neo4j.server import Neo4jServer
 from vicw_ingest.erasure.selection import choose_items
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_standalone.cli import forget
 
@@ -29,7 +29,7 @@ async def side(
     request: pytest.FixtureRequest, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Side]:
     async with platform(neo4j_server, server_if_any(request)) as opened:
-        monkeypatch.setattr("vicw_standalone.erasure.platform.Wiring", lambda settings: Opened(opened))
+        monkeypatch.setattr("vicw_standalone.erasure.platform.SleepWiring", lambda settings: Opened(opened))
         yield opened
 
 
@@ -100,7 +100,7 @@ async def _folded(side: Side) -> None:
     told = turns(5)
     told[3]["text"] = _SECRET
     await tell(side, told)
-    await run(side, Rules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     (macro,) = await thread(side)
     assert macro.is_macro
     await sound(side)

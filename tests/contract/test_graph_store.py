@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
-from vicw_shared.errors import NotFoundError, UnknownTypeError
+from vicw_shared.errors import MissingRecordError, UnknownTypeError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.chain import clock_key, next_key
 from vicw_shared.ports import Direction, GraphTransaction, ModelIdentity, Receipt, Spread
@@ -61,7 +61,7 @@ async def test_work_that_raises_leaves_nothing(graph: Graph) -> None:
     with pytest.raises(ZeroDivisionError):
         await graph.write("t", "c", work)
     assert await graph.nodes("t", [make_uid("x")]) == {}
-    with pytest.raises(NotFoundError):
+    with pytest.raises(MissingRecordError):
         await put(graph, [node("a")], [edge("RELATED_TO", "a", "missing")])
     assert await graph.nodes("t", [make_uid("a")]) == {}
 
@@ -95,7 +95,7 @@ async def test_a_tenant_cannot_touch_anothers_nodes(graph: Graph) -> None:
     await put(graph, [node("x", text="mine")])
     await put(graph, [replace(node("x", text="stolen"), tenant="u")], tenant="u")
     assert (await graph.nodes("t", [make_uid("x")]))[make_uid("x")].text == "mine"
-    with pytest.raises(NotFoundError):
+    with pytest.raises(MissingRecordError):
         await put(graph, [replace(node("y"), tenant="u")], [edge("RELATED_TO", "y", "x")], tenant="u")
 
 

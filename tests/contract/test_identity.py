@@ -17,13 +17,13 @@ from vicw_ingest.identity.merge_candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
 from vicw_shared.canonical import canonical
-from vicw_shared.errors import ConflictError, FixableError, InvalidInputError, NotFoundError
-from vicw_shared.identity.merge import Decision
+from vicw_shared.errors import FixableError, InvalidInputError, MissingRecordError, StateConflictError
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, look_up
 from vicw_shared.uids import make_uid
 
-DECISION = Decision("t", AT, EdgeRegistry.with_core_types())
+DECISION = MergeDecision("t", AT, EdgeRegistry.with_core_types())
 EVERYTHING = Compared(("c",), None, 0.88, 5000)
 NAMES = "abcdef"
 
@@ -108,13 +108,13 @@ async def test_no_merge_makes_a_circle_or_a_second_way(graph: Graph) -> None:
     await put(graph, [person(name) for name in "abcd"])
     await joined(graph, "a", "b")
     await joined(graph, "b", "c")
-    with pytest.raises(ConflictError, match="circle"):
+    with pytest.raises(StateConflictError, match="circle"):
         await joined(graph, "c", "a")
-    with pytest.raises(ConflictError, match=r"is merged into .* already"):
+    with pytest.raises(StateConflictError, match=r"is merged into .* already"):
         await joined(graph, "a", "d")
-    with pytest.raises(ConflictError, match="one by other merges"):
+    with pytest.raises(StateConflictError, match="one by other merges"):
         await parted(graph, "a", "c")
-    with pytest.raises(ConflictError, match="is not merged"):
+    with pytest.raises(StateConflictError, match="is not merged"):
         await parted(graph, "d")
     await parted(graph, "b")
     assert await stands(graph, *"abcd") == {"a": "b", "b": "b", "c": "c", "d": "d"}
@@ -209,13 +209,13 @@ async def test_a_name_that_cannot_be_given_is_refused(graph: Graph) -> None:
     with pytest.raises(InvalidInputError, match=r"name: has 100 characters.*VICW_MAX_NAME_CHARS"):
         await rename(graph, "t", make_uid("Ana"), "x" * 100, most_chars=99)
     for uid in (make_uid("item"), make_uid("nobody"), "x"):
-        with pytest.raises(NotFoundError, match="no named thing"):
+        with pytest.raises(MissingRecordError, match="no named thing"):
             await rename(graph, "t", uid, "Ben", most_chars=99)
-    with pytest.raises(NotFoundError):
+    with pytest.raises(MissingRecordError):
         await rename(graph, "u", make_uid("Ana"), "Ben", most_chars=99)
     for number in range(100):
         await rename(graph, "t", make_uid("Ana"), f"Ana {number}", most_chars=99)
-    with pytest.raises(ConflictError, match="100 names already"):
+    with pytest.raises(StateConflictError, match="100 names already"):
         await rename(graph, "t", make_uid("Ana"), "Ana the Last", most_chars=99)
 
 

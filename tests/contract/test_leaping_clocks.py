@@ -13,7 +13,7 @@ from contract.test_capacity import ids
 from contract.test_consolidation import plain, said, sound, tell, turn
 from contract.test_consolidation_runs import consolidation, turns
 from vicw_shared.ports import Steps
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
 _YEARS = timedelta(days=3650)
@@ -25,8 +25,8 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-def rules(now: datetime) -> Rules:
-    return Rules(before=now - timedelta(hours=1), cohesion=0.0)
+def rules(now: datetime) -> ConsolidationRules:
+    return ConsolidationRules(before=now - timedelta(hours=1), cohesion=0.0)
 
 
 @pytest.mark.parametrize("leap", [_YEARS, -_YEARS])

@@ -11,7 +11,7 @@ import pytest
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Backlog, Failure, ItemRef, Passages, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, ItemRef, Passages, PendingKind, PendingPoint, Unsettled
 
 LONG, SHORT = 60.0, 1.0
 
@@ -237,7 +237,7 @@ async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Gr
     assert await claim(graph) == []
     (failure,) = await graph.outbox.failures("t", 10)
     assert abs(failure.since - now()) < timedelta(minutes=1)
-    assert failure == Failure(chunk.uid, "t", "c", item.uid, "its id", 1, "refused", failure.since, dead=False)
+    assert failure == IndexFailure(chunk.uid, "t", "c", item.uid, "its id", 1, "refused", failure.since, dead=False)
     assert await graph.outbox.failures("t", 10, items=[item.uid]) == [failure]
     assert (await graph.outbox.failures("t", 10, items=[chunk.uid]), await graph.outbox.failures("u", 10)) == ([], [])
     assert (await claim_soon(graph))[0].tries == 1

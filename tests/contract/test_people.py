@@ -18,12 +18,12 @@ from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
 from vicw_ingest.identity.user_persons import identify
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.identity.merge import Decision
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import look_up
 from vicw_shared.uids import named_uid
 
-DECISION = Decision("t", datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
+DECISION = MergeDecision("t", datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])

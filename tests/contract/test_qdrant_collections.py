@@ -26,10 +26,10 @@ from vicw_shared.adapters.conditions import FLAGS, INSTANTS, KEYWORDS
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore
 from vicw_shared.adapters.qdrant.errors import translated
 from vicw_shared.errors import (
-    ConflictError,
+    MissingRecordError,
     ModelMismatchError,
-    NotFoundError,
     SettingsError,
+    StateConflictError,
     UnavailableError,
     VicwError,
 )
@@ -118,7 +118,7 @@ async def test_a_new_model_is_built_beside_the_old_one_and_swapped_in(
     await QdrantVectorStore(client, old.name).upsert([a_point()])
     new = await collections.ensure(OTHERS[1])
     assert (await collections.current()) == dataclasses.replace(old, points=1)
-    with pytest.raises(ConflictError, match="in use"):
+    with pytest.raises(StateConflictError, match="in use"):
         await collections.drop(old.name)
 
     await collections.swap(new)
@@ -128,7 +128,7 @@ async def test_a_new_model_is_built_beside_the_old_one_and_swapped_in(
     await collections.drop(old.name)
     assert [each.name for each in await collections.all()] == [new]
     for unknown in (collections.drop, collections.swap):
-        with pytest.raises(NotFoundError):
+        with pytest.raises(MissingRecordError):
             await unknown(old.name)
 
 
@@ -140,7 +140,7 @@ async def test_what_others_keep_on_the_server_is_neither_seen_nor_taken(
     await client.create_collection(theirs, vectors_config=VectorParams(size=4, distance=Distance.DOT))
     assert await collections.all() == []
     for forbidden in (collections.swap, collections.drop):
-        with pytest.raises(NotFoundError):
+        with pytest.raises(MissingRecordError):
             await forbidden(theirs)
     make = CreateAlias(collection_name=theirs, alias_name=alias)
     await client.update_collection_aliases([CreateAliasOperation(create_alias=make)])

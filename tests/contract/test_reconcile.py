@@ -16,7 +16,7 @@ from contract.sides import Side, asked_for
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point
-from vicw_sleep.reconcile import Place, Reconciled, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, reconcile
 
 NOTHING = Reconciled(missing=0, stale=0, orphaned=0, next=None)
 
@@ -146,7 +146,7 @@ async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: 
 async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side: Side) -> None:
     passages = sorted(await side.payloads())
     await side.vectors.delete(passages)
-    lost = Place(lost_at=now())
+    lost = ReconcileBookmark(lost_at=now())
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
     again = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
     assert again == NOTHING, "they are queued, and lack their points still"
@@ -161,7 +161,7 @@ async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side)
     passages = sorted(await side.payloads())
     await side.graph.outbox.requeue(passages[:1])
     claimed = await side.graph.outbox.claim(10, seconds=60)
-    lost = Place(lost_at=now())
+    lost = ReconcileBookmark(lost_at=now())
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == NOTHING
     await side.graph.outbox.postpone(claimed, seconds=None, error="it cannot be embedded")
     done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
@@ -174,10 +174,10 @@ async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
 ) -> None:
     monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
     first, *_, last = sorted(await side.payloads())
-    lost = Place(lost_at=now())
+    lost = ReconcileBookmark(lost_at=now())
 
     async def rebuilt() -> datetime | None:
-        place: Place | None = lost
+        place: ReconcileBookmark | None = lost
         while place is not None:
             done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
             place = done.next
@@ -194,7 +194,7 @@ async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pyte
     monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
     spoilt = await spoil(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
-    place: Place | None = Place()
+    place: ReconcileBookmark | None = ReconcileBookmark()
     found: list[int] = []
     while place is not None:
         done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)

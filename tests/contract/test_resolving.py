@@ -24,20 +24,20 @@ from vicw_ingest.identity.merge_candidates import Compared, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.edge_factory import CALLER, RESOLVE
-from vicw_shared.errors import NotFoundError
-from vicw_shared.identity.merge import Decision
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.job import turn as take_turn
-from vicw_sleep.resolve.merge_decision import Decided, Deciding, Fate
-from vicw_sleep.resolve.service import Bookmark, Done, Resolve, Rules
+from vicw_sleep.resolve.merge_decision import Decided, Deciding, MergeOutcome
+from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _GRACE = timedelta(days=7)
-RULES = Rules()
-DECISION = Decision("t", _LATER, REGISTRY)
+RULES = ResolveRules()
+DECISION = MergeDecision("t", _LATER, REGISTRY)
 JOSE, ACCENTED = "Jose Lima", "José Lima"
 COMPANY = ("Oslo", "Bergen")
 
@@ -69,7 +69,7 @@ async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", context: st
     await side.indexer.drain()
 
 
-async def run(side: Side, rules: Rules = RULES, told: list[Decided] | None = None, **how: Any) -> Done:
+async def run(side: Side, rules: ResolveRules = RULES, told: list[Decided] | None = None, **how: Any) -> ResolveReport:
     heard: list[Decided] = told if told is not None else []
     return await Resolve(side.graph, REGISTRY, told=heard.append).run(rules, now=_LATER, **how)
 
@@ -87,11 +87,11 @@ async def merged(side: Side) -> set[tuple[str, str]]:
     return {(nodes[edge.source].name, nodes[edge.target].name) for edge in await merges(side)}
 
 
-async def left(side: Side, rules: Rules = RULES) -> list[str]:
+async def left(side: Side, rules: ResolveRules = RULES) -> list[str]:
     """Run, and return why the pairs that were judged are left."""
     told: list[Decided] = []
     await run(side, rules, told)
-    assert all(one.fate is Fate.LEAVE for one in told)
+    assert all(one.fate is MergeOutcome.LEAVE for one in told)
     return [one.reason.partition(": ")[2] for one in told]
 
 
@@ -127,7 +127,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     told: list[Decided] = []
     assert (await run(side, told=told, dry=True)).merged == 1
     (decided,) = told
-    assert (decided.fate, [node.name for node in decided.things]) == (Fate.MERGE, [JOSE, ACCENTED])
+    assert (decided.fate, [node.name for node in decided.things]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
     assert decided.reason == "0.98 same name but for accents and punctuation: 2 things are named with both"
     assert await whole(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
@@ -237,14 +237,14 @@ async def test_a_step_is_undone_exactly_and_never_done_again(side: Side) -> None
     before = await whole(side)
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
-    with pytest.raises(NotFoundError, match="grace period"):
+    with pytest.raises(MissingRecordError, match="grace period"):
         await undo(side, step.id, now=_LATER + timedelta(days=8))
     assert await undo(side, step.id)
     nodes, edges = await whole(side)
     assert nodes == before[0]
     assert {edge[1] for edge in edges - before[1]} == {"DISTINCT_FROM"}
     assert before[1] <= edges
-    with pytest.raises(NotFoundError, match="undone already"):
+    with pytest.raises(MissingRecordError, match="undone already"):
         await undo(side, step.id)
     assert (await run(side)).pairs == 0
     assert await merged(side) == set()
@@ -275,7 +275,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
     (edge,) = await merges(side)
     assert (edge.created_by, "step" in edge.properties) == (CALLER, False)
     assert not await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED)), "it was so already"
-    with pytest.raises(NotFoundError, match=f"a person's decision since: `vicw entities split {uid(JOSE)}`"):
+    with pytest.raises(MissingRecordError, match=f"a person's decision since: `vicw entities split {uid(JOSE)}`"):
         await undo(side, step.id)
 
 
@@ -346,13 +346,13 @@ async def test_names_are_compared_so_many_at_a_time(side: Side) -> None:
     assert [done.merged for done in turns] == [1, 1], "of the third pair each name is in another lot"
 
 
-async def in_turns(side: Side, rules: Rules, **bound: Any) -> list[Done]:
+async def in_turns(side: Side, rules: ResolveRules, **bound: Any) -> list[ResolveReport]:
     """Run turn by turn, each from where the one before came to, as a message to a worker tells it."""
     done = await run(side, rules, names=rules.names, **bound)
     turns = [done]
     while done.next is not None:
         assert len(turns) < 50
-        start = Bookmark.read(json.loads(json.dumps(done.next.written)))
+        start = ResolveBookmark.read(json.loads(json.dumps(done.next.written)))
         done = await run(side, rules, start=start, names=rules.names, **bound)
         turns.append(done)
     return turns
@@ -420,7 +420,7 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     await tell(side, *(item(f"t{n}", speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(2)))
     dry: list[Decided] = []
     assert (await run(side, told=dry, dry=True)).split == 1
-    assert [(one.fate, one.reason) for one in dry] == [(Fate.SPLIT, "both speak in one conversation")]
+    assert [(one.fate, one.reason) for one in dry] == [(MergeOutcome.SPLIT, "both speak in one conversation")]
     assert len(await merges(side)) == 1
     done = await asyncio.gather(run(side), run(side))
     assert [sum(one.split for one in done), sum(one.merged for one in done)] == [1, 0]

@@ -9,7 +9,7 @@ import pytest
 
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Counters, GraphTransaction, Outcome, Receipt, Step, Use
+from vicw_shared.ports import Counters, GraphTransaction, MaintenanceStep, Outcome, Receipt, Use
 from vicw_shared.uids import make_uid
 
 
@@ -108,7 +108,7 @@ async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:
 
 async def test_steps_come_the_latest_first(graph: Graph) -> None:
     steps = [
-        Step(id=f"s{n}", tenant="tu"[n % 2], context="c", task="x", outcome=Outcome.DONE, at=AT, subject="")
+        MaintenanceStep(id=f"s{n}", tenant="tu"[n % 2], context="c", task="x", outcome=Outcome.DONE, at=AT, subject="")
         for n in range(3)
     ]
 

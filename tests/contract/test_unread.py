@@ -10,7 +10,7 @@ from datetime import timedelta
 from contract.graphs import AT, Graph, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Node
-from vicw_shared.ports import Backlog, GraphTransaction, Nodes, UnreadItem
+from vicw_shared.ports import Backlog, GraphTransaction, Nodes, PendingExtraction
 
 LONG, SHORT = 60.0, 1.0
 
@@ -31,7 +31,7 @@ async def take(graph: Graph, item: str, tenant: str = "t") -> bool:
     return await graph.write(tenant, "c", lambda transaction: transaction.take_unread(item))
 
 
-async def names(graph: Graph, claimed: list[UnreadItem]) -> list[str]:
+async def names(graph: Graph, claimed: list[PendingExtraction]) -> list[str]:
     found: dict[str, Node] = {}
     for one in claimed:
         found |= await graph.nodes(one.tenant, [one.item])
@@ -46,7 +46,7 @@ async def test_an_item_waits_until_it_is_taken_out_by_a_transaction(graph: Graph
     )
     assert await graph.unread.of("u", [item.uid]) == {}
     assert not await take(graph, item.uid, tenant="u"), "it is another tenant's"
-    assert await graph.unread.claim(9, seconds=LONG) == [UnreadItem(item.uid, "t", "c")]
+    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
     assert await take(graph, item.uid)
     assert not await take(graph, item.uid), "it is read once"
     assert (await graph.unread.backlog(), await graph.unread.of("t", [item.uid])) == (Backlog(0, 0), {})
@@ -135,7 +135,7 @@ async def test_what_is_dead_is_tried_no_more_until_it_is_replayed(graph: Graph) 
     assert [failure.dead for failure in await graph.unread.failures(None, 9)] == [True, True]
     assert await graph.unread.replay(tenant="u") == 0
     assert await graph.unread.replay([first.uid, node("nobody").uid]) == 1
-    assert await graph.unread.claim(9, seconds=LONG) == [UnreadItem(first.uid, "t", "c")]
+    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(first.uid, "t", "c")]
     assert await graph.unread.replay(tenant="t") == 1
     assert await graph.unread.replay() == 0
 
@@ -155,7 +155,7 @@ async def test_asked_for_again_an_item_is_as_new(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
     await graph.unread.postpone(item.uid, seconds=None, error="refused")
     await ask(graph, "a")
-    assert await graph.unread.claim(9, seconds=LONG) == [UnreadItem(item.uid, "t", "c")]
+    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
 
 
 async def test_the_records_of_what_is_unread_are_none_of_the_graph(graph: Graph) -> None:

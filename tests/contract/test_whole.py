@@ -8,7 +8,7 @@ from datetime import timedelta
 from contract.graphs import AT, Graph, edge, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Changes, GraphTransaction, Items, PassageChange, WholeItem
+from vicw_shared.ports import Changes, GraphTransaction, Items, ItemView, PassageChange
 from vicw_shared.uids import make_uid
 
 
@@ -39,15 +39,15 @@ async def test_an_item_comes_with_its_passages_and_what_its_edges_say(graph: Gra
     ]
     a, b = item("a"), item("b", Label.ENTITY)
     await put(graph, [a, b, *passages, *things], edges)
-    whole = WholeItem(
+    whole = ItemView(
         a, tuple(passages), ("amulet", "told"), ("Novel",), tuple(sorted(("Ana", "Anita", make_uid("Ana"))))
     )
     assert await graph.whole("t", [a.uid, b.uid, a.uid, make_uid("none")]) == sorted(
-        [whole, WholeItem(b)], key=lambda found: found.item.uid
+        [whole, ItemView(b)], key=lambda found: found.item.uid
     )
     assert await graph.whole("t", []) == []
     assert await graph.scan(Items("t", Label.EVENT), limit=9) == [whole]
-    assert await graph.scan(Items("t", Label.ENTITY), limit=9) == [WholeItem(b)]
+    assert await graph.scan(Items("t", Label.ENTITY), limit=9) == [ItemView(b)]
 
 
 async def test_pages_are_of_live_items_of_one_tenant_in_the_order_of_uids(graph: Graph) -> None:

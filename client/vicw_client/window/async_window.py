@@ -15,7 +15,7 @@ from vicw_client.window.tokens import Message
 from vicw_client.window.view import WindowView
 
 
-class Run(Protocol):
+class AsyncWindowRunner(Protocol):
     """Carries the steps of a call out."""
 
     async def __call__[T](self, steps: Steps[T], /) -> T:
@@ -29,7 +29,7 @@ class AsyncWindow(WindowView):
     A line of the spool is written without giving way to other tasks, so that no cancellation tears it.
     """
 
-    def __init__(self, core: WindowCore, run: Run) -> None:
+    def __init__(self, core: WindowCore, run: AsyncWindowRunner) -> None:
         super().__init__(core)
         self._run = run
         self._lock = asyncio.Lock()

@@ -18,7 +18,7 @@ from vicw_client.window.messages import read_message
 from vicw_client.window.options import WindowOptions
 from vicw_client.window.selection import Unit, newest, oldest_over, units_of
 from vicw_client.window.spool import Spool
-from vicw_client.window.tokens import Message, Meter
+from vicw_client.window.tokens import Message, TokenMeter
 from vicw_client.window.turns import Turn
 from vicw_shared.errors import FieldProblem
 from vicw_shared.text import visible
@@ -45,7 +45,7 @@ class WindowCore:
         self.memory: RetrieveResponse | None = None
         self.degraded: str | None = None
         self.closed = False
-        self._meter = Meter(options.count_tokens, options.message_tokens)
+        self._meter = TokenMeter(options.count_tokens, options.message_tokens)
         self._form = MemoryForm(options.template, options.memory_role, options.context)
         self._clock = clock
         self._spool = Spool(Path(options.spool), options.context, options.flow_id) if options.spool else None

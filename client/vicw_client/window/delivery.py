@@ -30,7 +30,7 @@ class FailedTurn:
     error: VicwClientError
 
 
-class Gate:
+class RetryGate:
     """Closed for a while after each failure, longer and longer, so that a chat does not wait for a server in vain."""
 
     def __init__(self, retry: Retry, now: Callable[[], float]) -> None:
@@ -68,8 +68,8 @@ class Delivery:
         settled: Callable[[Sequence[Turn]], None],
     ) -> None:
         self.failed: dict[int, FailedTurn] = {}
-        self.storing = Gate(retry, now)
-        self._asking = Gate(retry, now)
+        self.storing = RetryGate(retry, now)
+        self._asking = RetryGate(retry, now)
         self._options = options
         self._session = session
         self._flow_id = flow_id

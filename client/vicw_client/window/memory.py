@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from vicw_client.window.tokens import Message, Meter
+from vicw_client.window.tokens import Message, TokenMeter
 from vicw_shared.clock import written
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
@@ -41,7 +41,7 @@ class MemoryForm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _MemoryLines:
     """``order`` is the result's rank, then 0 for itself and 1 up for what stands around it."""
 
     order: tuple[int, int]
@@ -49,7 +49,7 @@ class _Piece:
 
 
 def write_memory(
-    answer: RetrieveResponse, known: Collection[str], room: int, meter: Meter, form: MemoryForm
+    answer: RetrieveResponse, known: Collection[str], room: int, meter: TokenMeter, form: MemoryForm
 ) -> Message | None:
     """Return a message of at most ``room`` tokens, or None if there is nothing to say or no room to say it.
 
@@ -58,7 +58,7 @@ def write_memory(
     results = [result for result in answer.results if result.id not in known]
     if not results:
         return None
-    heads = [_Piece((result.rank, 0), _head(result, form.context)) for result in results]
+    heads = [_MemoryLines((result.rank, 0), _head(result, form.context)) for result in results]
     around = [piece for result in results for piece in _around(result, answer, known)]
     best, left = heads[0], room - meter.cost(form.write(""))
     if _cost(best, meter) > left:
@@ -70,7 +70,7 @@ def write_memory(
     return _within(chosen, room, meter, form)
 
 
-def _within(chosen: list[_Piece], room: int, meter: Meter, form: MemoryForm) -> Message | None:
+def _within(chosen: list[_MemoryLines], room: int, meter: TokenMeter, form: MemoryForm) -> Message | None:
     """Return the message of these pieces; fewer where the whole costs more than its pieces do."""
     while chosen:
         message = form.write("\n".join(piece.text for piece in sorted(chosen, key=lambda piece: piece.order)))
@@ -80,7 +80,7 @@ def _within(chosen: list[_Piece], room: int, meter: Meter, form: MemoryForm) -> 
     return None
 
 
-def _cut(text: str, room: int, meter: Meter, form: MemoryForm) -> Message | None:
+def _cut(text: str, room: int, meter: TokenMeter, form: MemoryForm) -> Message | None:
     def cut(length: int) -> Message:
         return form.write(text[:length] + _ELLIPSIS)
 
@@ -89,7 +89,7 @@ def _cut(text: str, room: int, meter: Meter, form: MemoryForm) -> Message | None
     return cut(length) if length >= _LEAST_CHARS else None
 
 
-def _fill(pieces: Sequence[_Piece], room: int, meter: Meter) -> list[_Piece]:
+def _fill(pieces: Sequence[_MemoryLines], room: int, meter: TokenMeter) -> list[_MemoryLines]:
     taken = []
     for piece in pieces:
         cost = _cost(piece, meter)
@@ -99,11 +99,11 @@ def _fill(pieces: Sequence[_Piece], room: int, meter: Meter) -> list[_Piece]:
     return taken
 
 
-def _total(pieces: Sequence[_Piece], meter: Meter) -> int:
+def _total(pieces: Sequence[_MemoryLines], meter: TokenMeter) -> int:
     return sum(_cost(piece, meter) for piece in pieces)
 
 
-def _cost(piece: _Piece, meter: Meter) -> int:
+def _cost(piece: _MemoryLines, meter: TokenMeter) -> int:
     return meter.count(piece.text + "\n")
 
 
@@ -116,7 +116,7 @@ def _head(result: Result, context: str) -> str:
     return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(text.strip() for text in texts)
 
 
-def _around(result: Result, answer: RetrieveResponse, known: Collection[str]) -> Iterator[_Piece]:
+def _around(result: Result, answer: RetrieveResponse, known: Collection[str]) -> Iterator[_MemoryLines]:
     told = {found.uid for found in answer.results}
     nodes = {node.uid: node for node in answer.graph.nodes}
     number = 0
@@ -129,7 +129,7 @@ def _around(result: Result, answer: RetrieveResponse, known: Collection[str]) ->
         number += 1
         text = " ".join((node.text or node.name).split())
         short = text if len(text) <= _NEIGHBOUR_CHARS else text[:_NEIGHBOUR_CHARS] + _ELLIPSIS
-        yield _Piece((result.rank, number), f"    {word}: {short}")
+        yield _MemoryLines((result.rank, number), f"    {word}: {short}")
 
 
 def _other_end(edge: GraphEdge, uid: str) -> str | None:

@@ -15,7 +15,7 @@ from vicw_client.window.tokens import Message
 from vicw_client.window.view import WindowView
 
 
-class Run(Protocol):
+class SyncWindowRunner(Protocol):
     """Carries the steps of a call out."""
 
     def __call__[T](self, steps: Steps[T], /) -> T:
@@ -26,7 +26,7 @@ class Run(Protocol):
 class Window(WindowView):
     """One conversation, made by `VicwClient.window`; close it, or use it in ``with``. Threads take turns."""
 
-    def __init__(self, core: WindowCore, run: Run) -> None:
+    def __init__(self, core: WindowCore, run: SyncWindowRunner) -> None:
         super().__init__(core)
         self._run = run
         self._lock = threading.Lock()

@@ -9,14 +9,14 @@ from typing import Any
 
 from vicw_shared.tokens import estimate_tokens
 
-__all__ = ["Message", "Meter", "estimate_tokens"]
+__all__ = ["Message", "TokenMeter", "estimate_tokens"]
 
 type Message = dict[str, Any]
 """A message as OpenAI-compatible servers take it: ``role``, ``content``, and what tools need."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class TokenMeter:
     """Counts messages: the tokens of each text in it, and ``per_message`` for the marks around it."""
 
     count: Callable[[str], int]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from vicw_embedding import library, minilm
 from vicw_shared.embedding_models import MODELS, EmbeddingModel
-from vicw_shared.errors import ConflictError, SettingsError, StorageFullError, UnavailableError, VicwError
+from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError, VicwError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def _claim(file: BinaryIO, target: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise ConflictError(f"another process is pulling {target}") from error
+        raise StateConflictError(f"another process is pulling {target}") from error
 
 
 def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progress) -> None:

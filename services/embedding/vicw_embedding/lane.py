@@ -17,7 +17,7 @@ import structlog
 
 from vicw_embedding import windows
 from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeError
-from vicw_shared.errors import OverloadedError, TooLargeError, UnavailableError
+from vicw_shared.errors import LimitExceededError, OverloadedError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,7 +102,7 @@ class LaneWorker:
         """
         limit = self._options.queue_texts
         if len(texts) > limit:
-            raise TooLargeError(f"{len(texts)} texts in one request; VICW_EMBEDDING_QUEUE_TEXTS allows {limit}")
+            raise LimitExceededError(f"{len(texts)} texts in one request; VICW_EMBEDDING_QUEUE_TEXTS allows {limit}")
         job = _Job(texts, rows=[[] for _ in texts])
         with self._lock:
             if self._closing or not self.alive:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import structlog
 
-from vicw_embedding.windows import Frame
+from vicw_embedding.windows import SpecialTokens
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 
@@ -126,12 +126,12 @@ class NativeModel:
                 return tokens[:count]
             room = -count
 
-    def _find_frame(self) -> Frame:
+    def _find_frame(self) -> SpecialTokens:
         body = self._tokenize("a", special=False)
         whole = self._tokenize("a", special=True)
         for start in range(len(whole) - len(body) + 1):
             if whole[start : start + len(body)] == body:
-                return Frame(tuple(whole[:start]), tuple(whole[start + len(body) :]))
+                return SpecialTokens(tuple(whole[:start]), tuple(whole[start + len(body) :]))
         raise SettingsError("the model's tokenizer does not wrap a text in fixed special tokens")
 
 

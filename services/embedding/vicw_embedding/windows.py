@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class SpecialTokens:
     """The special tokens that a model was trained to see before and after every text."""
 
     prefix: tuple[int, ...]
@@ -31,7 +31,7 @@ class Frame:
         return len(self.prefix) + len(self.suffix)
 
 
-def cut(body: Sequence[int], frame: Frame, max_tokens: int) -> list[list[int]]:
+def cut(body: Sequence[int], frame: SpecialTokens, max_tokens: int) -> list[list[int]]:
     """Return the windows of a text: at least one, none over ``max_tokens``, each with its whole frame.
 
     Windows are as even as they can be (they differ by one token at most), for they weigh the same in the

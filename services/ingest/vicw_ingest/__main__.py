@@ -7,16 +7,16 @@ import sys
 from fastapi import FastAPI
 
 from vicw_ingest.app import create_ingest_app
-from vicw_ingest.settings import Settings
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.settings import IngestServiceSettings
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.http.run import run_service
 from vicw_shared.settings import LogSettings, ServerSettings
 
 
-def build() -> tuple[FastAPI, Wiring, ServerSettings, LogSettings]:
+def build() -> tuple[FastAPI, IngestWiring, ServerSettings, LogSettings]:
     """Return the application with what it works with. Raises SettingsError."""
-    settings = Settings.read()
-    wiring = Wiring(settings)
+    settings = IngestServiceSettings.read()
+    wiring = IngestWiring(settings)
     return create_ingest_app(wiring), wiring, settings.server, settings.log
 
 

@@ -7,11 +7,11 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from vicw_ingest.api import create_router
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.platform.app import create_platform_app
 
 
-def create_ingest_app(wiring: Wiring) -> FastAPI:
+def create_ingest_app(wiring: IngestWiring) -> FastAPI:
     """Return the application; it closes ``wiring``, which is open when it starts to answer."""
     return create_platform_app(
         wiring,

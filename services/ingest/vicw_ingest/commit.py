@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 
 from vicw_ingest.dedup.links import Linking
 from vicw_ingest.dedup.model import Echoes
-from vicw_ingest.extraction.model import Reading
+from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
 from vicw_ingest.knowledge.page_graph import Filed, Filing
-from vicw_ingest.knowledge.pages import Page
-from vicw_ingest.plan.builder import Materialiser, Plan
+from vicw_ingest.knowledge.pages import KnowledgePage
+from vicw_ingest.plan.builder import WritePlan, WritePlanBuilder
 from vicw_ingest.plan.caller_extraction import item_ends
-from vicw_ingest.plan.drafts import Draft, draft_items, infer_domain, place
+from vicw_ingest.plan.drafts import ItemDraft, draft_items, infer_domain, place
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.response.outcomes import Links, Stored
 from vicw_ingest.secrets.request_scan import Masked
@@ -28,8 +28,8 @@ from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
 from vicw_shared.domains import canonical
-from vicw_shared.edge_factory import Ties
-from vicw_shared.errors import ConflictError
+from vicw_shared.edge_factory import EdgeFactory
+from vicw_shared.errors import StateConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.model.names import SLOT
@@ -60,12 +60,12 @@ class Command:
     receipt_key: str | None = None
     job: str | None = None
     receipt_hours: float = 24.0
-    readings: Mapping[int, Reading] = field(default_factory=dict)
+    readings: Mapping[int, TextExtraction] = field(default_factory=dict)
     unread: frozenset[int] = frozenset()
     session: timedelta = timedelta(0)
     hub_edges: int = 2000
     masked: Masked = field(default_factory=dict)
-    pages: Mapping[int, Page] = field(default_factory=dict)
+    pages: Mapping[int, KnowledgePage] = field(default_factory=dict)
     echoes: Echoes = field(default_factory=dict)
 
 
@@ -120,7 +120,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:
     if known.fingerprint != command.fingerprint:
-        raise ConflictError(
+        raise StateConflictError(
             "Idempotency-Key: was used for another request. Send a new key with a new request, the old key with the old"
         )
     return IngestResponse.model_validate(known.body)
@@ -157,13 +157,13 @@ async def _find_or_make_root(command: Command, transaction: GraphTransaction) ->
     return root
 
 
-def _unchanged(draft: Draft, latest: Mapping[str, Node]) -> bool:
+def _unchanged(draft: ItemDraft, latest: Mapping[str, Node]) -> bool:
     known = latest.get(draft.item.id) if draft.item.id is not None else None
     return known is not None and known.retired_at is None and known.content_hash == draft.content_hash
 
 
 async def _place_nodes(
-    command: Command, transaction: GraphTransaction, drafts: Sequence[Draft], latest: Mapping[str, Node]
+    command: Command, transaction: GraphTransaction, drafts: Sequence[ItemDraft], latest: Mapping[str, Node]
 ) -> dict[int, Node]:
     """Return each draft's item node, by index, with its version, time and steps."""
     counters = await transaction.counters(sorted({d.flow_id for d in drafts if d.flow_id is not None}))
@@ -188,7 +188,7 @@ async def _place_nodes(
     return nodes
 
 
-def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
+def _item_node(command: Command, draft: ItemDraft, previous: Node | None) -> Node:
     item = draft.item
     version = previous.version + 1 if previous is not None else 1
     timestamp, inferred = place(draft, previous.timestamp if previous else None, command.now)
@@ -227,17 +227,17 @@ def _item_node(command: Command, draft: Draft, previous: Node | None) -> Node:
 async def _write(
     command: Command,
     transaction: GraphTransaction,
-    drafts: Sequence[Draft],
+    drafts: Sequence[ItemDraft],
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
     linking: Linking,
-) -> tuple[Plan, Links]:
+) -> tuple[WritePlan, Links]:
     """Retire old versions, open the chains, store nodes and edges.
 
     Returns what was planned and done, and the links of pages that lead nowhere, by the uids of the pages' items.
     """
-    materialiser = Materialiser(transaction, command.registry, command.now, root, command.hub_edges)
+    materialiser = WritePlanBuilder(transaction, command.registry, command.now, root, command.hub_edges)
     materialiser.know([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
         ends = await item_ends(transaction, drafts, nodes, latest)
@@ -251,7 +251,7 @@ async def _write(
         linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     with ingesting("store"):
         await transaction.put_nodes(plan.nodes)
-        plan.edges += [*linked, *carried, *linking.edges(nodes, Ties(command.registry, command.now))]
+        plan.edges += [*linked, *carried, *linking.edges(nodes, EdgeFactory(command.registry, command.now))]
         await transaction.put_edges(plan.edges)
         links = await _file(command, transaction, drafts, nodes, latest, plan, root)
         told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
@@ -267,10 +267,10 @@ async def _write(
 async def _file(
     command: Command,
     transaction: GraphTransaction,
-    drafts: Sequence[Draft],
+    drafts: Sequence[ItemDraft],
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
-    plan: Plan,
+    plan: WritePlan,
     root: Node,
 ) -> Links:
     """File pages away; items that were pages before and are none now leave their folders."""

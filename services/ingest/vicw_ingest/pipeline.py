@@ -20,11 +20,11 @@ from vicw_ingest.commit import Command, commit, remember
 from vicw_ingest.dedup.detector import find_echoes
 from vicw_ingest.dedup.model import to_be_read
 from vicw_ingest.extraction import extractor
-from vicw_ingest.extraction.model import Reading
+from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Pressure
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.page_imports import needing
-from vicw_ingest.knowledge.pages import Page, read_pages
+from vicw_ingest.knowledge.pages import KnowledgePage, read_pages
 from vicw_ingest.llm_queue.requests import ModelReading, finished, to_read, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
@@ -32,9 +32,9 @@ from vicw_ingest.secrets.request_scan import screened
 from vicw_ingest.stages import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
-from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError, RetryableError
+from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import GraphStore, Outbox, Store, StoreRecord, UnreadItems, WorkQueue
+from vicw_shared.ports import GraphStore, Outbox, PendingExtractions, Store, StoreRecord, WorkQueue
 from vicw_shared.settings import IngestSettings, LimitSettings
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.ingest import (
@@ -59,7 +59,7 @@ class IngestPorts:
     graph: GraphStore
     record: StoreRecord
     outbox: Outbox
-    unread: UnreadItems
+    unread: PendingExtractions
     indexer: Indexer
     queue: WorkQueue
     pressure: Pressure
@@ -162,14 +162,14 @@ async def ingest(
     return await _as_job(response, command, ports), False
 
 
-async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, Page]]:
+async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
     """Take pages apart, beside other requests: that of a long one takes a second."""
     if not any(item.page is not None for item in request.items):
         return request, {}
     return await asyncio.to_thread(read_pages, request, limits)
 
 
-async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, Reading]:
+async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
     """Return what the rules read in the items that they are to read, by the items' indexes."""
     if request.extract not in _BY_RULES:
         return {}
@@ -193,11 +193,13 @@ async def _wake(queue: WorkQueue) -> None:
         await queue.wake()
 
 
-async def job_status(job: str, tenant: str, record: StoreRecord, outbox: Outbox, unread: UnreadItems) -> JobStatus:
+async def job_status(
+    job: str, tenant: str, record: StoreRecord, outbox: Outbox, unread: PendingExtractions
+) -> JobStatus:
     """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
     receipt = await record.receipt(tenant, f"job:{job}")
     if receipt is None:
-        raise NotFoundError(f"There is no job {job!r}")
+        raise MissingRecordError(f"There is no job {job!r}")
     result = await with_states(IngestResponse.model_validate(receipt.body), tenant, unread)
     states = Counts(item.extraction for item in result.items)
     items = [item.uid for item in result.items]

@@ -21,7 +21,7 @@ from vicw_shared.settings.variables import named_by_variable
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class IngestServiceSettings:
     """All settings of the ingest service and its worker."""
 
     server: ServerSettings
@@ -37,7 +37,7 @@ class Settings:
     traces: TraceSettings
 
     @classmethod
-    def read(cls) -> Settings:
+    def read(cls) -> IngestServiceSettings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
             return cls(

@@ -9,7 +9,7 @@ from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
-from vicw_ingest.settings import Settings
+from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
@@ -17,10 +17,10 @@ from vicw_shared.background import keep_doing
 from vicw_shared.platform.wiring import PlatformWiring
 
 
-class Wiring(PlatformWiring):
+class IngestWiring(PlatformWiring):
     """The open engines, the indexer and what the write path works with."""
 
-    def __init__(self, settings: Settings, *, everything: bool = False) -> None:
+    def __init__(self, settings: IngestServiceSettings, *, everything: bool = False) -> None:
         """With ``everything`` the indexer works the whole outbox off, else only what a request waits for."""
         super().__init__(settings.platform)
         self.settings = settings

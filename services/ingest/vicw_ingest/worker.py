@@ -17,8 +17,8 @@ import structlog
 from celery import Task
 
 from vicw_ingest.eviction.job import turn
-from vicw_ingest.settings import Settings
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.settings import IngestServiceSettings
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
@@ -27,9 +27,9 @@ from vicw_shared.job_runs import noted
 TURN_SECONDS = 10.0
 """How long a task works before it gives its place up: well within what a container has to stop in."""
 
-_settings = Settings.read()
+_settings = IngestServiceSettings.read()
 app = make_celery("vicw_ingest", _settings.redis)
-_runtime = Runtime(lambda: Wiring(_settings, everything=True))
+_runtime = Runtime(lambda: IngestWiring(_settings, everything=True))
 _log = structlog.get_logger()
 prepare_worker(
     app,
@@ -51,7 +51,7 @@ def index(self: Task[Any, Any]) -> None:
         nonlocal settled
         settled += entries
 
-    async def drain(wiring: Wiring) -> bool:
+    async def drain(wiring: IngestWiring) -> bool:
         began = time.monotonic()
         await wiring.expiry.look(seconds=TURN_SECONDS / 2)
         return await wiring.indexer.drain(count, seconds=TURN_SECONDS - (time.monotonic() - began))
@@ -72,7 +72,7 @@ def index(self: Task[Any, Any]) -> None:
 def extract(self: Task[Any, Any]) -> None:
     """Have a language model read what waits for that; come again if there is more."""
 
-    async def drain(wiring: Wiring) -> bool:
+    async def drain(wiring: IngestWiring) -> bool:
         return wiring.extractor is not None and await wiring.extractor.drain(seconds=TURN_SECONDS)
 
     try:
@@ -91,7 +91,7 @@ def forget(self: Task[Any, Any]) -> None:
     if not _settings.forgetting.items:
         return
 
-    async def choose(wiring: Wiring) -> bool:
+    async def choose(wiring: IngestWiring) -> bool:
         async with noted(wiring.engines.graph.log, "forgetting", first=False) as one:
             one.more = await turn(wiring.capacity(), _settings.forgetting)
             return one.more

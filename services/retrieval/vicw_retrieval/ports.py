@@ -9,7 +9,7 @@ from vicw_retrieval.request.deadline import Deadline, bounded
 from vicw_retrieval.request.graph_cache import remembered
 from vicw_retrieval.request.payload_fallback import Outage
 from vicw_retrieval.request.usage_counter import UseBook
-from vicw_shared.background_throttle import Courtesy
+from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
 from vicw_shared.settings import LimitSettings, RetrievalSettings
@@ -40,7 +40,7 @@ class RetrievalPorts:
     words: WordIndex | None = None
     reranker: Reranker | None = None
     uses: UseBook | None = None
-    courtesy: Courtesy = field(default_factory=Courtesy)
+    courtesy: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
 
     def due(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:

@@ -50,9 +50,9 @@ from vicw_shared.errors import VicwError
 from vicw_shared.liveness import touch
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_sleep.jobs import Nightly, schedules
+from vicw_sleep.jobs import ScheduledJob, schedules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.settings import Settings
+from vicw_sleep.settings import SleepServiceSettings
 
 LOCK = "vicw:beat"
 _LEASE_SECONDS = 20.0
@@ -62,11 +62,11 @@ _CALL_SECONDS = 2.0
 _LOOK_SECONDS = 1.0
 _MOST_PUT_OFF_SECONDS = 60.0
 _NIGHTLY = {
-    Nightly.CONSOLIDATION: (CONSOLIDATE, SLEEP_QUEUE),
-    Nightly.DREAM: (DREAM, SLEEP_QUEUE),
-    Nightly.RESOLVE: (RESOLVE, SLEEP_QUEUE),
-    Nightly.FORGETTING: (FORGET, INGEST_QUEUE),
-    Nightly.RECONCILE: (RECONCILE, SLEEP_QUEUE),
+    ScheduledJob.CONSOLIDATION: (CONSOLIDATE, SLEEP_QUEUE),
+    ScheduledJob.DREAM: (DREAM, SLEEP_QUEUE),
+    ScheduledJob.RESOLVE: (RESOLVE, SLEEP_QUEUE),
+    ScheduledJob.FORGETTING: (FORGET, INGEST_QUEUE),
+    ScheduledJob.RECONCILE: (RECONCILE, SLEEP_QUEUE),
 }
 """Which message brings a task that has a schedule, and to whom."""
 _log = structlog.get_logger()
@@ -96,7 +96,7 @@ class Tick:
         return instant >= self.due and (self.schedule is None or self.owed)
 
 
-def ticks(settings: Settings) -> list[Tick]:
+def ticks(settings: SleepServiceSettings) -> list[Tick]:
     """Return what is sent when."""
     look = settings.sleep.look_seconds
     due = schedules(settings, now())
@@ -104,8 +104,8 @@ def ticks(settings: Settings) -> list[Tick]:
         what: Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
         for what, (task, queue) in _NIGHTLY.items()
     }
-    comparing = nightly.pop(Nightly.RECONCILE)
-    comparing.owed = due[Nightly.RECONCILE].rest(now()) is not None  # what was down may have lost something
+    comparing = nightly.pop(ScheduledJob.RECONCILE)
+    comparing.owed = due[ScheduledJob.RECONCILE].rest(now()) is not None  # what was down may have lost something
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
@@ -121,7 +121,7 @@ def ticks(settings: Settings) -> list[Tick]:
 def main() -> int:
     """Tick until SIGTERM or SIGINT; return the exit code."""
     try:
-        settings = Settings.read()
+        settings = SleepServiceSettings.read()
         serve_metrics(settings.metrics)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)

@@ -18,7 +18,7 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.ports import EdgeEnds, Edges, GraphAudit, Nodes, Outbox, VectorStore, scan_pages
 from vicw_shared.progress import Progress
 from vicw_sleep import reconcile
-from vicw_sleep.discrepancies import PAGE, Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
+from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 from vicw_sleep.flow_steps import gaps
 
 MOST_TOLD = 5000
@@ -98,15 +98,15 @@ async def _check_passages(
         progress(done)
 
 
-def _said(uid: str, found: Disagreement) -> str:
+def _said(uid: str, found: Discrepancy) -> str:
     match found.kind:
-        case Kind.NO_ENTRY:
+        case DiscrepancyKind.NO_ENTRY:
             return f"Chunk {uid} is neither indexed nor queued"
-        case Kind.NO_POINT:
+        case DiscrepancyKind.NO_POINT:
             return f"Chunk {uid} is marked indexed but has no point"
-        case Kind.UNWANTED:
+        case DiscrepancyKind.UNWANTED:
             return f"Point {uid} is of a Chunk that proves no item"
-        case Kind.OUTDATED | Kind.STALE:
+        case DiscrepancyKind.OUTDATED | DiscrepancyKind.STALE:
             return f"Point {uid} is not what the graph says: {', '.join(found.fields)}"
 
 

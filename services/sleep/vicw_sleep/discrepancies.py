@@ -13,7 +13,7 @@ PAGE = 1000
 """Passages, or points, compared at once."""
 
 
-class Kind(Enum):
+class DiscrepancyKind(Enum):
     """What is wrong with a passage's point."""
 
     NO_ENTRY = auto()
@@ -29,16 +29,16 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class Discrepancy:
     """One passage's; ``fields`` are those of the payload that differ, if there is one to be compared."""
 
-    kind: Kind
+    kind: DiscrepancyKind
     fields: tuple[str, ...] = ()
 
 
 async def compared(
     audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, *, after: str | None
-) -> tuple[list[PendingPoint], dict[str, Disagreement]]:
+) -> tuple[list[PendingPoint], dict[str, Discrepancy]]:
     """Return the page of passages after ``after``, and the disagreements by the passages' uids.
 
     Where there are no vectors (None), only a passage that nobody is going to settle is one.
@@ -60,7 +60,7 @@ async def compared(
 
 async def _disagreements(
     outbox: Outbox, vectors: VectorStore | None, page: Sequence[PendingPoint]
-) -> dict[str, Disagreement]:
+) -> dict[str, Discrepancy]:
     found = await compare(page, vectors) if vectors is not None else Differences()
     waiting = unindexed(page)
     suspects = found.ids | waiting
@@ -70,13 +70,15 @@ async def _disagreements(
     queued = await outbox.queued(sorted(suspects))
     absent = {point.point_id for point in found.absent} - waiting
     kinds = {
-        **dict.fromkeys(found.stale, Kind.STALE),
-        **dict.fromkeys((point.point_id for point in found.reworded), Kind.OUTDATED),
-        **dict.fromkeys(found.unwanted, Kind.UNWANTED),
-        **dict.fromkeys(waiting, Kind.NO_ENTRY),
+        **dict.fromkeys(found.stale, DiscrepancyKind.STALE),
+        **dict.fromkeys((point.point_id for point in found.reworded), DiscrepancyKind.OUTDATED),
+        **dict.fromkeys(found.unwanted, DiscrepancyKind.UNWANTED),
+        **dict.fromkeys(waiting, DiscrepancyKind.NO_ENTRY),
     }
-    wrong = {uid: kind for uid, kind in kinds.items() if uid not in queued} | dict.fromkeys(absent, Kind.NO_POINT)
-    return {uid: Disagreement(kind, found.fields.get(uid, ())) for uid, kind in wrong.items()}
+    wrong = {uid: kind for uid, kind in kinds.items() if uid not in queued} | dict.fromkeys(
+        absent, DiscrepancyKind.NO_POINT
+    )
+    return {uid: Discrepancy(kind, found.fields.get(uid, ())) for uid, kind in wrong.items()}
 
 
 def unindexed(page: Sequence[PendingPoint]) -> set[str]:

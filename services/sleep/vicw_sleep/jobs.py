@@ -10,7 +10,7 @@ from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSet
 from vicw_sleep.schedule import NEVER, Schedule
 
 
-class Nightly(StrEnum):
+class ScheduledJob(StrEnum):
     """A task that has a schedule."""
 
     CONSOLIDATION = "consolidation"
@@ -23,16 +23,16 @@ class Nightly(StrEnum):
 BY_DAY = "consolidation of a context"
 """What comes when enough has arrived, as its rounds are noted."""
 SETTING = {
-    Nightly.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
-    Nightly.DREAM: "VICW_DREAM_SCHEDULE",
-    Nightly.RESOLVE: "VICW_RESOLVE_SCHEDULE",
-    Nightly.FORGETTING: "VICW_FORGET_SCHEDULE",
-    Nightly.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
+    ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
+    ScheduledJob.DREAM: "VICW_DREAM_SCHEDULE",
+    ScheduledJob.RESOLVE: "VICW_RESOLVE_SCHEDULE",
+    ScheduledJob.FORGETTING: "VICW_FORGET_SCHEDULE",
+    ScheduledJob.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
 }
 """The setting that says when."""
 
 
-class Settings(Protocol):
+class JobSettings(Protocol):
     """The settings of all these tasks."""
 
     @property
@@ -47,16 +47,16 @@ class Settings(Protocol):
     def sleep(self) -> SleepSettings: ...  # noqa: D102
 
 
-def schedules(settings: Settings, began: datetime) -> dict[Nightly, Schedule]:
+def schedules(settings: JobSettings, began: datetime) -> dict[ScheduledJob, Schedule]:
     """Return when each task is due from ``began`` on. Raises SettingsError, which names the schedule that is none."""
     told = {
-        Nightly.CONSOLIDATION: settings.consolidation.schedule,
-        Nightly.DREAM: settings.dream.schedule,
-        Nightly.RESOLVE: settings.resolve.schedule,
-        Nightly.FORGETTING: settings.forgetting.schedule,
-        Nightly.RECONCILE: settings.sleep.reconcile_schedule,
+        ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,
+        ScheduledJob.DREAM: settings.dream.schedule,
+        ScheduledJob.RESOLVE: settings.resolve.schedule,
+        ScheduledJob.FORGETTING: settings.forgetting.schedule,
+        ScheduledJob.RECONCILE: settings.sleep.reconcile_schedule,
     }
     read = {task: Schedule(SETTING[task], expression, began) for task, expression in told.items()}
     if not settings.forgetting.items:
-        read[Nightly.FORGETTING] = Schedule(SETTING[Nightly.FORGETTING], NEVER, began)
+        read[ScheduledJob.FORGETTING] = Schedule(SETTING[ScheduledJob.FORGETTING], NEVER, began)
     return read

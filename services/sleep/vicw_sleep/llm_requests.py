@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from vicw_shared.errors import InvalidInputError, TooLargeError, VicwError
-from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.errors import InvalidInputError, LimitExceededError, VicwError
+from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.untrusted_text import as_material
 
@@ -44,13 +44,13 @@ class Asking:
 
         ``told`` is shown as material, ``schema`` is the JSON schema of the answer, which may be anything all the same.
         """
-        turns = [Turn(Role.SYSTEM, asked), Turn(Role.USER, as_material(told))]
+        turns = [Prompt(Role.SYSTEM, asked), Prompt(Role.USER, as_material(told))]
         async with self._places:
             if time.monotonic() < self._away_until:
                 return None
             try:
                 return await self._model.complete(turns, schema, max_tokens=min(self._max_tokens, tokens))
-            except (InvalidInputError, TooLargeError) as error:
+            except (InvalidInputError, LimitExceededError) as error:
                 _log.info("the language model refuses a question", error=error.detail)
                 return None
             except VicwError as error:

@@ -20,17 +20,17 @@ from enum import StrEnum
 from prometheus_client import Counter
 
 from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
-from vicw_sleep.discrepancies import Disagreement, Kind, compared, orphaned, still_orphaned, unindexed
+from vicw_sleep.discrepancies import Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
 """How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""
-_MISSING = {Kind.NO_POINT, Kind.NO_ENTRY}
+_MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
 ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, which were removed")
 
 
-class Side(StrEnum):
+class ReconcileSide(StrEnum):
     """Which listing is being compared with the other store."""
 
     PASSAGES = "passages"
@@ -38,14 +38,14 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReconcileBookmark:
     """How far a comparison is: ``after`` this passage or point; None: at the start.
 
     ``lost_at`` is the mark of a lost index that it is about to lift: it has found none so far of the passages from
     before that still lacks its point.
     """
 
-    side: Side = Side.PASSAGES
+    side: ReconcileSide = ReconcileSide.PASSAGES
     after: str | None = None
     lost_at: datetime | None = None
 
@@ -62,7 +62,7 @@ class Reconciled:
     missing: int
     stale: int
     orphaned: int
-    next: Place | None
+    next: ReconcileBookmark | None
     rebuilt: datetime | None = None
 
     @property
@@ -76,7 +76,7 @@ async def reconcile(
     audit: GraphAudit,
     vectors: VectorStore,
     *,
-    start: Place | None = None,
+    start: ReconcileBookmark | None = None,
     pages: int | None = None,
     dry: bool = False,
     alone: bool = False,
@@ -86,11 +86,11 @@ async def reconcile(
     At most ``pages`` of a thousand are compared. Idempotent; any number may run at once. ``dry``: it is only counted.
     ``alone``: nobody else works on the stores, so that nobody is waited for.
     """
-    place: Place | None = start or Place()
+    place: ReconcileBookmark | None = start or ReconcileBookmark()
     rebuilt: datetime | None = None
     missing = stale = orphaned = 0
     while place is not None and (pages is None or pages > 0):
-        if place.side is Side.PASSAGES:
+        if place.side is ReconcileSide.PASSAGES:
             found, place = await _requeue_differing(outbox, audit, vectors, place, dry=dry)
             lacking = sum(one.kind in _MISSING for one in found.values())
             missing, stale = missing + lacking, stale + len(found) - lacking
@@ -107,12 +107,12 @@ async def reconcile(
 
 
 async def _requeue_differing(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool
-) -> tuple[dict[str, Disagreement], Place]:
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, *, dry: bool
+) -> tuple[dict[str, Discrepancy], ReconcileBookmark]:
     page, found = await compared(audit, outbox, vectors, after=place.after)
     if not page:
-        return {}, replace(place, side=Side.POINTS, after=None)
-    payloads = sorted(uid for uid, one in found.items() if one.kind is Kind.STALE)
+        return {}, replace(place, side=ReconcileSide.POINTS, after=None)
+    payloads = sorted(uid for uid, one in found.items() if one.kind is DiscrepancyKind.STALE)
     if not dry and (points := sorted(found.keys() - set(payloads))):
         await outbox.requeue(points)
     if not dry and payloads:
@@ -124,7 +124,7 @@ async def _requeue_differing(
 
 
 async def _lack(
-    outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Disagreement], lost_at: datetime
+    outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Discrepancy], lost_at: datetime
 ) -> bool:
     """Tell whether a passage from before ``lost_at`` still lacks its point; those that have failed do not count.
 
@@ -138,8 +138,8 @@ async def _lack(
 
 
 async def _drop_orphans(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: Place, *, dry: bool, alone: bool
-) -> tuple[int, Place | None]:
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, *, dry: bool, alone: bool
+) -> tuple[int, ReconcileBookmark | None]:
     page, orphans = await orphaned(audit, vectors, after=place.after)
     if not page:
         return 0, None

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import batched
 
 from vicw_shared.consolidation.ledger import entries_of
-from vicw_shared.fingerprints import Finder, Fingerprints, Mark, birth_of, id_spellings, spellings
+from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, birth_of, id_spellings, spellings
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.names import SLOT
@@ -35,17 +35,17 @@ _OURS = frozenset({"uid", "qdrant_id", "metadata"})
 
 
 @dataclass(slots=True)
-class Remains:
+class Residue:
     """Marks that were found, by the place where; and those that what stays says itself."""
 
-    finder: Finder
+    finder: FingerprintFinder
     places: dict[str, set[Mark]] = field(default_factory=dict)
     said: set[Mark] = field(default_factory=set)
 
     @classmethod
-    def of(cls, fingerprints: Fingerprints) -> Remains:
+    def of(cls, fingerprints: Fingerprints) -> Residue:
         """Return what has found nothing yet."""
-        return cls(Finder(fingerprints))
+        return cls(FingerprintFinder(fingerprints))
 
     def look(self, place: str, data: bytes) -> None:
         """Look through what is stored at a place."""
@@ -67,7 +67,7 @@ class Remains:
         return [uid for kind, _, uid in (place.partition(" ") for place in self.left()) if kind == _POINT]
 
 
-async def look_through(graph: Store, vectors: Sequence[VectorStore], remains: Remains) -> None:
+async def look_through(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
     """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
     await _look_at_all_nodes(graph, remains)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
@@ -80,13 +80,13 @@ async def look_through(graph: Store, vectors: Sequence[VectorStore], remains: Re
         await _look_at_all_nodes(graph, remains)
 
 
-async def _look_at_all_nodes(graph: Store, remains: Remains) -> None:
+async def _look_at_all_nodes(graph: Store, remains: Residue) -> None:
     for label in Label:
         async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
             await asyncio.to_thread(_look_at_nodes, page, remains)
 
 
-def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
+def _look_at_nodes(page: Sequence[Node], remains: Residue) -> None:
     told = [(f"{node.label} {node.uid}", _plain(asdict(node))) for node in page]
     there = list(page)
     stay = [node for node in page if _says(node) and node.version > OF_NOBODY]
@@ -102,7 +102,7 @@ def _look_at_nodes(page: Sequence[Node], remains: Remains) -> None:
     _know_again(there, remains)
 
 
-def _know_again(there: Sequence[Node], remains: Remains) -> None:
+def _know_again(there: Sequence[Node], remains: Residue) -> None:
     """Note the uids of what was erased and has come again: whoever names one now means what is there.
 
     A Macro-Event comes again as it was, and names what it stands for; so it is no remains for its own uid.
@@ -122,7 +122,7 @@ def _says(node: Node) -> bool:
     return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _NAMED_ALIKE
 
 
-async def _look_at_records(graph: Store, remains: Remains) -> None:
+async def _look_at_records(graph: Store, remains: Residue) -> None:
     async with graph.archive.snapshot() as snapshot:
         for tenant in sorted({root.tenant for root in await snapshot.roots()}):
             after: Receipt | None = None
@@ -133,7 +133,7 @@ async def _look_at_records(graph: Store, remains: Remains) -> None:
         remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 
-async def look_at_points_again(vectors: Sequence[VectorStore], remains: Remains) -> None:
+async def look_at_points_again(vectors: Sequence[VectorStore], remains: Residue) -> None:
     """Look through the points anew in which something was left: they may be up to date by now."""
     uids = remains.points()
     for uid in uids:
@@ -143,7 +143,7 @@ async def look_at_points_again(vectors: Sequence[VectorStore], remains: Remains)
             await asyncio.to_thread(remains.look_at_all, _told(await store.payloads(batch)))
 
 
-async def _look_at_points(store: VectorStore, remains: Remains) -> None:
+async def _look_at_points(store: VectorStore, remains: Residue) -> None:
     after: str | None = None
     while ids := await store.ids(after=after, limit=_PAGE):
         after = ids[-1]

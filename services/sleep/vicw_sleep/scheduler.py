@@ -27,7 +27,7 @@ TURN_SECONDS = 60.0
 """Then a turn ends, whatever is left: a worker has other tasks, and who gives way may rest for most of this."""
 
 
-class Deadline:
+class SliceDeadline:
     """When a turn ends, ``seconds`` from now; None: when it is through."""
 
     def __init__(self, seconds: float | None) -> None:
@@ -47,7 +47,7 @@ type Turns = Callable[[], AsyncIterator[None]]
 """Something that is done in turns: it yields after each that is not its last."""
 
 
-class Part[M](Protocol):
+class Slice[M](Protocol):
     """What a turn has done: the next one goes on at ``next``; None: it is through."""
 
     @property
@@ -56,7 +56,7 @@ class Part[M](Protocol):
         ...
 
 
-def through[M](turn: Callable[[M | None], Awaitable[Part[M] | None]]) -> Turns:
+def through[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> Turns:
     """Return a night of such turns, each from where the one before has left off. One that fails (None) ends it."""
 
     async def night() -> AsyncIterator[None]:

@@ -24,7 +24,7 @@ from vicw_shared.settings.variables import named_by_variable
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SleepServiceSettings:
     """All settings of the sleep worker and its clock."""
 
     platform: PlatformSettings
@@ -43,7 +43,7 @@ class Settings:
     traces: TraceSettings
 
     @classmethod
-    def read(cls) -> Settings:
+    def read(cls) -> SleepServiceSettings:
         """Read the environment. Raises SettingsError."""
         with named_by_variable():
             return cls(

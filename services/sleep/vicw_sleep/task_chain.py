@@ -15,7 +15,7 @@ SECONDS = 900
 _RESTING = b"resting"
 
 
-class Chain:
+class TaskChain:
     """The right to go on with a ``task``, passed on by the chain's name. Every method raises RedisError."""
 
     def __init__(self, client: redis.Redis, task: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.background_throttle import Hearsay, go_on, polite
+from vicw_shared.background_throttle import RemoteLoadThrottle, go_on, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.throttled_indexes import polite_indexes
@@ -15,17 +15,17 @@ from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.llm_requests import Asking, asking_of
 from vicw_sleep.resolve.service import Resolve
-from vicw_sleep.settings import Settings
+from vicw_sleep.settings import SleepServiceSettings
 
 
-class Wiring(PlatformWiring):
+class SleepWiring(PlatformWiring):
     """The open engines."""
 
-    def __init__(self, settings: Settings, *, gives_way: bool = False) -> None:
+    def __init__(self, settings: SleepServiceSettings, *, gives_way: bool = False) -> None:
         """``gives_way``: to whoever asks the retrieval service."""
         super().__init__(settings.platform)
         self._gives_way = gives_way
-        self._courtesy: Hearsay | None = None
+        self._courtesy: RemoteLoadThrottle | None = None
         self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
@@ -37,7 +37,7 @@ class Wiring(PlatformWiring):
 
     async def _build(self) -> None:
         if self._gives_way:
-            self._courtesy = Hearsay(self.engines.graph.uses.asked_ago, self._settings.sleep.rests)
+            self._courtesy = RemoteLoadThrottle(self.engines.graph.uses.asked_ago, self._settings.sleep.rests)
 
     @property
     def graph(self) -> Neo4jGraphStore:

@@ -35,30 +35,29 @@ from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.job_runs import noted
-from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
 from vicw_sleep.consolidation.job import turn as slice_of_consolidation
 from vicw_sleep.consolidation.service import Consolidated
 from vicw_sleep.dream.job import turn as turn_of_dreaming
-from vicw_sleep.dream.service import Bookmark as DreamBookmark
-from vicw_sleep.dream.service import Done
-from vicw_sleep.jobs import Nightly
+from vicw_sleep.dream.service import DreamBookmark, DreamReport
+from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import turn
 from vicw_sleep.receipt_expiry import forget_receipts
-from vicw_sleep.reconcile import Place, Reconciled, Side
+from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
 from vicw_sleep.resolve.job import turn as turn_of_resolving
-from vicw_sleep.resolve.service import Bookmark as Names
-from vicw_sleep.resolve.service import Done as Resolved
-from vicw_sleep.scheduler import Part
-from vicw_sleep.settings import Settings
-from vicw_sleep.task_chain import SECONDS, Chain
-from vicw_sleep.wiring import Wiring
+from vicw_sleep.resolve.service import ResolveBookmark as Names
+from vicw_sleep.resolve.service import ResolveReport as Resolved
+from vicw_sleep.scheduler import Slice
+from vicw_sleep.settings import SleepServiceSettings
+from vicw_sleep.task_chain import SECONDS, TaskChain
+from vicw_sleep.wiring import SleepWiring
 
-_settings = Settings.read()
+_settings = SleepServiceSettings.read()
 app = make_celery("vicw_sleep", _settings.redis)
-_runtime = Runtime(lambda: Wiring(_settings, gives_way=True))
-_chain = Chain(connect(_settings.redis), RECONCILE)
+_runtime = Runtime(lambda: SleepWiring(_settings, gives_way=True))
+_chain = TaskChain(connect(_settings.redis), RECONCILE)
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
@@ -75,7 +74,7 @@ prepare_worker(
 )
 
 
-class Mark(Protocol):
+class Resumption(Protocol):
     """Where a task goes on, as a message carries it."""
 
     @property
@@ -84,13 +83,13 @@ class Mark(Protocol):
         ...
 
 
-type Turn[M: Mark] = Callable[[Wiring, M | None], Awaitable[Part[M] | None]]
+type Turn[M: Resumption] = Callable[[SleepWiring, M | None], Awaitable[Slice[M] | None]]
 
 
 @app.task(name=RECONCILE, bind=True)
 def reconcile(
     self: Task[Any, Any],
-    side: str = Side.PASSAGES,
+    side: str = ReconcileSide.PASSAGES,
     after: str | None = None,
     lost_at: int | None = None,
     of: str | None = None,
@@ -98,7 +97,7 @@ def reconcile(
     """Compare so many pages of the two stores, and leave the rest to a task of its own, one ``of`` the same chain."""
 
     def work(chain: str) -> int | None:
-        start = Place(Side(side), after, from_us(lost_at))
+        start = ReconcileBookmark(ReconcileSide(side), after, from_us(lost_at))
         done, lacking = _runtime.run(self.request, partial(_reconcile, start=start, first=of is None))
         if any(done.found.values()) or done.next is None:
             _log.info("reconciled", **done.found, all=done.next is None)
@@ -138,32 +137,32 @@ def mirror(self: Task[Any, Any]) -> None:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
 
 
-async def _fold(wiring: Wiring, start: Bookmark | None) -> Consolidated | None:
+async def _consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> Consolidated | None:
     return await slice_of_consolidation(wiring.consolidation(), _settings.consolidation, start)
 
 
-async def _catch_up(wiring: Wiring, start: Errand | None) -> CaughtUp:
+async def _catch_up(wiring: SleepWiring, start: Errand | None) -> CaughtUp:
     return await catch_up(wiring.consolidation(), _settings.consolidation, start)
 
 
-async def _dream(wiring: Wiring, start: DreamBookmark | None) -> Done | None:
+async def _dream(wiring: SleepWiring, start: DreamBookmark | None) -> DreamReport | None:
     return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
 
 
-async def _resolve(wiring: Wiring, start: Names | None) -> Resolved | None:
+async def _resolve(wiring: SleepWiring, start: Names | None) -> Resolved | None:
     return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
 
 
-def _in_turns[M: Mark](
-    name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M], nightly: Nightly | None = None
+def _in_turns[M: Resumption](
+    name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M], nightly: ScheduledJob | None = None
 ) -> None:
     """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain.
 
     How far it is, is noted of a ``nightly`` one.
     """
-    turns = Chain(connect(_settings.redis), name)
+    turns = TaskChain(connect(_settings.redis), name)
 
-    async def take(wiring: Wiring, start: M | None) -> Part[M] | None:
+    async def take(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
         if nightly is None:
             return await turn(wiring, start)
         async with noted(wiring.graph.log, nightly, first=start is None) as one:
@@ -184,7 +183,7 @@ def _in_turns[M: Mark](
             _take_turn(turns, of, work, what)
 
 
-def _take_turn(turns: Chain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
+def _take_turn(turns: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
     """Do ``work`` if it is the turn of the chain ``of``, which is told its name and says how many seconds another may
     not begin; None: it goes on itself.
     """
@@ -207,7 +206,7 @@ def _take_turn(turns: Chain, of: str | None, work: Callable[[str], int | None], 
                 turns.end(chain, rest_seconds=rest)
 
 
-async def _watch(wiring: Wiring) -> tuple[bool, bool]:
+async def _watch(wiring: SleepWiring) -> tuple[bool, bool]:
     """Return whether the index lacks something, and whether passages wait for it."""
     engines = wiring.engines
     await engines.restore_index()
@@ -215,7 +214,7 @@ async def _watch(wiring: Wiring) -> tuple[bool, bool]:
     return lacking, lacking and (await engines.graph.outbox.backlog()).waiting > 0
 
 
-async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reconciled, bool]:
+async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool) -> tuple[Reconciled, bool]:
     """Return what was found, and whether the index is still known to lack something."""
     graph, indexes = wiring.engines.graph, wiring.engines.indexes  # what mends gives way to nobody
     if first:
@@ -240,7 +239,7 @@ async def _reconcile(wiring: Wiring, *, start: Place, first: bool) -> tuple[Reco
     return done, indexes.rebuilding is not None
 
 
-_in_turns(CONSOLIDATE, "consolidation", _fold, Bookmark.read, Nightly.CONSOLIDATION)
+_in_turns(CONSOLIDATE, "consolidation", _consolidate, FlowBookmark.read, ScheduledJob.CONSOLIDATION)
 _in_turns(CATCH_UP, "consolidation of what has grown", _catch_up, Errand.read)
-_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read, Nightly.DREAM)
-_in_turns(RESOLVE, "resolving", _resolve, Names.read, Nightly.RESOLVE)
+_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read, ScheduledJob.DREAM)
+_in_turns(RESOLVE, "resolving", _resolve, Names.read, ScheduledJob.RESOLVE)

@@ -16,7 +16,7 @@ from vicw_shared.adapters.null_embedder import NullEmbedder
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import ModelMismatchError, UnavailableError
 from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 _STOP_SECONDS = 1.0
 _METRICS_SECONDS = 2.0
@@ -42,7 +42,7 @@ class Started:
 class Embedders:
     """Starts and ends them. Embedders that are ``given`` are known by the names of their models."""
 
-    def __init__(self, settings: Settings, *given: Embedder) -> None:
+    def __init__(self, settings: StandaloneSettings, *given: Embedder) -> None:
         self._settings = settings
         self._given = given
         self._servers = EmbeddingServers(settings.embedding) if settings.embedding.urls and not given else None

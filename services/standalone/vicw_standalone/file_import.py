@@ -19,8 +19,8 @@ from pathlib import Path
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
-from vicw_standalone.sources.batches import Batch, batched
-from vicw_standalone.sources.ledger import Acknowledged, Ledger, Mark, digest_of
+from vicw_standalone.sources.batches import ItemBatch, batched
+from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
 from vicw_standalone.sources.roots import claim_contexts
 
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
@@ -98,9 +98,9 @@ def import_paths(
     state = state_path or default_state_path(store, paths)
     if context is None:
         claim_contexts(state.with_name("contexts.json"), store, paths)
-    with Ledger(state, again=again) as ledger:
+    with ImportLedger(state, again=again) as ledger:
         stop = stop or threading.Event()
-        run = Import(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
+        run = FileImport(client, ledger, progress or (lambda done, total: None), wait_until_found, stop)
         records = read_paths(paths, context=context, domain=domain, flow=flow)
         batches = batched(records, run.report, max_items=batch_items, max_chars=batch_chars)
         try:
@@ -135,13 +135,13 @@ class _Parcel:
 
     context: str
     domain: str | None
-    items: tuple[tuple[SourceItem, Mark], ...]
+    items: tuple[tuple[SourceItem, ItemDigest], ...]
 
     def only(self, wanted: Iterable[int]) -> _Parcel:
         return _Parcel(self.context, self.domain, tuple(self.items[n] for n in wanted))
 
 
-class Import:
+class FileImport:
     """One run of sending items. Workers share the ledger and the summary under a lock."""
 
     def __init__(
@@ -163,7 +163,7 @@ class Import:
         self._total: int | None = None
         self._copies: Counter[str] = Counter()
 
-    def carry_out(self, batches: Iterable[Batch], in_flight: int) -> None:
+    def carry_out(self, batches: Iterable[ItemBatch], in_flight: int) -> None:
         """Send all batches, a few at a time; of one flow only one at a time, since order is meaning.
 
         Once it is told to stop, what is under way is waited for, and nothing else is sent.
@@ -203,7 +203,7 @@ class Import:
             else:
                 self.summary.passed_over.append(record)
 
-    def _unsent(self, batch: Batch) -> _Parcel:
+    def _unsent(self, batch: ItemBatch) -> _Parcel:
         items = [(record, self._identify(record)) for record in batch.items]
         unsent = tuple(pair for pair in items if not self._ledger.has(pair[1]))
         with self._lock:
@@ -211,14 +211,14 @@ class Import:
             self._tell(len(items) - len(unsent))
         return _Parcel(batch.context, batch.domain, unsent)
 
-    def _identify(self, record: SourceItem) -> Mark:
+    def _identify(self, record: SourceItem) -> ItemDigest:
         """Digest an item. Of equal ones without an id, each is told by being the n-th."""
         item = record.item
         content = digest_of([record.context, record.domain or "", item.model_dump_json(exclude_unset=True)])
         if item.id is not None:
-            return Mark(digest_of([record.context, item.id]), content)
+            return ItemDigest(digest_of([record.context, item.id]), content)
         self._copies[content] += 1
-        return Mark(digest_of([content, str(self._copies[content])]), content)
+        return ItemDigest(digest_of([content, str(self._copies[content])]), content)
 
     def _deliver(self, parcel: _Parcel) -> None:
         """Send a parcel; without the items that the server refuses; in halves if it is too large."""

@@ -11,14 +11,16 @@ from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.indexes import Index
 from vicw_shared.ports import ModelIdentity, StoreRecord
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 
 
 class IndexFolders:
     """Opens and closes the index of a model. ``Indexes`` says which of them are read and written."""
 
-    def __init__(self, settings: Settings, data_dir: DataDir, record: StoreRecord, embedders: Embedders) -> None:
+    def __init__(
+        self, settings: StandaloneSettings, data_dir: DataDir, record: StoreRecord, embedders: Embedders
+    ) -> None:
         self._settings = settings
         self._data_dir = data_dir
         self._record = record

@@ -8,7 +8,7 @@ from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.eviction.service import Capacity
 from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.sqlite.store import SqliteGraphStore
-from vicw_shared.background_throttle import Courtesy, polite
+from vicw_shared.background_throttle import BackgroundThrottle, polite
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.throttled_indexes import polite_indexes
@@ -16,21 +16,21 @@ from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.llm_requests import Asking
 from vicw_sleep.resolve.service import Resolve
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 
-class Asleep:
+class Maintenance:
     """The use cases of the sleep cycle over open stores. ``graph`` gives way, too."""
 
     def __init__(
         self,
-        settings: Settings,
+        settings: StandaloneSettings,
         registry: EdgeRegistry,
         graph: SqliteGraphStore,
         indexes: Indexes,
         indexer: Indexer,
         *,
-        courtesy: Courtesy,
+        courtesy: BackgroundThrottle,
         asking: Asking | None,
     ) -> None:
         self.graph = polite(graph, courtesy)

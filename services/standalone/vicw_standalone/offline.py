@@ -11,13 +11,13 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import DataDirError
 from vicw_shared.extensions import load_registries
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of
 from vicw_standalone.wiring import GRAPH
 
 
 @asynccontextmanager
-async def open_offline(settings: Settings) -> AsyncIterator[tuple[SqliteGraphStore, EdgeVectorStore | None]]:
+async def open_offline(settings: StandaloneSettings) -> AsyncIterator[tuple[SqliteGraphStore, EdgeVectorStore | None]]:
     """Open a data directory's graph and, if it is there, the vector index in use.
 
     Raises DataDirError if there is no store or another process has it open.

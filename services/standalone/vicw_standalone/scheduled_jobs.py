@@ -13,49 +13,51 @@ from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
-from vicw_sleep.jobs import Nightly
+from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import keep_mirrored
 from vicw_sleep.receipt_expiry import forget_receipts
-from vicw_sleep.reconcile import Place, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns
-from vicw_standalone.maintenance import Asleep
-from vicw_standalone.settings import Settings
+from vicw_standalone.maintenance import Maintenance
+from vicw_standalone.settings import StandaloneSettings
 
 _log = structlog.get_logger()
 type Work = tuple[str, Coroutine[None, None, NoReturn]]
 
 
-def work(settings: Settings, asleep: Asleep, schedules: Mapping[Nightly, Schedule]) -> Iterator[Work]:
+def work(
+    settings: StandaloneSettings, asleep: Maintenance, schedules: Mapping[ScheduledJob, Schedule]
+) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
-    comparing = schedules[Nightly.RECONCILE]
+    comparing = schedules[ScheduledJob.RECONCILE]
     yield "reconcile", keep_taking_turns(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
     if settings.sleep.paused:
         return
     if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
-        consolidation, dreaming = schedules[Nightly.CONSOLIDATION], schedules[Nightly.DREAM]
+        consolidation, dreaming = schedules[ScheduledJob.CONSOLIDATION], schedules[ScheduledJob.DREAM]
         yield (
             "consolidation",
             keep_consolidating(asleep.consolidation, settings.consolidation, consolidation, asleep.graph.log),
         )
         yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph.log)
     if settings.forgetting.items:
-        forgetting = schedules[Nightly.FORGETTING]
+        forgetting = schedules[ScheduledJob.FORGETTING]
         yield (
             "forgetting",
             keep_taking_turns(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph.log),
         )
-    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[Nightly.RESOLVE], asleep.graph.log)
+    yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[ScheduledJob.RESOLVE], asleep.graph.log)
     if settings.mirror.path is not None:
         yield "mirror", keep_mirrored(asleep.graph, settings.mirror)
 
 
-async def compare(settings: Settings, asleep: Asleep) -> AsyncIterator[None]:
+async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
     graph, indexes = asleep.graph, asleep.indexes
     await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
-    place = Place()
+    place = ReconcileBookmark()
     while _is_whole(indexes):
         done = await reconcile(
             graph.outbox, graph.audit, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages
@@ -73,6 +75,6 @@ def _is_whole(indexes: Indexes) -> bool:
     return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
 
 
-async def _forget(settings: Settings, asleep: Asleep) -> AsyncIterator[None]:
+async def _forget(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
     while await turn_of_forgetting(asleep.capacity(), settings.forgetting):
         yield

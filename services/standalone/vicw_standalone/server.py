@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from vicw_shared.http.serve import serve as serve_app
 from vicw_standalone.app import create_standalone_app
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: StandaloneSettings) -> None:
     """Serve until SIGTERM or SIGINT. Raises FatalError before it answers if anything cannot be opened."""
     standalone = Standalone(settings)
     announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"

@@ -30,7 +30,7 @@ CHOICES = "vicw.env"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StandaloneSettings:
     """All settings of the one-process server."""
 
     server: ServerSettings
@@ -52,7 +52,7 @@ class Settings:
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
 
     @classmethod
-    def read(cls) -> Settings:
+    def read(cls) -> StandaloneSettings:
         """Read the environment."""
         return cls(
             ServerSettings(),

@@ -8,13 +8,13 @@ from vicw_ingest.eviction.service import FORGET
 from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
 from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.resolve.service import Resolve
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 
 class Sleeper(Protocol):
@@ -43,7 +43,7 @@ class Sleeper(Protocol):
         ...
 
 
-async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
+async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings) -> str:
     """Take a step back; return what became of it, for a person.
 
     Raises NotFoundError for a step that cannot be undone, with the reason.
@@ -55,10 +55,10 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: Settings) -> str:
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)
         return f"{gone} edges are gone; the item is not dreamt of again"
     if task == FORGET:
-        raise NotFoundError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
+        raise MissingRecordError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
     if task == EXPIRE:
         # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
-        raise NotFoundError(
+        raise MissingRecordError(
             f"Step {step_id!r} cannot be undone: what has expired went as its sender wished. To have it again, send "
             "the item again, without `expires_at` or with a later one. A question whose `as_of` and `query_time` are "
             "both before its end still sees it"

@@ -23,14 +23,14 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.background import keep_doing
-from vicw_shared.background_throttle import Courtesy
+from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, described
 from vicw_shared.ports import Embedder, VectorStore
 from vicw_sleep.archive.import_marker import require_whole
-from vicw_sleep.jobs import Nightly, schedules
+from vicw_sleep.jobs import ScheduledJob, schedules
 from vicw_sleep.llm_requests import asking_of
 from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import reconcile
@@ -39,11 +39,11 @@ from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
-from vicw_standalone.maintenance import Asleep
+from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import AGAIN, remedy
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import Reindexing
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of
 
 _log = structlog.get_logger()
@@ -56,14 +56,14 @@ _LITTLE_MAPPED_MB = 32
 class Standalone:
     """The open stores, the embedder and the indexer. Opened and closed by one event loop."""
 
-    def __init__(self, settings: Settings, *embedders: Embedder | None) -> None:
+    def __init__(self, settings: StandaloneSettings, *embedders: Embedder | None) -> None:
         """Embedders that are given are used instead of what the settings name, the first of them at first."""
         self.settings = settings
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
         self._prototypes = Prototypes()
-        self._courtesy = Courtesy(settings.sleep.rests)
+        self._courtesy = BackgroundThrottle(settings.sleep.rests)
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
@@ -71,10 +71,10 @@ class Standalone:
         self.indexes: Indexes
         self.indexer: Indexer
         self.expiry: Expiry
-        self.asleep: Asleep
+        self.asleep: Maintenance
         self.reindexing: Reindexing
         self.extractor: Extractor | None
-        self._schedules: Mapping[Nightly, Schedule]
+        self._schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
 
@@ -124,7 +124,7 @@ class Standalone:
             self._reranker = open_reranker(self.settings.rerank)
             self._stack.push_async_callback(self._reranker.close)
         self._model = await open_language_model(self.settings.llm, self._stack)
-        self.asleep = Asleep(
+        self.asleep = Maintenance(
             self.settings,
             self.registry,
             self.graph,

@@ -22,7 +22,7 @@ from redis.retry import Retry
 
 from vicw_shared.logs import current_request_id
 from vicw_shared.settings import RedisSettings
-from vicw_shared.telemetry.spans import Kind, span, trace_headers
+from vicw_shared.telemetry.spans import SpanRole, span, trace_headers
 
 INDEX = "vicw.ingest.index"
 FORGET = "vicw.ingest.forget"
@@ -144,7 +144,7 @@ class CeleryQueue:
         if self._sending or time.monotonic() < self._quiet_until:
             return
         self._sending = True
-        with span(f"send {self._task}", Kind.PRODUCER):
+        with span(f"send {self._task}", SpanRole.PRODUCER):
             headers = {REQUEST_ID: current_request_id(), **trace_headers()}
             sent = asyncio.get_running_loop().run_in_executor(self._thread, self._send, headers)
             sent.add_done_callback(self._done)

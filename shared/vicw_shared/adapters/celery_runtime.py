@@ -24,7 +24,7 @@ from vicw_shared.logs import bind_request_id, configure_logs
 from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
 from vicw_shared.telemetry.engines import kind_of
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_shared.telemetry.spans import TRACE_HEADERS, Kind, door
+from vicw_shared.telemetry.spans import TRACE_HEADERS, SpanRole, door
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 from vicw_shared.telemetry.tracing import require_traces, start_traces, stop_traces
 
@@ -52,7 +52,7 @@ class Runtime[W: Opened]:
         if self._runner is None:
             self._runner = asyncio.Runner()
         try:
-            with door(request.task, Kind.CONSUMER, carrier), SECONDS.labels(request.task).time():
+            with door(request.task, SpanRole.CONSUMER, carrier), SECONDS.labels(request.task).time():
                 # Its own context would be that of the first task for ever.
                 return self._runner.run(self._work(work), context=contextvars.copy_context())
         except Exception as error:

@@ -15,9 +15,9 @@ from vicw_shared.errors import (
     BrokenError,
     FieldProblem,
     InvalidInputError,
+    LimitExceededError,
     OverloadedError,
     SettingsError,
-    TooLargeError,
     TooSlowError,
     UnavailableError,
     UnknownHostError,
@@ -64,7 +64,7 @@ EMBEDDING = Peer("embedding", "the embedding server", "VICW_EMBEDDING_")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What a server has answered."""
 
     status: int
@@ -115,7 +115,7 @@ class OpenAIConnection:
         headers: Mapping[str, str] | None = None,
         most_bytes: int = MOST_BYTES,
         **arguments: Any,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Return the answer to one request; ``arguments`` are those of aiohttp.
 
         Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer
@@ -147,10 +147,10 @@ class OpenAIConnection:
         if self._session is not None:
             await self._session.close()
 
-    async def _try(self, method: str, url: str, most_bytes: int, **arguments: Any) -> Answer:
+    async def _try(self, method: str, url: str, most_bytes: int, **arguments: Any) -> HttpAnswer:
         try:
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
-                answer = Answer(response.status, await _body(self._peer, response, most_bytes))
+                answer = HttpAnswer(response.status, await _body(self._peer, response, most_bytes))
         except _LOST as error:
             raise _PassingError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
@@ -198,7 +198,7 @@ def _request_id() -> dict[str, str]:
     return {REQUEST_ID_HEADER: bound} if bound else {}
 
 
-def _failure(peer: Peer, answer: Answer) -> VicwError:
+def _failure(peer: Peer, answer: HttpAnswer) -> VicwError:
     status, detail = answer.status, _detail(answer)
     said = f"{peer.called} answered {status}: {detail}"
     if status == 429:
@@ -206,7 +206,7 @@ def _failure(peer: Peer, answer: Answer) -> VicwError:
         # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
         return OverloadedError(f"{peer.called} has too much waiting", dependency=peer.dependency)
     if status == 413:
-        return TooLargeError(said)
+        return LimitExceededError(said)
     if status in {401, 403, 404, 405}:
         return SettingsError(f"{said}. Look at {_named(peer, 'URL', 'API_KEY', 'MODEL')}")
     if 400 <= status < 500 and status != 408:
@@ -219,7 +219,7 @@ def _named(peer: Peer, *settings: str) -> str:
     return ", ".join(peer.variables + name for name in settings)
 
 
-def _detail(answer: Answer) -> str:
+def _detail(answer: HttpAnswer) -> str:
     try:
         body = answer.json()
     except ValueError:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from vicw_shared.adapters.openai_connection import MOST_BYTES, OpenAIConnection
-from vicw_shared.errors import OverloadedError, SettingsError, TooLargeError, UnavailableError
+from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane, ModelIdentity
 from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.embeddings import LANE_HEADER, EmbeddingsResponse, ModelRow, ModelsResponse
@@ -142,7 +142,7 @@ class OpenAIEmbedder:
         base_url = self.base_url
         try:
             yield
-        except (OverloadedError, TooLargeError):
+        except (OverloadedError, LimitExceededError):
             raise  # it is there
         except BaseException:  # a caller that gives up, too: a server that hangs fails in no other way
             self._on_failure(base_url)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from vicw_shared.adapters.openai_connection import OpenAIConnection, Peer
 from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError
-from vicw_shared.ports.language import Completion, Finish, Role, Turn
+from vicw_shared.ports.language import Completion, Finish, Prompt, Role
 from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.embeddings import ModelsResponse
 
@@ -86,7 +86,7 @@ class OpenAILanguageModel:
         self._model = model
         self._dialect = _Dialect()
 
-    async def complete(self, turns: Sequence[Turn], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
+    async def complete(self, turns: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
         if self._model is None:
             self._model = await self._only_model()
         dialect = self._dialect
@@ -124,7 +124,7 @@ class OpenAILanguageModel:
 
 
 def _body(
-    dialect: _Dialect, model: str, turns: Sequence[Turn], schema: Mapping[str, object], max_tokens: int
+    dialect: _Dialect, model: str, turns: Sequence[Prompt], schema: Mapping[str, object], max_tokens: int
 ) -> dict[str, Any]:
     body: dict[str, Any] = {"model": model, "messages": list(_messages(turns)), dialect.bound: max_tokens}
     if dialect.temperature:
@@ -144,7 +144,7 @@ def _body(
     return body
 
 
-def _messages(turns: Sequence[Turn]) -> Iterator[dict[str, str]]:
+def _messages(turns: Sequence[Prompt]) -> Iterator[dict[str, str]]:
     for turn in turns:
         yield {"role": turn.role.value, "content": turn.text}
 

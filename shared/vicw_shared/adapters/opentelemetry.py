@@ -17,7 +17,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.telemetry.engines import kind_of
-from vicw_shared.telemetry.spans import Door, Kind
+from vicw_shared.telemetry.spans import Door, SpanRole
 
 try:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -32,7 +32,7 @@ except ImportError as error:
 _log = structlog.get_logger()
 _PATH = "/v1/traces"
 _CLOSE_SECONDS = 0.5
-_KINDS = {kind: SpanKind[kind.name] for kind in Kind}
+_KINDS = {kind: SpanKind[kind.name] for kind in SpanRole}
 _W3C = TraceContextTextMapPropagator()
 
 
@@ -55,7 +55,7 @@ class OpenTelemetryRecorder:
         return cls(provider)
 
     @contextmanager
-    def span(self, name: str, kind: Kind) -> Iterator[None]:
+    def span(self, name: str, kind: SpanRole) -> Iterator[None]:
         if not trace.get_current_span().get_span_context().is_valid:
             yield
             return
@@ -63,7 +63,7 @@ class OpenTelemetryRecorder:
             yield
 
     @contextmanager
-    def door(self, name: str, kind: Kind, carrier: Mapping[str, str], *, starts: bool) -> Iterator[Door]:
+    def door(self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool) -> Iterator[Door]:
         # The carrier may hold what a stranger sent: a header that makes no sense is as none.
         around = _W3C.extract(carrier, get_current())
         if not starts and not trace.get_current_span(around).get_span_context().is_valid:
@@ -86,7 +86,7 @@ class OpenTelemetryRecorder:
         closing.join(_CLOSE_SECONDS)
 
     @contextmanager
-    def _open(self, name: str, kind: Kind, around: Context) -> Iterator[Span]:
+    def _open(self, name: str, kind: SpanRole, around: Context) -> Iterator[Span]:
         with self._tracer.start_as_current_span(
             name,
             around,

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from vicw_shared.archive.problems import refusal
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.keys import ApiKey
-from vicw_shared.ports import Step
+from vicw_shared.ports import MaintenanceStep
 
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -64,7 +64,7 @@ class ReceiptRow:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-type Row = Node | Edge | CounterRow | UnreadRow | UseRow | ReceiptRow | Step | ApiKey
+type Row = Node | Edge | CounterRow | UnreadRow | UseRow | ReceiptRow | MaintenanceStep | ApiKey
 
 _UIDS: Mapping[type, tuple[str, ...]] = {
     Node: ("uid", "qdrant_id"),
@@ -172,5 +172,5 @@ COUNTERS = RowType(CounterRow)
 UNREAD = RowType(UnreadRow)
 USES = RowType(UseRow)
 RECEIPTS = RowType(ReceiptRow)
-STEPS = RowType(Step)
+STEPS = RowType(MaintenanceStep)
 KEYS = RowType(ApiKey)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import EMBEDDINGS, FileEntry, Manifest
 from vicw_shared.archive.rows import Row, RowType
-from vicw_shared.errors import ConflictError, DataDirError, StorageFullError
+from vicw_shared.errors import DataDirError, StateConflictError, StorageFullError
 
 _LOCK = ".lock"
 _LITTER = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -42,7 +42,7 @@ class ArchiveWriter:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         if not self.path.name:
-            raise ConflictError(f"{path} is the root of a disk. Name a folder of its own")
+            raise StateConflictError(f"{path} is the root of a disk. Name a folder of its own")
         self._partial = self.path.with_name(f".{self.path.name}.partial")
         self._aside = self.path.with_name(f".{self.path.name}.replaced")
         self._lock: int | None = None
@@ -54,7 +54,7 @@ class ArchiveWriter:
         require_free(self.path)
         for beside in (self._partial, self._aside):
             if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
-                raise ConflictError(f"{beside} is in the way, and no half of an export: move it away")
+                raise StateConflictError(f"{beside} is in the way, and no half of an export: move it away")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(mode=0o700, exist_ok=True)
@@ -79,7 +79,7 @@ class ArchiveWriter:
         except OSError as error:
             os.close(self._lock)
             self._lock = None
-            raise ConflictError(
+            raise StateConflictError(
                 f"Another process writes an export to {self.path}: wait, or name another folder"
             ) from error
 
@@ -187,15 +187,15 @@ class ArchiveWriter:
 def require_free(path: Path) -> None:
     """Raise ConflictError unless there is nothing at ``path``, an empty folder, or an export."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise ConflictError(f"{path} is no folder: name another place for the export")
+        raise StateConflictError(f"{path} is no folder: name another place for the export")
     if path.is_mount():
-        raise ConflictError(
+        raise StateConflictError(
             f"{path} is where a volume is mounted, which cannot be replaced: name a folder inside of it"
         )
     if path.exists() and any(path.iterdir()) and not is_archive(path):
-        raise ConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
+        raise StateConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
     if foreign := _foreign_in(path):
-        raise ConflictError(
+        raise StateConflictError(
             f"{path} is an earlier export, and holds {foreign}, too, which would be gone: move that away, or name "
             "another folder"
         )

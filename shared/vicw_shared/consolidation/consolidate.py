@@ -15,7 +15,7 @@ from vicw_shared.chains import Chains
 from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
 from vicw_shared.consolidation.ledger import Entry, with_entry
 from vicw_shared.dreams import by_dreams, forget
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
@@ -206,7 +206,7 @@ class Consolidator:
 
     def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
         """Return the edges that a Macro-Event has as every item has them."""
-        ties, root = Ties(self.registry, self.now), context_uid(macro.tenant, macro.context)
+        ties, root = EdgeFactory(self.registry, self.now), context_uid(macro.tenant, macro.context)
         homes = [ties.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
         return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
 

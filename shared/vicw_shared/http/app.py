@@ -18,12 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.http import problems
 from vicw_shared.http.bodies import Bodies
-from vicw_shared.http.gate import Asker, Gate, documented
+from vicw_shared.http.gate import Caller, Gate, documented
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
 from vicw_shared.settings import LimitSettings
-from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, Kind, door
+from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, SpanRole, door
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 Probe = Callable[[], Awaitable[None]]
@@ -118,7 +118,7 @@ def create_app(
     return app
 
 
-async def _asker(request: Request, gate: Gate | None) -> Asker | None:
+async def _asker(request: Request, gate: Gate | None) -> Caller | None:
     """Return whose key a probe carries; None for nobody's, which is no error: anybody may ask if it is ready."""
     if gate is None or (gate.required and "authorization" not in request.headers):
         return None
@@ -154,7 +154,7 @@ class _Edge:
         request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
         carrier = {name: headers[name.encode()].decode("latin-1") for name in TRACE_HEADERS if name.encode() in headers}
         # Who asks again and again, for health or for a job, starts no trace, but may go on with one.
-        with door("HTTP", Kind.SERVER, carrier, starts=scope["method"] == "POST") as span:
+        with door("HTTP", SpanRole.SERVER, carrier, starts=scope["method"] == "POST") as span:
             await self._answer(scope, receive, send, headers, request_id, span)
 
     async def _answer(

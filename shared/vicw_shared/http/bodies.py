@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from starlette.types import Message, Receive
 
-from vicw_shared.errors import OverloadedError, TooLargeError
+from vicw_shared.errors import LimitExceededError, OverloadedError
 
 
 class Bodies:
@@ -44,7 +44,7 @@ class Bodies:
 
     def _require_allowed(self, size: int) -> None:
         if size > self._most:
-            raise TooLargeError(
+            raise LimitExceededError(
                 f"body: over {self._most} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
             )
 

@@ -42,7 +42,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """Who sent a request: its tenant, "" where there are none, and what they may."""
 
     tenant: str
@@ -58,7 +58,7 @@ class Gate(ABC):
         self._how = how
 
     @abstractmethod
-    async def identify(self, request: Request) -> Asker:
+    async def identify(self, request: Request) -> Caller:
         """Return who asks. Raises UnauthorizedError without a key that holds, or UnavailableError."""
 
     async def admit(self, request: Request, right: Right | None) -> str:

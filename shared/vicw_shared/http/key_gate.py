@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import Request
 
-from vicw_shared.http.gate import HEADER, Asker, Gate
+from vicw_shared.http.gate import HEADER, Caller, Gate
 from vicw_shared.http.known_keys import KnownKeys
 from vicw_shared.model.keys import split_token
 from vicw_shared.ports import KeyRing
@@ -21,14 +21,14 @@ class KeyGate(Gate):
         self._keys = KnownKeys(keys)
         self._tenant = tenant
 
-    async def identify(self, request: Request) -> Asker:
+    async def identify(self, request: Request) -> Caller:
         """Return whose key the request carries; where none is required, who sends none may do everything."""
         if HEADER not in request.headers and not self.required:
-            return Asker(self._tenant)
+            return Caller(self._tenant)
         parts = split_token(self._token(request))
         if parts is None:
             raise self._refused("malformed", "The Authorization header holds no key of ours")
         key = await self._keys.find(parts[0])
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")
-        return Asker(key.tenant, key.rights)
+        return Caller(key.tenant, key.rights)

@@ -11,7 +11,7 @@ from prometheus_client import Counter
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from vicw_shared.errors import InvalidInputError, NotFoundError, RetryableError, UnauthorizedError, VicwError
+from vicw_shared.errors import InvalidInputError, MissingRecordError, RetryableError, UnauthorizedError, VicwError
 from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 
@@ -37,7 +37,7 @@ def install(app: FastAPI) -> None:
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 404:
-            return respond(NotFoundError("There is nothing at this address; /docs lists what there is"))
+            return respond(MissingRecordError("There is nothing at this address; /docs lists what there is"))
         headers, detail = dict(error.headers or {}), str(error.detail)
         if error.status_code == 405:
             headers["Allow"] = ", ".join(sorted(_methods(request)))

@@ -6,7 +6,7 @@ import hmac
 
 from fastapi import Request
 
-from vicw_shared.http.gate import Asker, Gate
+from vicw_shared.http.gate import Caller, Gate
 
 
 class SecretGate(Gate):
@@ -18,9 +18,9 @@ class SecretGate(Gate):
         super().__init__(required=secret is not None, how=how)
         self._secret = secret.encode() if secret is not None else None
 
-    async def identify(self, request: Request) -> Asker:
+    async def identify(self, request: Request) -> Caller:
         """Return somebody who may do everything. Raises UnauthorizedError without the secret."""
         # The framework has read the header's bytes as Latin-1.
         if self._secret is not None and not hmac.compare_digest(self._token(request).encode("latin-1"), self._secret):
             raise self._refused("unknown", "This is not the secret")
-        return Asker("")
+        return Caller("")

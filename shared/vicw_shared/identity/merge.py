@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, canonical_in, is_guess
-from vicw_shared.edge_factory import CALLER, Ties
-from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
+from vicw_shared.edge_factory import CALLER, EdgeFactory
+from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictError
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import Direction, GraphTransaction
 
@@ -21,7 +21,7 @@ LOCK = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class MergeDecision:
     """In whose tenant, when and ``by`` whom: a person, unless it says otherwise. ``said`` is kept with the edge."""
 
     tenant: str
@@ -32,10 +32,10 @@ class Decision:
 
     def edge(self, edge_type: str, source: Node, target: Node) -> Edge:
         """Return an edge as it is decided."""
-        return Ties(self.registry, self.at).edge(edge_type, source.uid, target.uid, by=self.by, said=self.said)
+        return EdgeFactory(self.registry, self.at).edge(edge_type, source.uid, target.uid, by=self.by, said=self.said)
 
 
-async def join(transaction: GraphTransaction, decision: Decision, source: Node, target: Node) -> bool:
+async def join(transaction: GraphTransaction, decision: MergeDecision, source: Node, target: Node) -> bool:
     """Make ``target`` stand for ``source``; return False if it did already.
 
     A guess that stands in a person's way gives way: one of the same becomes the person's decision. Raises
@@ -49,7 +49,7 @@ async def join(transaction: GraphTransaction, decision: Decision, source: Node, 
     if known is not None and known.target == target.uid:
         return False
     if known is not None:
-        raise ConflictError(
+        raise StateConflictError(
             f"entity: {source.name!r} is merged into {known.target} already. Split it first, or merge that one"
         )
     await _require_no_circle(transaction, source, target)
@@ -66,7 +66,7 @@ async def _clear_guesses(transaction: GraphTransaction, source: Node, target: No
     await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
 
 
-async def part(transaction: GraphTransaction, decision: Decision, source: Node, other: Node) -> bool:
+async def part(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
     """Undo the merge of ``source`` into ``other``, and remember that they are not one; return False if that was known.
 
     Raises InvalidInputError as ``join`` does, ConflictError where they are one by other merges.
@@ -76,7 +76,7 @@ async def part(transaction: GraphTransaction, decision: Decision, source: Node, 
     stands = await canonical_in(transaction, [source.uid, other.uid])
     one = stands[source.uid] == stands[other.uid]
     if one and (merged is None or merged.target != other.uid):
-        raise ConflictError(
+        raise StateConflictError(
             f"apart_from: {source.name!r} and {other.uid} are one by other merges. GET /entities/{source.uid} and "
             f"GET /entities/{other.uid} say by which; split those"
         )
@@ -111,9 +111,11 @@ def require_two_of_a_kind(source: Node, target: Node, field: str = "into") -> No
 async def _require_no_circle(transaction: GraphTransaction, source: Node, target: Node) -> None:
     end = (await canonical_in(transaction, [target.uid]))[target.uid]
     if end == source.uid:
-        raise ConflictError(
+        raise StateConflictError(
             f"into: {source.name!r} stands for {target.name!r}, so that a merge would go in a circle. "
             f"Merge {target.uid} into {source.uid} instead, or split it first"
         )
     if await merged_into(transaction, end) is not None:
-        raise ConflictError(f"into: {target.name!r} is merged through more things than are followed. Merge into {end}")
+        raise StateConflictError(
+            f"into: {target.name!r} is merged through more things than are followed. Merge into {end}"
+        )

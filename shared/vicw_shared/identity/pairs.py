@@ -30,7 +30,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarPair:
     """Two things, each standing for itself, that may be one, as ``likeness.Pair`` says of them."""
 
     things: tuple[Node, Node]
@@ -56,7 +56,9 @@ async def names_of(
             return Names(found, len(page) <= room, after)
 
 
-async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None) -> list[Alike]:
+async def pairs_among(
+    graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None
+) -> list[SimilarPair]:
     """Return the pairs most alike, the likeliest first; of spelling those of ``threshold`` and more (None: none).
 
     The names of what was merged count as those of what stands for it.
@@ -72,7 +74,7 @@ async def pairs_among(graph: GraphStore, tenant: str, things: Sequence[Node], th
     apart = await _told_apart(graph, tenant, pairs, order, stands)
     found = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
     return [
-        Alike((known[one], known[other]), pair.score, pair.reason, pair.spelt)
+        SimilarPair((known[one], known[other]), pair.score, pair.reason, pair.spelt)
         for pair, (one, other) in found
         if frozenset((one, other)) not in apart
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import batched, pairwise
 
 from vicw_shared.language import proper, tagger
-from vicw_shared.language.batch import Batch, Indices, lay_out
+from vicw_shared.language.batch import Indices, SentenceBatch, lay_out
 from vicw_shared.language.hashing import Lexicon
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span, tokenise
@@ -24,7 +24,7 @@ _MOST_WORDS = 400
 
 type _Cut = tuple[int, Span, list[tuple[str, int, int]]]
 """A sentence before it is analysed: which text it is of, its span, its words with where they begin and end."""
-type _Tagged = tuple[Sequence[_Cut], Batch, Indices]
+type _Tagged = tuple[Sequence[_Cut], SentenceBatch, Indices]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ def starts_of(lengths: Indices) -> Indices:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SentenceBatch:
     """The words of some sentences. ``words`` has shape (places, COLUMNS), pads included.
 
     ``at`` are the places of the words, ``lengths`` the words of each sentence.
@@ -38,11 +38,11 @@ class Batch:
         return starts_of(self.lengths)
 
 
-def lay_out(sentences: Sequence[Sequence[str]], lexicon: Lexicon) -> Batch:
+def lay_out(sentences: Sequence[Sequence[str]], lexicon: Lexicon) -> SentenceBatch:
     """Return the batch of these sentences, none of which is empty."""
     lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
     total = int(lengths.sum())
     at = np.arange(total) + np.repeat(np.arange(len(lengths)) * PADS, lengths) + PADS
     words = np.zeros((total + PADS * (len(lengths) + 1), COLUMNS), dtype=np.uint32)
     words[at] = lexicon.hashes([word for sentence in sentences for word in sentence])
-    return Batch(words, at, lengths)
+    return SentenceBatch(words, at, lengths)

@@ -7,7 +7,7 @@ from importlib import resources
 
 import numpy as np
 
-from vicw_shared.language.batch import Batch, Indices
+from vicw_shared.language.batch import Indices, SentenceBatch
 from vicw_shared.language.hashing import PREFIX, SHAPE, SUFFIX1, SUFFIX2, SUFFIX3, SUFFIX4, WORD, Hashes, combine
 from vicw_shared.language.weights import Weights, class_scores
 
@@ -45,7 +45,7 @@ def load_weights() -> Weights:
     return weights
 
 
-def features(batch: Batch) -> Hashes:
+def features(batch: SentenceBatch) -> Hashes:
     """Return what the model sees of each word, shape (words, FEATURES)."""
     seen = np.empty((len(batch.at), FEATURES), dtype=np.uint32)
     for number, (offset, column) in enumerate(_ALONE):
@@ -56,6 +56,6 @@ def features(batch: Batch) -> Hashes:
     return seen
 
 
-def tag(batch: Batch, weights: Weights) -> Indices:
+def tag(batch: SentenceBatch, weights: Weights) -> Indices:
     """Return the place in TAGS of each word's tag. ``weights`` has shape (2 ** BITS, len(TAGS))."""
     return class_scores(features(batch), weights).argmax(axis=1)

@@ -4,18 +4,18 @@ Operations only, never query text: no query language serves two engines.
 """
 
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
-from vicw_shared.ports.audit import MOST_STRAYS, GraphAudit, Link
+from vicw_shared.ports.audit import MOST_STRAYS, ChainLink, GraphAudit
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasure import ErasureNote, Erasures
-from vicw_shared.ports.graph import GraphStore, ItemRef, Lead, Neighbour, Spread, StoreRecord, TextHit
-from vicw_shared.ports.item_views import PassageChange, WholeItem
+from vicw_shared.ports.graph import GraphStore, ItemRef, Neighbour, Spread, StoreRecord, TextHit, WeightedNeighbour
+from vicw_shared.ports.item_views import ItemView, PassageChange
 from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing
-from vicw_shared.ports.language import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
-from vicw_shared.ports.outbox import Backlog, Failure, Outbox, PendingKind, PendingPoint, Unsettled
-from vicw_shared.ports.pending_extractions import UnreadItem, UnreadItems
+from vicw_shared.ports.outbox import Backlog, IndexFailure, Outbox, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports.pending_extractions import PendingExtraction, PendingExtractions
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scan import (
@@ -35,7 +35,7 @@ from vicw_shared.ports.scan import (
     scan_pages,
 )
 from vicw_shared.ports.scope import Audience, Scope
-from vicw_shared.ports.sleep import Growth, Outcome, Round, SleepLog, Step
+from vicw_shared.ports.sleep import ArrivalCount, MaintenanceStep, Outcome, Round, SleepLog
 from vicw_shared.ports.store import Store
 from vicw_shared.ports.transaction import (
     Counters,
@@ -55,9 +55,11 @@ from vicw_shared.ports.words import WordIndex
 __all__ = [
     "MOST_STRAYS",
     "NO_MODEL",
+    "ArrivalCount",
     "Audience",
     "Backlog",
     "By",
+    "ChainLink",
     "Changes",
     "Completion",
     "Counters",
@@ -67,7 +69,6 @@ __all__ = [
     "Embedder",
     "ErasureNote",
     "Erasures",
-    "Failure",
     "Finish",
     "Flow",
     "Flows",
@@ -77,16 +78,16 @@ __all__ = [
     "GraphSnapshot",
     "GraphStore",
     "GraphTransaction",
-    "Growth",
+    "IndexFailure",
     "ItemIndex",
     "ItemRef",
+    "ItemView",
     "Items",
     "KeyRing",
     "Lane",
     "LanguageModel",
-    "Lead",
-    "Link",
     "Lookups",
+    "MaintenanceStep",
     "ModelChange",
     "ModelIdentity",
     "Models",
@@ -100,9 +101,12 @@ __all__ = [
     "Outcome",
     "PassageChange",
     "Passages",
+    "PendingExtraction",
+    "PendingExtractions",
     "PendingKind",
     "PendingPoint",
     "Point",
+    "Prompt",
     "Puts",
     "Receipt",
     "Receipts",
@@ -116,22 +120,18 @@ __all__ = [
     "SleepLog",
     "SparseVector",
     "Spread",
-    "Step",
     "Steps",
     "Store",
     "StoreRecord",
     "TextHit",
     "Thread",
-    "Turn",
-    "UnreadItem",
-    "UnreadItems",
     "Unsettled",
     "Use",
     "Uses",
     "VectorHit",
     "VectorQuery",
     "VectorStore",
-    "WholeItem",
+    "WeightedNeighbour",
     "WordIndex",
     "WorkQueue",
     "look_up",

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports.sleep import Step
+from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.ports.transaction import Counters, Receipt
 from vicw_shared.ports.uses import Use
 
@@ -61,7 +61,7 @@ class GraphSnapshot(Protocol):
         """
         ...
 
-    async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
+    async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
         """Return what ``SleepLog.steps`` does, of all tenants."""
         ...
 

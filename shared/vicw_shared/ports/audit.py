@@ -14,7 +14,7 @@ MOST_STRAYS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """What stands after an Event in a chain.
 
     ``follower`` is the chain's next member (None: there is none, or the Event is no member), ``joined`` tells whether
@@ -47,7 +47,7 @@ class GraphAudit(Scans, Protocol):
         """Return the MERGED_INTO edges out of these nodes, as (source, target)."""
         ...
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         """Return what stands after each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
 
         An Event's place is what its fields say, as they are given here. Of two Events with one key the lower uid goes

@@ -32,7 +32,7 @@ class Neighbour(NamedTuple):
     node: Node
 
 
-class Lead(NamedTuple):
+class WeightedNeighbour(NamedTuple):
     """One edge seen from ``origin``, with the little of the node at its other end that a spread goes by.
 
     ``is_item`` tells a caller's item from what was made of one. Nothing of it may be shown before the node was judged.
@@ -122,7 +122,7 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
 
     async def leads(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
-    ) -> list[Lead]:
+    ) -> list[WeightedNeighbour]:
         """Follow one spread as ``expand`` does, and read no more than where it leads: for thousands of edges."""
         ...
 

@@ -9,7 +9,7 @@ from vicw_shared.model import Node
 
 
 @dataclass(frozen=True, slots=True)
-class WholeItem:
+class ItemView:
     """A live item and what its edges say of it.
 
     ``passages`` are the Chunks that prove it, in the order of their uids; those of a Macro-Event are its summary's and

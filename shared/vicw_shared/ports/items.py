@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
-from vicw_shared.ports.item_views import WholeItem
+from vicw_shared.ports.item_views import ItemView
 
 
 class ItemIndex(Protocol):
@@ -52,6 +52,6 @@ class ItemIndex(Protocol):
         """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
         ...
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         """Return those of ``uids`` that are live items, with what their edges say, in uid order."""
         ...

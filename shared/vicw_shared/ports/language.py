@@ -17,7 +17,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Prompt:
     """Something that was said to the model, or by it."""
 
     role: Role
@@ -50,7 +50,7 @@ class Completion:
 class LanguageModel(Protocol):
     """A model that answers in JSON of a given schema. Answers change nothing, so a call may be repeated."""
 
-    async def complete(self, turns: Sequence[Turn], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
+    async def complete(self, turns: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
         """Return the answer to ``turns``, of ``max_tokens`` at most.
 
         Raises UnavailableError when the model cannot be reached (TooSlowError: it did not answer in time),

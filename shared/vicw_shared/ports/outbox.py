@@ -63,7 +63,7 @@ class PendingPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class IndexFailure:
     """An entry that failed ``tries`` times since an instant, with the last error.
 
     ``item`` is its item's uid, ``source_id`` the caller's id of it. What is ``dead`` is tried no more.
@@ -135,7 +135,9 @@ class Outbox(Protocol):
         """Return how many Chunks of these items the vector store lacks or has an old payload of."""
         ...
 
-    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+    async def failures(
+        self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
+    ) -> list[IndexFailure]:
         """Return entries that have failed, most tries first: of a tenant or of all, of these items or of all."""
         ...
 

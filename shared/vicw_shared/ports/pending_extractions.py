@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vicw_shared.ports.outbox import Backlog, Failure
+from vicw_shared.ports.outbox import Backlog, IndexFailure
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadItem:
+class PendingExtraction:
     """An item that waits to be read; ``tries`` counts those that failed. One that is ``dead`` is tried no more."""
 
     item: str
@@ -24,10 +24,10 @@ class UnreadItem:
     dead: bool = False
 
 
-class UnreadItems(Protocol):
+class PendingExtractions(Protocol):
     """The items of all tenants that wait to be read."""
 
-    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[UnreadItem]:
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         """Return due items of one tenant, the oldest first, and hold them for ``seconds``; [] if nothing is due.
 
         Tenants take turns, claim by claim. With ``items`` only these are claimed, if they are due. What is held, rests
@@ -50,11 +50,11 @@ class UnreadItems(Protocol):
         """Let nobody read this item."""
         ...
 
-    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, UnreadItem]:
+    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
         """Return those of these items that have not been read, dead ones too, by their uids."""
         ...
 
-    async def failures(self, tenant: str | None, limit: int) -> list[Failure]:
+    async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
         """Return items that have failed, most tries first: of a tenant or of all. ``point_id`` is the item's uid."""
         ...
 

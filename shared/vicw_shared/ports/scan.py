@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol, override
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey, next_key
-from vicw_shared.ports.item_views import PassageChange, WholeItem
+from vicw_shared.ports.item_views import ItemView, PassageChange
 from vicw_shared.ports.outbox import PendingPoint
-from vicw_shared.ports.sleep import Step
+from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.text import fold
 
 PAGE = 1000
@@ -66,14 +66,14 @@ class Edges(Scan[EdgeEnds, Edge]):
 
 
 @dataclass(frozen=True, slots=True)
-class Items(Scan[WholeItem, str]):
+class Items(Scan[ItemView, str]):
     """A tenant's live items that are Events or Entities, by uid."""
 
     tenant: str
     label: Label
 
     @override
-    def place(self, record: WholeItem) -> str:
+    def place(self, record: ItemView) -> str:
         return record.item.uid
 
 
@@ -143,14 +143,14 @@ class NamedThings(Scan[Node, tuple[str, str]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steps(Scan[Step, Step]):
+class Steps(Scan[MaintenanceStep, MaintenanceStep]):
     """The steps of a task or of all, of a tenant or of all, the latest first."""
 
     tenant: str | None = None
     task: str | None = None
 
     @override
-    def place(self, record: Step) -> Step:
+    def place(self, record: MaintenanceStep) -> MaintenanceStep:
         return record
 
 

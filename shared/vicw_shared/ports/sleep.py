@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class MaintenanceStep:
     """Something that a ``task`` of the sleep cycle did, or would not do, in a context.
 
     ``subject`` is the uid of what it made, or retired; of what it refused, of what it was about. ``reason`` says why it
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class ArrivalCount:
     """How many items had arrived in a context, at one moment."""
 
     tenant: str
@@ -66,11 +66,11 @@ class Round:
 class SleepLog(Protocol):
     """The steps of all tenants, and how far the sleep cycle is: no export has that."""
 
-    async def step(self, step_id: str) -> Step | None:
+    async def step(self, step_id: str) -> MaintenanceStep | None:
         """Return the step of this id, or None."""
         ...
 
-    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
         """Return up to ``limit`` contexts of all tenants that ``by`` items, 1 or more, arrived in since it was noted.
 
         Where nothing is noted, since the context began. So many, and as many as a 20th of all that ever arrived in it:
@@ -79,7 +79,7 @@ class SleepLog(Protocol):
         """
         ...
 
-    async def note_growth(self, growth: Growth) -> None:
+    async def note_growth(self, growth: ArrivalCount) -> None:
         """Note that a context has been through with so many items; fewer than noted before are ignored."""
         ...
 

@@ -9,7 +9,7 @@ from vicw_shared.ports.audit import GraphAudit
 from vicw_shared.ports.erasure import Erasures
 from vicw_shared.ports.graph import GraphStore, StoreRecord
 from vicw_shared.ports.outbox import Outbox
-from vicw_shared.ports.pending_extractions import UnreadItems
+from vicw_shared.ports.pending_extractions import PendingExtractions
 from vicw_shared.ports.sleep import SleepLog
 from vicw_shared.ports.uses import Uses
 
@@ -28,7 +28,7 @@ class Store(GraphStore, Protocol):
         ...
 
     @property
-    def unread(self) -> UnreadItems:
+    def unread(self) -> PendingExtractions:
         """What a language model has still to read."""
         ...
 

@@ -12,7 +12,7 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MOST_NAMESAKES
 from vicw_shared.ports.erasure import ErasureNote
-from vicw_shared.ports.sleep import Step
+from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.ports.uses import Use
 
 
@@ -166,7 +166,7 @@ class Puts(Protocol):
         """Have items (uids) been shown so often, and so late, at least (``Uses``). Unknown ones are ignored."""
         ...
 
-    async def log_step(self, step: Step) -> None:
+    async def log_step(self, step: MaintenanceStep) -> None:
         """Keep a step of the sleep cycle, in place of one of the same id."""
         ...
 

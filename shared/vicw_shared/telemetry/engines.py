@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client import Counter, Histogram
 
 from vicw_shared.errors import FixableError, VicwError
-from vicw_shared.telemetry.spans import Kind, span
+from vicw_shared.telemetry.spans import SpanRole, span
 from vicw_shared.telemetry.stages import SECONDS
 
 CALLS = Histogram("vicw_engine_seconds", "Time of an engine's operation", ["engine", "operation"], buckets=SECONDS)
@@ -45,7 +45,7 @@ def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]
 
     @functools.wraps(method)
     async def call(*args: Any, **kwargs: Any) -> Any:
-        with span(f"{engine}.{operation}", Kind.CLIENT), calls().time():
+        with span(f"{engine}.{operation}", SpanRole.CLIENT), calls().time():
             try:
                 return await method(*args, **kwargs)
             except FixableError:

@@ -15,7 +15,7 @@ TRACE_HEADERS = ("traceparent", "tracestate")
 """What W3C Trace Context calls the headers that carry a trace from one process to the next."""
 
 
-class Kind(StrEnum):
+class SpanRole(StrEnum):
     """What a span is seen from outside, in OpenTelemetry's words."""
 
     INTERNAL = "internal"
@@ -36,11 +36,13 @@ class Door(Protocol):
 class Recorder(Protocol):
     """What makes spans of what it is told."""
 
-    def span(self, name: str, kind: Kind) -> AbstractContextManager[None]:
+    def span(self, name: str, kind: SpanRole) -> AbstractContextManager[None]:
         """Return a part of the trace that is under way; nothing where there is none."""
         ...
 
-    def door(self, name: str, kind: Kind, carrier: Mapping[str, str], *, starts: bool) -> AbstractContextManager[Door]:
+    def door(
+        self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool
+    ) -> AbstractContextManager[Door]:
         """Return what ``door`` below promises."""
         ...
 
@@ -70,14 +72,14 @@ class Process:
     recorder: Recorder | None = None
 
 
-def span(name: str, kind: Kind = Kind.INTERNAL) -> AbstractContextManager[None]:
+def span(name: str, kind: SpanRole = SpanRole.INTERNAL) -> AbstractContextManager[None]:
     """Make what happens inside a part of the trace that is under way; where there is none, it stays untold."""
     recorder = Process.recorder
     return _NOTHING if recorder is None else recorder.span(name, kind)
 
 
 def door(
-    name: str, kind: Kind, carrier: Mapping[str, str] | None = None, *, starts: bool = True
+    name: str, kind: SpanRole, carrier: Mapping[str, str] | None = None, *, starts: bool = True
 ) -> AbstractContextManager[Door]:
     """Go on inside with the trace that ``carrier`` names, else with the one under way.
 

@@ -23,7 +23,7 @@ class EntityQuery(Message):
     limit: _Limit = 100
 
 
-class CandidateQuery(Message):
+class MergeCandidateQuery(Message):
     """Which names are compared."""
 
     context: Annotated[list[Id], Field(min_length=1, max_length=20, description="Contexts whose names are compared")]
@@ -70,7 +70,7 @@ class EntityPage(Message):
     next: str | None = None
 
 
-class Candidate(Message):
+class MergeCandidate(Message):
     """Two things that may be one. A person decides: nothing is merged by itself."""
 
     entity: EntityRef
@@ -79,10 +79,10 @@ class Candidate(Message):
     reason: str
 
 
-class CandidatePage(Message):
+class MergeCandidatePage(Message):
     """The likeliest duplicates first. ``complete`` is false if there are more names than were compared."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[MergeCandidate, ...]
     examined: StrictInt = Field(description="Named things whose names were compared")
     complete: StrictBool
 

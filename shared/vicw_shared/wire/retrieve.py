@@ -236,7 +236,7 @@ class ChainStep(Message):
     told_by: str | None = Field(None, description="Uid of the item whose text tells of it")
 
 
-class Chain(Message):
+class CausalChain(Message):
     """A causal chain: what was asked about comes first, going back its root comes last."""
 
     direction: Literal["back", "forward"] = Field(description="back: to causes; forward: to consequences")
@@ -245,7 +245,7 @@ class Chain(Message):
     steps: tuple[ChainStep, ...]
 
 
-class Graph(Message):
+class AnswerGraph(Message):
     """The answer as a graph: results, their neighbours one hop away, causal chains, and their proof."""
 
     nodes: tuple[GraphNode, ...] = ()
@@ -253,7 +253,7 @@ class Graph(Message):
     paths: tuple[tuple[str, ...], ...] = Field(
         (), description="Edge ids of the chains, in the order of their steps; then of each other causal edge by itself"
     )
-    chains: tuple[Chain, ...] = Field(
+    chains: tuple[CausalChain, ...] = Field(
         (), description="Of a question why, or what something led to: what it is about first, then the surest"
     )
 
@@ -263,7 +263,7 @@ class RetrieveResponse(Message):
 
     intent: Intent
     results: tuple[Result, ...]
-    graph: Graph
+    graph: AnswerGraph
     text: str = Field(description="Ready to paste into a prompt; never longer than the budget")
     took_ms: dict[str, float]
     degraded: tuple[str, ...] = Field(

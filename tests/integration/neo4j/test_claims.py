@@ -13,7 +13,7 @@ from neo4j import Record
 from contract.graphs import edge, node, put
 from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Backlog, PendingKind
 
@@ -66,8 +66,8 @@ async def test_a_claim_asks_little_however_many_tenants_have_nothing_due(
     asked = 0
     write = graph._database.write
 
-    async def counting(work: Callable[[Run], Awaitable[Any]]) -> Any:
-        async def counted(run: Run) -> Any:
+    async def counting(work: Callable[[RunStatement], Awaitable[Any]]) -> Any:
+        async def counted(run: RunStatement) -> Any:
             async def one(query: str, /, **values: Any) -> Sequence[Record]:
                 nonlocal asked
                 asked += 1

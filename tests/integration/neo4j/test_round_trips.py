@@ -8,7 +8,7 @@ from neo4j.exceptions import ClientError, ServiceUnavailable
 from contract.graphs import edge, node, put
 from neo4j_graphs import empty_neo4j, open_neo4j
 from servers.neo4j.server import Neo4jServer
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import By, Direction, NameQuery
 from vicw_shared.uids import make_uid
@@ -20,13 +20,13 @@ SPREADS = [(name, way) for name in ("NEXT", "CAUSED", "MENTIONS", "TAGGED") for 
 async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     empty_neo4j(neo4j_server)
     asked: list[object] = []
-    at_once = Database._at_once
+    at_once = Neo4jDatabase._at_once
 
-    async def count(self: Database, *args: object) -> object:
+    async def count(self: Neo4jDatabase, *args: object) -> object:
         asked.append(args)
         return await at_once(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Database, "_at_once", count)
+    monkeypatch.setattr(Neo4jDatabase, "_at_once", count)
     async with open_neo4j(neo4j_server) as graph:
         await put(graph, [node("a"), node("b")], [edge("NEXT", "a", "b")])
         queries = [NameQuery(By.NAME, ("a",)), NameQuery(By.BEGINNING, ("a",)), NameQuery(By.TITLE, ("a",))]
@@ -57,8 +57,8 @@ async def test_what_fails_for_now_is_tried_again_and_what_is_wrong_is_not(
     empty_neo4j(neo4j_server)
     async with open_neo4j(neo4j_server) as graph:
         await put(graph, [node("a")])
-        monkeypatch.setattr(Database, "_at_once", away)
+        monkeypatch.setattr(Neo4jDatabase, "_at_once", away)
         assert set(await graph.nodes("t", [A])) == {A}
-        monkeypatch.setattr(Database, "_at_once", wrong)
+        monkeypatch.setattr(Neo4jDatabase, "_at_once", wrong)
         with pytest.raises(UnavailableError):
             await graph.nodes("t", [A])

@@ -10,7 +10,7 @@ import pytest
 
 from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import By, Direction, Flow, NamedThings, Nodes, Passages, Thread, look_up
 from vicw_shared.uids import make_uid
@@ -27,9 +27,9 @@ async def test_what_goes_while_it_is_read_is_left_out(
     types = [edge_type.name for edge_type in EdgeRegistry.with_core_types() if edge_type.name != "RELATED_TO"]
     along = [(name, Direction.OUT) for name in ["RELATED_TO", *types][:spreads]]
     await put(graph, [node("a"), node("b"), node("c")], [edge("RELATED_TO", "a", "b"), edge("RELATED_TO", "a", "c")])
-    read = Database.read
+    read = Neo4jDatabase.read
 
-    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+    async def meanwhile(database: Neo4jDatabase, query: str, **values: Any) -> Any:
         """Read as if ``c``, or the edge to it, went between two steps of the statement."""
         (record,) = await read(database, query, **values)
         rows, nodes = [dict(row) for row in record["rows"]], [dict(row) for row in record["nodes"]]
@@ -39,7 +39,7 @@ async def test_what_goes_while_it_is_read_is_left_out(
         return [{**record, "rows": rows, "nodes": kept}]
 
     with monkeypatch.context() as busy:
-        busy.setattr(Database, "read", meanwhile)
+        busy.setattr(Neo4jDatabase, "read", meanwhile)
         found = await graph.expand("t", [make_uid("a")], along, 9)
     assert [one.node.name for one in found] == ["b"]
     assert len(await graph.expand("t", [make_uid("a")], along, 9)) == 2
@@ -76,12 +76,12 @@ def without(value: Any, gone: Collection[str]) -> Any:
 
 def let_go(monkeypatch: pytest.MonkeyPatch, gone: Collection[str]) -> None:
     """Have every statement read as if these nodes went when it has found them."""
-    own = Database.read
+    own = Neo4jDatabase.read
 
-    async def meanwhile(database: Database, query: str, **values: Any) -> Any:
+    async def meanwhile(database: Neo4jDatabase, query: str, **values: Any) -> Any:
         return [without(dict(record), gone) for record in await own(database, query, **values)]
 
-    monkeypatch.setattr(Database, "read", meanwhile)
+    monkeypatch.setattr(Neo4jDatabase, "read", meanwhile)
 
 
 @pytest.mark.parametrize("read", READS)

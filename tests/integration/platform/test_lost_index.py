@@ -10,7 +10,7 @@ import pytest
 from integration.platform.conftest import engines, fill, index, lose, store
 from unit.standalone.foreign_server import Foreign, serving
 from vicw_shared.errors import UnavailableError
-from vicw_sleep.reconcile import Place, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_standalone.reindex.platform import open_platform, reindex
 
 
@@ -37,9 +37,11 @@ async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None
         assert lost_at is not None
         assert (await opened.describe("t"))["rebuilding"] == lost_at.isoformat()
         graph, vectors = opened.graph, opened.indexes.reading.vectors
-        assert (await reconcile(graph.outbox, graph.audit, vectors, start=Place(lost_at=lost_at))).missing == 2
+        assert (
+            await reconcile(graph.outbox, graph.audit, vectors, start=ReconcileBookmark(lost_at=lost_at))
+        ).missing == 2
         await index(opened)
-        done = await reconcile(graph.outbox, graph.audit, vectors, start=Place(lost_at=lost_at))
+        done = await reconcile(graph.outbox, graph.audit, vectors, start=ReconcileBookmark(lost_at=lost_at))
         assert (done.missing, done.rebuilt) == (0, lost_at)
         assert await graph.record.clear_rebuilding(lost_at)
         await opened.indexes.look()

@@ -10,7 +10,7 @@ import pytest
 
 from integration.platform.conftest import engines, fill
 from unit.standalone.foreign_server import Foreign, serving
-from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError
+from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
 from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ModelChange, ModelIdentity
 from vicw_standalone.reindex.platform import Platform, drop_old, open_platform, reindex, status
@@ -69,7 +69,7 @@ async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: 
 
 async def test_a_store_that_is_empty_has_nothing_to_index() -> None:
     async with open_platform() as platform:
-        with pytest.raises(NotFoundError):
+        with pytest.raises(MissingRecordError):
             await change(platform)
 
 
@@ -85,7 +85,7 @@ async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> 
         async with engines() as opened:
             assert opened.indexes.reading.model == used, "the graph's word counts"
             assert (await opened.indexes.writing()).model == used
-        with pytest.raises(ConflictError, match="not over"):
+        with pytest.raises(StateConflictError, match="not over"):
             await drop_old(platform)
         assert (await change(platform)).model == other, "it goes on"
         assert (await platform.graph.record.models()).used == other

@@ -18,8 +18,8 @@ from servers.neo4j.server import Neo4jServer
 from servers.qdrant import QdrantServer
 from servers.redis import RedisServer
 from unit.standalone.foreign_server import serving_beside
-from vicw_ingest.settings import Settings
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.settings import IngestServiceSettings
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.platform import engines
 
 TESTS = Path(__file__).parents[2]
@@ -87,9 +87,9 @@ def _qdrant(server: QdrantServer | None) -> dict[str, str]:
 
 
 @pytest.fixture
-async def wiring(start: Start) -> AsyncIterator[Wiring]:
+async def wiring(start: Start) -> AsyncIterator[IngestWiring]:
     """What the ingest service works with, in this process."""
-    opened = Wiring(Settings.read())
+    opened = IngestWiring(IngestServiceSettings.read())
     await opened.open()
     yield opened
     await opened.close()

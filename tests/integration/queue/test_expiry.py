@@ -10,7 +10,7 @@ import pytest
 from apart.running import WORKER
 from integration.queue.conftest import Start, until
 from vicw_ingest.pipeline import ingest
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Nodes
@@ -19,13 +19,13 @@ from vicw_shared.wire.ingest import IngestRequest
 pytestmark = pytest.mark.process
 
 
-async def live(wiring: Wiring) -> dict[str | None, Node]:
+async def live(wiring: IngestWiring) -> dict[str | None, Node]:
     """Return live items by their ids, live names by themselves."""
     found = [node for label in Label for node in await wiring.engines.graph.scan(Nodes(label), limit=1000)]
     return {node.source_id or node.name: node for node in found if node.retired_at is None}
 
 
-async def test_the_worker_retires_what_has_expired_whenever_it_is_woken(start: Start, wiring: Wiring) -> None:
+async def test_the_worker_retires_what_has_expired_whenever_it_is_woken(start: Start, wiring: IngestWiring) -> None:
     graph = wiring.engines.graph
 
     async def tell(*items: dict[str, Any]) -> None:

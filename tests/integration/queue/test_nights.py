@@ -10,7 +10,7 @@ from apart.running import SLEEPER, WORKER
 from integration.queue.conftest import DATABASE, Start, until
 from servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, make_celery
 from vicw_shared.ports import Flow, Steps, Thread
 from vicw_shared.settings import RedisSettings
@@ -22,7 +22,7 @@ THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle noteboo
 
 
 async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
-    start: Start, wiring: Wiring, redis_server: RedisServer
+    start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph
     app = make_celery("test", RedisSettings.model_validate({"url": redis_server.database(DATABASE)}))
@@ -63,7 +63,7 @@ async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
 
 
 async def test_the_worker_forgets_what_there_is_no_room_for(
-    start: Start, wiring: Wiring, redis_server: RedisServer
+    start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph
     app = make_celery("test", RedisSettings.model_validate({"url": redis_server.database(DATABASE)}))

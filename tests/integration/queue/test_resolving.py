@@ -10,7 +10,7 @@ from apart.running import SLEEPER
 from integration.queue.conftest import DATABASE, Start, until
 from servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
-from vicw_ingest.wiring import Wiring
+from vicw_ingest.wiring import IngestWiring
 from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
 from vicw_shared.ports import Steps
 from vicw_shared.settings import RedisSettings
@@ -27,7 +27,7 @@ def item(name: str) -> dict[str, Any]:
 
 
 async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
-    start: Start, wiring: Wiring, redis_server: RedisServer
+    start: Start, wiring: IngestWiring, redis_server: RedisServer
 ) -> None:
     graph = wiring.engines.graph
     told = [item(f"Jos{letter} {family}") for family in _FAMILIES for letter in "eé"]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from fake_vicw import FakeVicw, answer_of, result_of
 from vicw_client.window.memory import MemoryForm, write_memory
 from vicw_client.window.options import TEMPLATE
-from vicw_client.window.tokens import Meter, estimate_tokens
+from vicw_client.window.tokens import TokenMeter, estimate_tokens
 from vicw_shared.wire.retrieve import RetrieveResponse
 from windows import Open, contents, say
 
-WORDS = Meter(lambda text: len(text.split()), 0)
+WORDS = TokenMeter(lambda text: len(text.split()), 0)
 BARE = MemoryForm("{memory}", "user", "chat")
 
 
@@ -24,7 +24,7 @@ def told(
     room: int = 1000,
     known: tuple[str, ...] = (),
     form: MemoryForm = BARE,
-    meter: Meter = WORDS,
+    meter: TokenMeter = WORDS,
     **graph: Any,
 ) -> str | None:
     answer = RetrieveResponse.model_validate(answer_of(results, **graph))
@@ -109,13 +109,13 @@ def test_it_keeps_to_its_room_by_any_counter(texts: list[str], room: int) -> Non
     results = [result_of(n, text, id=str(n), name="n") for n, text in enumerate(texts, start=1)]
     for count in (len, estimate_tokens, lambda text: len(text) ** 2 // 50):
         for form in (BARE, MemoryForm(TEMPLATE, "user", "chat")):
-            told(results, room, form=form, meter=Meter(count, 4))
+            told(results, room, form=form, meter=TokenMeter(count, 4))
 
 
 @given(st.integers(60, 400), st.integers(0, 300))
 def test_it_keeps_to_its_room_by_a_counter_that_finds_longer_texts_cheaper(length: int, room: int) -> None:
-    told([result_of(1, "x" * length, name="n")], room, meter=Meter(lambda text: 400 - len(text), 0))
-    told([result_of(1, "x" * length, name="n")], room, meter=Meter(lambda text: len(text) % 7 * 50 + 1, 0))
+    told([result_of(1, "x" * length, name="n")], room, meter=TokenMeter(lambda text: 400 - len(text), 0))
+    told([result_of(1, "x" * length, name="n")], room, meter=TokenMeter(lambda text: len(text) % 7 * 50 + 1, 0))
 
 
 def test_the_estimate_is_a_third_of_the_bytes() -> None:

@@ -18,7 +18,7 @@ from vicw_ingest.extraction.llm.schema import offered, parse, schema_of
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import InvalidInputError, OverloadedError, SettingsError, TooSlowError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports.language import Finish, Role, Turn
+from vicw_shared.ports.language import Finish, Prompt, Role
 from vicw_shared.settings import LlmSettings
 
 SCHEMA: dict[str, Any] = {
@@ -156,11 +156,11 @@ async def test_a_process_of_its_own_answers_and_forgets_who_hangs_up(tiny_decode
     endless = {"type": "array", "items": {"type": "string", "maxLength": 200}, "minItems": 90}
     try:
         with pytest.raises(TooSlowError):
-            await hasty.complete([Turn(Role.USER, "river")], endless, max_tokens=3500)
-        answered = await model.complete([Turn(Role.USER, "river")], SCHEMA, max_tokens=400)
+            await hasty.complete([Prompt(Role.USER, "river")], endless, max_tokens=3500)
+        answered = await model.complete([Prompt(Role.USER, "river")], SCHEMA, max_tokens=400)
         assert (answered.model, answered.finish) == ("tiny-decoder", Finish.STOP)
         assert json.loads(answered.text, strict=False)["kind"] in {"CAUSED", "INITIATED"}
-        cut = await model.complete([Turn(Role.USER, "river")], SCHEMA, max_tokens=3)
+        cut = await model.complete([Prompt(Role.USER, "river")], SCHEMA, max_tokens=3)
         assert (cut.finish, cut.tokens_out) == (Finish.LENGTH, 3)
     finally:
         await model.close()

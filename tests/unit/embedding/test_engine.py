@@ -17,7 +17,7 @@ from vicw_embedding.engine import Engine, EngineOptions
 from vicw_embedding.lane import LaneWorker
 from vicw_embedding.library import ModelFile
 from vicw_embedding.native import NativeContext
-from vicw_shared.errors import OverloadedError, SettingsError, TooLargeError, UnavailableError
+from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane
 
 SENTENCE = "the build broke because of the token and the user query "
@@ -144,7 +144,7 @@ def test_the_bulk_lane_runs_at_a_lower_priority(engine: Engine) -> None:
 
 
 def test_a_full_queue_refuses_and_recovers(engine: Engine) -> None:
-    with pytest.raises(TooLargeError, match="VICW_EMBEDDING_QUEUE_TEXTS"):
+    with pytest.raises(LimitExceededError, match="VICW_EMBEDDING_QUEUE_TEXTS"):
         engine.submit(["a"] * 3001, Lane.BULK)
     held = engine.submit([SENTENCE * 10] * 2999, Lane.BULK)
     with pytest.raises(OverloadedError, match="bulk"):

@@ -14,7 +14,7 @@ from vicw_embedding import hub as model_hub
 from vicw_embedding import library
 from vicw_embedding.library import LOCK_FILE
 from vicw_shared.embedding_models import MODELS
-from vicw_shared.errors import ConflictError, SettingsError, UnavailableError
+from vicw_shared.errors import SettingsError, StateConflictError, UnavailableError
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 NAME = "snowflake-arctic-embed-l-v2.0"
@@ -95,7 +95,7 @@ def test_two_pulls_at_once_are_a_conflict(hub: Hub, tmp_path: Path) -> None:
 
     with (tmp_path / f".{FILE}.{DIGEST}.part").open("ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(ConflictError):
+        with pytest.raises(StateConflictError):
             model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
 
 

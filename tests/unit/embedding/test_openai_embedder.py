@@ -22,9 +22,9 @@ from aiohttp.test_utils import TestServer
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import (
     InvalidInputError,
+    LimitExceededError,
     OverloadedError,
     SettingsError,
-    TooLargeError,
     UnavailableError,
     VicwError,
 )
@@ -165,7 +165,7 @@ async def test_our_own_server_tells_size_and_digest() -> None:
         (404, SettingsError),
         (405, SettingsError),
         (408, UnavailableError),
-        (413, TooLargeError),
+        (413, LimitExceededError),
         (422, InvalidInputError),
         (500, UnavailableError),
         (503, UnavailableError),

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_embedding.windows import Frame, cut, join, normalise, shorten
+from vicw_embedding.windows import SpecialTokens, cut, join, normalise, shorten
 
-FRAME = Frame((0,), (2,))
+FRAME = SpecialTokens((0,), (2,))
 
 
 @given(st.lists(st.integers(10, 300), max_size=700), st.integers(3, 40))

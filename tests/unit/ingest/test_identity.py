@@ -8,12 +8,12 @@ from typing import Any
 from memory import Memory
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
-from vicw_shared.identity.merge import Decision
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction
 from vicw_shared.uids import named_uid
 
-DECISION = Decision("default", datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
+DECISION = MergeDecision("default", datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
 
 
 def person(name: str, context: str = "ctx") -> str:

@@ -6,7 +6,13 @@ import pytest
 
 from memory import Memory
 from vicw_ingest.pipeline import job_status
-from vicw_shared.errors import ConflictError, ForbiddenEdgeError, InvalidInputError, NotFoundError, UnknownTypeError
+from vicw_shared.errors import (
+    ForbiddenEdgeError,
+    InvalidInputError,
+    MissingRecordError,
+    StateConflictError,
+    UnknownTypeError,
+)
 from vicw_shared.model import Label
 from vicw_shared.ports import Direction
 from vicw_shared.uids import context_uid, named_uid
@@ -158,7 +164,7 @@ async def test_a_request_sent_twice_with_a_key_is_stored_once(memory: Memory) ->
     again = await memory.ingest({"text": "no id here"}, key="k1")
     assert again == first
     assert len((await memory.retrieve("no id here")).results) == 1
-    with pytest.raises(ConflictError, match="Idempotency-Key"):
+    with pytest.raises(StateConflictError, match="Idempotency-Key"):
         await memory.ingest({"text": "something else"}, key="k1")
     await memory.ingest({"text": "no id here"})
     assert len((await memory.retrieve("no id here")).results) == 2, "without an id each item is new"
@@ -253,7 +259,7 @@ async def test_without_waiting_a_job_tells_when_it_is_found(memory: Memory) -> N
             status = await job_status(response.job, "default", ports.record, ports.outbox, ports.unread)
     assert status.result == response
     assert await memory.found("later") == ["a"]
-    with pytest.raises(NotFoundError):
+    with pytest.raises(MissingRecordError):
         await job_status(response.job, "another tenant", ports.record, ports.outbox, ports.unread)
 
 

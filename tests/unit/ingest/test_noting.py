@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contract.graphs import node
 from vicw_ingest.erasure.record import texts_of
-from vicw_shared.fingerprints import Finder, Fingerprints
+from vicw_shared.fingerprints import FingerprintFinder, Fingerprints
 from vicw_shared.model import Label
 from vicw_shared.model.core5 import LEDGER
 
@@ -17,5 +17,5 @@ def test_a_ledger_is_known_by_what_it_holds_not_by_how_it_begins() -> None:
     marks = Fingerprints(12345)
     for text in texts_of(passage):
         marks.add_text(text)
-    assert Finder(marks).find(erased.encode())
-    assert not Finder(marks).find(other.encode())
+    assert FingerprintFinder(marks).find(erased.encode())
+    assert not FingerprintFinder(marks).find(other.encode())

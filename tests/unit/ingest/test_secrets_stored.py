@@ -11,7 +11,7 @@ import pytest
 from memory import Memory
 from unit.ingest.secrets.made_up import AWS_KEY, PASSWORD, pem
 from vicw_ingest.pipeline import ingest, job_status
-from vicw_shared.errors import ConflictError, InvalidInputError
+from vicw_shared.errors import InvalidInputError, StateConflictError
 from vicw_shared.wire.ingest import IngestRequest
 
 _ITEM = {"id": "a", "speaker": "Ana", "text": f"The router's password is {PASSWORD}, and the key {AWS_KEY}."}
@@ -53,7 +53,7 @@ async def test_a_retry_under_the_same_key_gets_the_same_answer(memory: Memory) -
     first = await memory.ingest({"text": f"password: {PASSWORD}"}, key="k")
     assert await memory.ingest({"text": f"password: {PASSWORD}"}, key="k") == first
     assert first.items[0].masked
-    with pytest.raises(ConflictError):
+    with pytest.raises(StateConflictError):
         await memory.ingest({"text": f"password: {PASSWORD} it is"}, key="k")
 
 

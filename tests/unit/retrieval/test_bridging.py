@@ -10,7 +10,7 @@ import pytest
 from explained import explained
 from memory import Memory, open_memory
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import GraphTransaction
 
@@ -71,7 +71,7 @@ async def test_only_events_lift_what_is_next_to_them(store: Path, kind: dict[str
         assert hit.label is (Label.EVENT if kind else Label.ENTITY)
 
         async def join(transaction: GraphTransaction) -> None:
-            ties = Ties(EdgeRegistry.with_core_types(), now())
+            ties = EdgeFactory(EdgeRegistry.with_core_types(), now())
             await transaction.put_edges([ties.edge("NEXT", hit.uid, other.uid, by="test")])
 
         await memory.standalone.graph.write(memory.tenant, hit.context, join)  # no caller can join documents so

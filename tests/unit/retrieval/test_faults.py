@@ -15,7 +15,7 @@ import pytest
 from memory import Memory, open_memory
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Label
-from vicw_shared.ports import Lead, Neighbour, ScoreQuery, VectorHit, VectorQuery, look_up
+from vicw_shared.ports import Neighbour, ScoreQuery, VectorHit, VectorQuery, WeightedNeighbour, look_up
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.uids import edge_id, make_uid
 
@@ -280,7 +280,7 @@ async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest
         found = await expand(tenant, uids, *rest, **more)
         return [one._replace(node=replace(one.node, uid=make_uid(one.node.uid), qdrant_id=None)) for one in found]
 
-    async def mislead(tenant: str, uids: Sequence[str], *rest: Any, **more: Any) -> list[Lead]:
+    async def mislead(tenant: str, uids: Sequence[str], *rest: Any, **more: Any) -> list[WeightedNeighbour]:
         return [lead._replace(uid=make_uid(lead.uid)) for lead in await leads(tenant, uids, *rest, **more)]
 
     monkeypatch.setattr(graph, "expand", twist)

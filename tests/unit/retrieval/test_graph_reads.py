@@ -17,7 +17,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import OverloadedError
 from vicw_shared.ports import GraphStore, VectorStore
 from vicw_shared.wire.retrieve import RetrieveRequest
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_standalone.bench.synthetic import Chat
 
 TURNS, QUESTIONS = 400, 12
@@ -94,7 +94,7 @@ async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_o
 
 async def fill_and_consolidate(memory: Memory) -> None:
     await fill(memory)
-    rules = Rules(before=now() + timedelta(hours=1))
+    rules = ConsolidationRules(before=now() + timedelta(hours=1))
     await memory.standalone.asleep.consolidation().run(rules, now=now())
     await memory.standalone.indexer.drain()
 

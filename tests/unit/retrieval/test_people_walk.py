@@ -9,7 +9,7 @@ import pytest
 from explained import explained
 from memory import Memory
 from vicw_shared.clock import now
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import GraphTransaction
 
@@ -26,7 +26,9 @@ async def join(memory: Memory, source: str, edge_type: str, target: str) -> None
     """Put an edge that no caller can tell of."""
 
     async def work(transaction: GraphTransaction) -> None:
-        await transaction.put_edges([Ties(EdgeRegistry.with_core_types(), now()).edge(edge_type, source, target)])
+        await transaction.put_edges(
+            [EdgeFactory(EdgeRegistry.with_core_types(), now()).edge(edge_type, source, target)]
+        )
 
     await memory.standalone.graph.write(memory.tenant, "ctx", work)
 

@@ -17,7 +17,7 @@ from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS, CounterRow
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.archive.writer import ArchiveWriter
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import ModelIdentity
 
 MODEL = ModelIdentity("m", 4, "", 1)
@@ -33,7 +33,7 @@ def row(value: int) -> CounterRow:
 
 def test_one_at_a_time_writes_an_export(tmp_path: Path) -> None:
     with ArchiveWriter(tmp_path / "e") as writer:
-        with pytest.raises(ConflictError, match="Another process writes"), ArchiveWriter(tmp_path / "e"):
+        with pytest.raises(StateConflictError, match="Another process writes"), ArchiveWriter(tmp_path / "e"):
             pass
         writer.write("counters.jsonl", COUNTERS, [row(1)])
         writer.finish(manifest(), 4)
@@ -63,12 +63,12 @@ def test_what_is_no_export_s_is_not_removed_with_one(tmp_path: Path) -> None:
     for name in ("e/.git", ".e.partial", ".e.replaced"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "letter").write_text("dear")
-        with pytest.raises(ConflictError, match=r"move (that|it) away"), ArchiveWriter(tmp_path / "e"):
+        with pytest.raises(StateConflictError, match=r"move (that|it) away"), ArchiveWriter(tmp_path / "e"):
             pass
         assert (tmp_path / name / "letter").read_text() == "dear"
         (tmp_path / name).rename(tmp_path / "away")
         (tmp_path / name).symlink_to(tmp_path / "away")
-        with pytest.raises(ConflictError), ArchiveWriter(tmp_path / "e"):
+        with pytest.raises(StateConflictError), ArchiveWriter(tmp_path / "e"):
             pass
         assert (tmp_path / "away/letter").read_text() == "dear"
         (tmp_path / name).unlink()
@@ -100,7 +100,7 @@ def test_a_death_in_the_middle_of_a_move_takes_no_export(tmp_path: Path, monkeyp
 def test_where_a_volume_is_mounted_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "e").mkdir()
     monkeypatch.setattr(Path, "is_mount", lambda self: self.name == "e")
-    with pytest.raises(ConflictError, match="name a folder inside of it"), ArchiveWriter(tmp_path / "e"):
+    with pytest.raises(StateConflictError, match="name a folder inside of it"), ArchiveWriter(tmp_path / "e"):
         pass
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from doubles import HashEmbedder
 from vicw_shared import background_throttle as module
-from vicw_shared.background_throttle import Courtesy, Hearsay, polite
+from vicw_shared.background_throttle import BackgroundThrottle, RemoteLoadThrottle, polite
 from vicw_shared.ports import Lane
 from vicw_shared.throttled_indexes import TEXTS_AT_ONCE, Piecemeal
 
@@ -37,8 +37,8 @@ class Engine:
 
 
 async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Courtesy, "most_seconds", 60)
-    courtesy, engine = Courtesy(), Engine()
+    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    courtesy, engine = BackgroundThrottle(), Engine()
     await courtesy.give_way()
     background = polite(engine, courtesy)
     with courtesy.asking():
@@ -64,7 +64,7 @@ class Used:
 
 
 async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
-    courtesy, engine = Courtesy(), Used()
+    courtesy, engine = BackgroundThrottle(), Used()
     await courtesy.give_way()
     background = polite(engine, courtesy)
     with courtesy.asking():
@@ -75,8 +75,8 @@ async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
 
 
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Courtesy, "most_seconds", 0.2)
-    courtesy, engine = Courtesy(), Engine()
+    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 0.2)
+    courtesy, engine = BackgroundThrottle(), Engine()
     await courtesy.give_way()
     with courtesy.asking():
         began = time.monotonic()
@@ -90,8 +90,8 @@ async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: py
 
 async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
-    monkeypatch.setattr(Courtesy, "most_seconds", 60)
-    courtesy, engine = Courtesy(), Engine()
+    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    courtesy, engine = BackgroundThrottle(), Engine()
     background = polite(engine, courtesy)
 
     async def work() -> int:
@@ -106,7 +106,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
-    courtesy = Courtesy()
+    courtesy = BackgroundThrottle()
     with courtesy.asking():
         pass
     await courtesy.give_way()
@@ -123,8 +123,8 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
 
 
 async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Courtesy, "most_seconds", 60)
-    courtesy = Courtesy(rests=0)
+    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    courtesy = BackgroundThrottle(rests=0)
     began = time.monotonic()
     with courtesy.asking():
         for _ in range(3):
@@ -135,8 +135,8 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
 
 async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
-    monkeypatch.setattr(Courtesy, "most_seconds", 60)
-    courtesy = Courtesy()
+    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    courtesy = BackgroundThrottle()
     with courtesy.asking():
         pass
     await asyncio.create_task(courtesy.give_way())  # its task ends
@@ -145,7 +145,7 @@ async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_question_that_fails_is_over() -> None:
-    courtesy = Courtesy()
+    courtesy = BackgroundThrottle()
     with pytest.raises(ValueError, match="no answer"), courtesy.asking():
         raise ValueError("no answer")
     async with asyncio.timeout(5):
@@ -155,7 +155,7 @@ async def test_a_question_that_fails_is_over() -> None:
 async def test_giving_way_lets_the_loop_go_round() -> None:
     gone_round = asyncio.Event()
     asyncio.get_running_loop().call_soon(gone_round.set)
-    await Courtesy().give_way()
+    await BackgroundThrottle().give_way()
     assert gone_round.is_set()
 
 
@@ -177,7 +177,7 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
             await asyncio.sleep(0.01)
         return time.monotonic() - began
 
-    courtesy = Hearsay(asked, 4)
+    courtesy = RemoteLoadThrottle(asked, 4)
     assert await steps(10) < 0.3, "nobody ever asked"
     ago[0] = 1.0
     await asyncio.sleep(0.05)
@@ -200,7 +200,7 @@ async def test_little_is_embedded_at_once_and_one_text_while_questions_come(monk
     whole = await HashEmbedder().embed(texts, Lane.BULK)
     for rests, most in ((0.0, TEXTS_AT_ONCE), (0.001, 1)):
         at_once.clear()
-        courtesy = Courtesy(rests)
+        courtesy = BackgroundThrottle(rests)
         with courtesy.asking():
             pass
         rows = await Piecemeal(embedder, courtesy).embed(texts, Lane.BULK)

@@ -12,7 +12,7 @@ from vicw_shared.adapters.openai_connection import MOST_BYTES
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import BrokenError, OverloadedError, SettingsError, UnavailableError, VicwError
-from vicw_shared.ports import Lane, ModelIdentity, Role, Turn
+from vicw_shared.ports import Lane, ModelIdentity, Prompt, Role
 
 _UNREAD = 2**24
 """What may lie in the buffers of sockets."""
@@ -21,7 +21,7 @@ _UNREAD = 2**24
 async def complete(url: str) -> None:
     model = OpenAILanguageModel(base_url=url, model="m", retry_seconds=0.0)
     try:
-        await model.complete([Turn(Role.USER, "A text.")], {"type": "object"}, max_tokens=50)
+        await model.complete([Prompt(Role.USER, "A text.")], {"type": "object"}, max_tokens=50)
     finally:
         await model.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.fingerprints import LEAST, WINDOW, Finder, Fingerprints, spellings
+from vicw_shared.fingerprints import LEAST, WINDOW, FingerprintFinder, Fingerprints, spellings
 
 _KEY = 0x9E3779B97F4A7C15
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
@@ -26,36 +26,36 @@ def marks(*texts: str, key: int = _KEY) -> Fingerprints:
 def test_a_text_is_found_in_whatever_spelling_and_wherever(text: str, before: bytes, after: bytes) -> None:
     made = marks(text)
     written = {one for one in spellings(text) if len(one) >= LEAST}
-    found = {mark for one in written for mark in Finder(made).find(before + one + after)}
+    found = {mark for one in written for mark in FingerprintFinder(made).find(before + one + after)}
     assert found == made.marks
 
 
 @given(st.binary(max_size=2000))
 def test_what_does_not_have_it_has_no_mark_of_it(data: bytes) -> None:
-    assert Finder(marks(_SECRET, "vermilion box")).find(data) == set()
+    assert FingerprintFinder(marks(_SECRET, "vermilion box")).find(data) == set()
 
 
 @pytest.mark.parametrize("length", [LEAST, 15, 16, 31, WINDOW])
 def test_a_short_text_is_found_whole_or_not_at_all(length: int) -> None:
     plain = Fingerprints(_KEY)
     plain._add(_SECRET[:length].encode())
-    assert Finder(plain).find(_SECRET.encode())
-    assert Finder(plain).find(_SECRET.encode()[1:]) == set()
-    assert Finder(plain).find(_SECRET.encode()[: length - 1]) == set()
+    assert FingerprintFinder(plain).find(_SECRET.encode())
+    assert FingerprintFinder(plain).find(_SECRET.encode()[1:]) == set()
+    assert FingerprintFinder(plain).find(_SECRET.encode()[: length - 1]) == set()
 
 
 @pytest.mark.parametrize("start", range(44))
 def test_any_47_bytes_of_a_passage_are_found(start: int) -> None:
     plain = Fingerprints(_KEY)
     plain._add(_SECRET.encode())
-    assert Finder(plain).find(_SECRET.encode()[start : start + WINDOW + 15])
+    assert FingerprintFinder(plain).find(_SECRET.encode()[start : start + WINDOW + 15])
 
 
 def test_a_uid_is_found_as_text_and_as_bytes() -> None:
     uid = str(uuid.uuid4())
     made = Fingerprints(_KEY)
     made.add_uid(uid)
-    finder = Finder(made)
+    finder = FingerprintFinder(made)
     assert finder.find(b"x" + uuid.UUID(uid).bytes + b"y")
     assert finder.find(json.dumps({"uid": uid}).encode())
     assert finder.find(json.dumps({"uid": str(uuid.uuid4())}).encode()) == set()

@@ -9,7 +9,7 @@ import pytest
 from vicw_shared import job_runs
 from vicw_shared.errors import UnavailableError
 from vicw_shared.job_runs import GIVEN_UP, STOPPED, note, noted, under_way
-from vicw_shared.ports import Growth, Round, Step
+from vicw_shared.ports import ArrivalCount, MaintenanceStep, Round
 
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
 
@@ -21,13 +21,13 @@ class Notes:
         self.made: list[Round] = []
         self.away = False
 
-    async def step(self, step_id: str) -> Step | None:
+    async def step(self, step_id: str) -> MaintenanceStep | None:
         raise NotImplementedError
 
-    async def grown(self, by: int, *, limit: int) -> list[Growth]:
+    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
         raise NotImplementedError
 
-    async def note_growth(self, growth: Growth) -> None:
+    async def note_growth(self, growth: ArrivalCount) -> None:
         raise NotImplementedError
 
     async def note_round(self, note: Round) -> None:

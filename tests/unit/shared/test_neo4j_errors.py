@@ -27,10 +27,10 @@ from neo4j.exceptions import (
 
 from vicw_shared.adapters.neo4j.errors import translate, translated
 from vicw_shared.errors import (
-    ConflictError,
-    NotFoundError,
+    MissingRecordError,
     OverloadedError,
     SettingsError,
+    StateConflictError,
     StorageFullError,
     UnavailableError,
     VicwError,
@@ -120,7 +120,9 @@ def test_a_full_disk_is_recognised_by_its_words(words: str) -> None:
     assert type(translate(error)) is StorageFullError
 
 
-@pytest.mark.parametrize("ours", [ConflictError("x"), NotFoundError("x"), StorageFullError("x"), ValueError("x")])
+@pytest.mark.parametrize(
+    "ours", [StateConflictError("x"), MissingRecordError("x"), StorageFullError("x"), ValueError("x")]
+)
 def test_our_own_errors_and_everybody_elses_pass(ours: Exception) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours

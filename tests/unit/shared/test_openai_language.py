@@ -15,17 +15,17 @@ from chat_server import Chat, chatting, failed, said
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import (
     InvalidInputError,
+    LimitExceededError,
     OverloadedError,
     SettingsError,
-    TooLargeError,
     TooSlowError,
     UnavailableError,
     VicwError,
 )
-from vicw_shared.ports import Completion, Finish, Role, Turn
+from vicw_shared.ports import Completion, Finish, Prompt, Role
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
-TURNS = [Turn(Role.SYSTEM, "Read."), Turn(Role.USER, "A text.")]
+TURNS = [Prompt(Role.SYSTEM, "Read."), Prompt(Role.USER, "A text.")]
 
 
 @asynccontextmanager
@@ -131,7 +131,7 @@ async def test_a_bound_and_a_temperature_that_a_server_does_not_take_are_left_ou
         (failed(400, "response_format tool function schema temperature max_completion_tokens"), InvalidInputError),
         (failed(401), SettingsError),
         (failed(404, "no such model"), SettingsError),
-        (failed(413), TooLargeError),
+        (failed(413), LimitExceededError),
         (failed(429), OverloadedError),
         (failed(500), UnavailableError),
         (failed(503), UnavailableError),

@@ -12,11 +12,11 @@ from qdrant_client.models import UpdateResult, UpdateStatus
 
 from vicw_shared.adapters.qdrant.errors import require_applied, translated
 from vicw_shared.errors import (
-    ConflictError,
     FatalError,
     ModelMismatchError,
     OverloadedError,
     SettingsError,
+    StateConflictError,
     StorageFullError,
     UnavailableError,
     VicwError,
@@ -101,7 +101,9 @@ def test_whatever_else_the_client_raises_is_the_server_away(raised: Exception) -
     assert type(becomes(raised)) is UnavailableError
 
 
-@pytest.mark.parametrize("ours", [ConflictError("x"), ValueError("x"), TimeoutError("x"), asyncio.CancelledError("x")])
+@pytest.mark.parametrize(
+    "ours", [StateConflictError("x"), ValueError("x"), TimeoutError("x"), asyncio.CancelledError("x")]
+)
 def test_our_own_errors_and_everybody_elses_pass(ours: BaseException) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours

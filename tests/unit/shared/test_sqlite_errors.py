@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from vicw_shared.adapters.sqlite import schema
-from vicw_shared.adapters.sqlite.database import Database, translated
-from vicw_shared.errors import ConflictError, NotFoundError, StorageFullError, UnavailableError, VicwError
+from vicw_shared.adapters.sqlite.database import SqliteDatabase, translated
+from vicw_shared.errors import MissingRecordError, StateConflictError, StorageFullError, UnavailableError, VicwError
 
 
 @pytest.fixture
@@ -55,7 +55,9 @@ def test_an_error_of_sqlite_becomes_one_that_says_what_the_caller_can_do(
         assert "as the engine puts it" in caught.value.detail
 
 
-@pytest.mark.parametrize("ours", [ConflictError("x"), NotFoundError("x"), StorageFullError("x"), ValueError("x")])
+@pytest.mark.parametrize(
+    "ours", [StateConflictError("x"), MissingRecordError("x"), StorageFullError("x"), ValueError("x")]
+)
 def test_our_own_errors_and_everybody_elses_pass(ours: Exception) -> None:
     with pytest.raises(type(ours)) as caught, translated():
         raise ours
@@ -63,7 +65,7 @@ def test_our_own_errors_and_everybody_elses_pass(ours: Exception) -> None:
 
 
 async def test_an_engine_without_room_is_a_full_disk_and_stays_usable(path: Path) -> None:
-    with closing(Database(path)) as database:
+    with closing(SqliteDatabase(path)) as database:
         await database.write(lambda c: c.execute("PRAGMA max_page_count = 1").fetchone())
         with pytest.raises(StorageFullError, match="nothing of this request was stored"):
             await database.write(lambda c: c.execute("INSERT INTO meta VALUES ('k', ?)", ("x" * 1_000_000,)))
@@ -75,26 +77,26 @@ async def test_an_engine_without_room_is_a_full_disk_and_stays_usable(path: Path
 async def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(Database(path)) as database:
+    with closing(SqliteDatabase(path)) as database:
         await database.write(lambda c: c.execute("INSERT INTO meta VALUES ('k', 'v')"))
     before = contents(path)
     half = "CREATE TABLE half (x); UPDATE meta SET value = 'spoilt'; INSERT INTO nowhere VALUES (1);"
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, half))
 
     with pytest.raises(UnavailableError, match="nowhere"):
-        Database(path)
+        SqliteDatabase(path)
 
     assert contents(path) == before
     monkeypatch.undo()
-    with closing(Database(path)) as database:
+    with closing(SqliteDatabase(path)) as database:
         assert await database.read(lambda c: c.execute("SELECT value FROM meta").fetchone()) == ("v",)
 
 
 async def test_a_migration_that_works_is_counted_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Database(path).close()
+    SqliteDatabase(path).close()
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE later (x);"))
     for _ in range(2):
-        with closing(Database(path)) as database:
+        with closing(SqliteDatabase(path)) as database:
             version = await database.read(lambda c: c.execute("PRAGMA user_version").fetchone())
             assert version == (len(schema.MIGRATIONS),)
             assert await database.read(lambda c: c.execute("SELECT count(*) FROM later").fetchone()) == (0,)

@@ -16,7 +16,7 @@ from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, FORGET, RECONC
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, ticks
-from vicw_sleep.settings import Settings
+from vicw_sleep.settings import SleepServiceSettings
 
 
 def test_it_loads_no_engine() -> None:
@@ -43,7 +43,7 @@ def test_every_task_of_the_night_is_sent_by_its_own_schedule(monkeypatch: pytest
 
 
 def _nightly() -> dict[str, Tick]:
-    return {tick.task: tick for tick in ticks(Settings.read()) if tick.schedule is not None}
+    return {tick.task: tick for tick in ticks(SleepServiceSettings.read()) if tick.schedule is not None}
 
 
 def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set() -> None:

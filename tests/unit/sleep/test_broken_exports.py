@@ -24,7 +24,7 @@ from contract.test_consolidation import tell, turn
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.manifest import NAME, RECORDS
 from vicw_shared.archive.reader import ArchiveReader
-from vicw_shared.errors import ConflictError, InvalidInputError
+from vicw_shared.errors import InvalidInputError, StateConflictError
 from vicw_shared.model import Label, NodeCollection
 from vicw_sleep.archive.validator import judge
 
@@ -321,7 +321,7 @@ async def test_what_a_check_finds_leaves_the_import_incomplete(export: Path, spo
     async with embedded(export.parent) as side:
         for _ in range(2):  # run again, it is no more complete
             assert any(told in violation for violation in (await imported(export, side)).violations)
-            with pytest.raises(ConflictError, match="broke off"):
+            with pytest.raises(StateConflictError, match="broke off"):
                 await exported(side, export.parent / "again")
         assert not (await imported(export, side, restoring=True)).violations, "a backup comes back as it was"
         assert await side.graph.archive.import_mark() is None
@@ -336,7 +336,7 @@ async def test_a_store_that_is_not_sound_takes_no_import_beside_what_it_has(expo
         homeless(export)
         await imported(export, side, restoring=True)
         before = await side.nodes()
-        with pytest.raises(ConflictError, match="not sound"):
+        with pytest.raises(StateConflictError, match="not sound"):
             await imported(export.parent / "other", side)
         assert (await side.nodes(), await side.graph.archive.import_mark()) == (before, None)
 

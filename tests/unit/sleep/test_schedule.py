@@ -9,7 +9,7 @@ import pytest
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.document import CONCERNS
 from vicw_sleep.beat import Tick
-from vicw_sleep.jobs import SETTING, Nightly
+from vicw_sleep.jobs import SETTING, ScheduledJob
 from vicw_sleep.schedule import Schedule
 
 BEGAN = datetime(2026, 1, 1, 2, tzinfo=UTC)
@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 
 
 def nightly(began: datetime = BEGAN) -> Schedule:
-    return Schedule(SETTING[Nightly.CONSOLIDATION], "0 3 * * *", began)
+    return Schedule(SETTING[ScheduledJob.CONSOLIDATION], "0 3 * * *", began)
 
 
 def test_it_is_due_once_a_night() -> None:
@@ -37,7 +37,7 @@ def test_it_says_how_long_it_is_to_the_next_time_in_any_zone() -> None:
 
 
 def test_a_day_and_a_weekday_both_have_to_be_right() -> None:
-    schedule = Schedule(SETTING[Nightly.CONSOLIDATION], "0 3 13 * fri", BEGAN)
+    schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], "0 3 13 * fri", BEGAN)
     assert schedule.rest(BEGAN) == datetime(2026, 2, 13, 3, tzinfo=UTC) - BEGAN
 
 
@@ -51,7 +51,7 @@ def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> N
 
 @pytest.mark.parametrize("never", ["never", " Never "])
 def test_it_may_never_be_due(never: str) -> None:
-    schedule = Schedule(SETTING[Nightly.CONSOLIDATION], never, BEGAN)
+    schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], never, BEGAN)
     assert schedule.rest(BEGAN) is None
     assert not schedule.due(BEGAN + timedelta(days=400))
 
@@ -59,7 +59,7 @@ def test_it_may_never_be_due(never: str) -> None:
 @pytest.mark.parametrize("wrong", ["", "3", "@daily", "61 * * * *", "* * * * * *", "0 3 * * x"])
 def test_what_is_no_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_CONSOLIDATE_SCHEDULE=.*0 3 \* \* \*"):
-        Schedule(SETTING[Nightly.CONSOLIDATION], wrong, BEGAN)
+        Schedule(SETTING[ScheduledJob.CONSOLIDATION], wrong, BEGAN)
 
 
 def test_the_setting_is_called_what_the_error_says() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from vicw_sleep.settings import Settings
-from vicw_sleep.wiring import Wiring
+from vicw_sleep.settings import SleepServiceSettings
+from vicw_sleep.wiring import SleepWiring
 
 
 class Graph:
@@ -42,7 +42,7 @@ async def test_each_operation_of_the_worker_gives_way(monkeypatch: pytest.Monkey
         return engines
 
     monkeypatch.setattr("vicw_shared.platform.wiring.open_engines", opened)
-    wiring: Any = Wiring(Settings.read(), gives_way=gives_way)
+    wiring: Any = SleepWiring(SleepServiceSettings.read(), gives_way=gives_way)
     await wiring.open()
     for graph in (wiring.graph, wiring.consolidation().graph, wiring.dream().graph, wiring.resolve().graph):
         assert await graph.steps() == 7

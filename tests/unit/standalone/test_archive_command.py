@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from contract.exports import same
 from doubles import HashEmbedder
 from memory import open_memory
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Edges
 from vicw_standalone.archive.embedded import move_aside
 from vicw_standalone.cli import app
@@ -200,7 +200,7 @@ def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.
         async with open_memory(other):
             pass
 
-    with pytest.raises(ConflictError, match="broke off in this store"):
+    with pytest.raises(StateConflictError, match="broke off in this store"):
         asyncio.run(serve())
     assert "broke off" in vicw("export", "--to", tmp_path / "f", "--data-dir", other).output
     assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code == 0

@@ -23,8 +23,8 @@ from unit.standalone.foreign_server import serving
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
-from vicw_standalone.doctor import Finding, Verdict, examine
-from vicw_standalone.settings import CHOICES, Settings
+from vicw_standalone.doctor import Finding, Severity, examine
+from vicw_standalone.settings import CHOICES, StandaloneSettings
 
 NAME = "all-MiniLM-L6-v2"
 
@@ -35,20 +35,20 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-def settings_of(store: Path, **embedding: Any) -> Settings:
+def settings_of(store: Path, **embedding: Any) -> StandaloneSettings:
     """Return settings that agree with a store filled by ``HashEmbedder(NAME)``."""
     chosen: dict[str, Any] = {"dimensions": SIZE, "models_dir": store / "models", **embedding}
     return replace(settings_for(store), embedding=EmbeddingSettings(**chosen))
 
 
-def findings(settings: Settings) -> dict[str, Finding]:
+def findings(settings: StandaloneSettings) -> dict[str, Finding]:
     return {finding.what: finding for finding in examine(settings)}
 
 
-def problems(settings: Settings) -> list[tuple[str, str]]:
+def problems(settings: StandaloneSettings) -> list[tuple[str, str]]:
     """Return what is wrong, with what to do."""
     found = findings(settings).values()
-    return [(one.what, f"{one.detail}. {one.fix}") for one in found if one.verdict is Verdict.PROBLEM]
+    return [(one.what, f"{one.detail}. {one.fix}") for one in found if one.verdict is Severity.PROBLEM]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def filled(store: Path) -> Path:
 
 def test_where_nothing_is_stored_nothing_is_wrong(store: Path) -> None:
     found = findings(settings_of(store))
-    assert [one for one in found.values() if one.verdict is Verdict.PROBLEM] == []
+    assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["store"].detail == "nothing is stored yet"
     assert found["server"].fix == "Start it with `vicw serve`"
 
@@ -77,9 +77,9 @@ def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) ->
 
     before = contents()
     found = findings(settings_of(filled))
-    assert [one for one in found.values() if one.verdict is Verdict.PROBLEM] == []
+    assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["store"].detail == f"filled by {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
-    assert found["vector index"] == Finding("vector index", Verdict.FINE, "closed in order")
+    assert found["vector index"] == Finding("vector index", Severity.FINE, "closed in order")
     assert contents() == before
 
 
@@ -99,7 +99,7 @@ def test_a_variable_that_nothing_reads_is_noted_with_the_one_that_was_meant(
     monkeypatch.setenv(variable, "1")
     monkeypatch.setenv(meant, "")
     said = f"{variable} in the environment is read by nothing"
-    noted = Finding("settings", Verdict.NOTE, said, f"Did you mean {meant}?")
+    noted = Finding("settings", Severity.NOTE, said, f"Did you mean {meant}?")
     assert [one for one in examine(settings_of(store)) if one.what == "settings"] == [noted]
 
 
@@ -113,7 +113,7 @@ def test_what_the_data_directorys_file_may_not_say_is_noted(store: Path) -> None
         (f"VICW_PORT in {file} is read by nothing", "Set it in the environment"),
     ]
     file.unlink()
-    assert findings(settings_of(store))["settings"].verdict is Verdict.FINE
+    assert findings(settings_of(store))["settings"].verdict is Severity.FINE
 
 
 def test_no_room_is_named(store: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_foreign_server_that_is_away_is_named(store: Path) -> None:
 def test_a_missing_vector_index_is_named(filled: Path) -> None:
     shutil.rmtree(filled / "vectors")
     found = findings(settings_of(filled))["vector index"]
-    assert (found.verdict, found.detail) == (Verdict.NOTE, f"{filled / 'vectors'} is missing")
+    assert (found.verdict, found.detail) == (Severity.NOTE, f"{filled / 'vectors'} is missing")
     assert "`vicw serve` rebuilds it" in found.fix
 
 
@@ -208,13 +208,13 @@ def test_a_vector_index_that_is_being_rebuilt_is_noted(filled: Path) -> None:
 
     asyncio.run(start())
     found = findings(settings_of(filled))["vector index"]
-    assert (found.verdict, found.detail) == (Verdict.NOTE, "is being rebuilt")
+    assert (found.verdict, found.detail) == (Severity.NOTE, "is being rebuilt")
 
 
 def test_an_unclean_vector_index_is_noted(filled: Path) -> None:
     (filled / "vectors" / "clean").unlink()
     found = findings(settings_of(filled))["vector index"]
-    assert (found.verdict, found.detail) == (Verdict.NOTE, "was not closed in order")
+    assert (found.verdict, found.detail) == (Severity.NOTE, "was not closed in order")
     assert "vicw serve" in found.fix
 
 
@@ -246,7 +246,7 @@ async def test_a_store_that_a_process_has_open_stays_its_own(store: Path) -> Non
     async with open_memory(store, HashEmbedder(NAME)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"})
         found = await asyncio.to_thread(findings, settings_of(store))
-        assert [one for one in found.values() if one.verdict is not Verdict.FINE] == [found["server"]]
+        assert [one for one in found.values() if one.verdict is not Severity.FINE] == [found["server"]]
         assert "in use by another VICW process" in found["data directory"].detail
         assert found["vector index"].detail == "open in the running process"
         with pytest.raises(DataDirError, match="in use"):
@@ -262,4 +262,4 @@ async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -
     assert (left / "graph.sqlite3-wal").stat().st_size > 0
     found = await asyncio.to_thread(findings, settings_of(left))
     assert found["store"].detail.startswith(f"filled by {NAME}")
-    assert found["vector index"].verdict is Verdict.NOTE
+    assert found["vector index"].verdict is Severity.NOTE

@@ -16,12 +16,12 @@ from unit.standalone.foreign_server import serving
 from vicw_shared.errors import ModelMismatchError, SettingsError
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import CHOICES, Settings
+from vicw_standalone.settings import CHOICES, StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
 
 @asynccontextmanager
-async def opened(settings: Settings, embedder: HashEmbedder | None = None) -> AsyncIterator[Memory]:
+async def opened(settings: StandaloneSettings, embedder: HashEmbedder | None = None) -> AsyncIterator[Memory]:
     standalone = Standalone(settings, embedder)
     await standalone.open()
     standalone.start_indexer()
@@ -31,7 +31,7 @@ async def opened(settings: Settings, embedder: HashEmbedder | None = None) -> As
         await standalone.close()
 
 
-def over(url: str, store: Path, **embedding: Any) -> Settings:
+def over(url: str, store: Path, **embedding: Any) -> StandaloneSettings:
     return replace(settings_for(store), embedding=EmbeddingSettings(url=url, **embedding))
 
 

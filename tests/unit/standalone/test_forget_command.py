@@ -21,9 +21,9 @@ from typer.testing import CliRunner, Result
 from doubles import HashEmbedder
 from memory import open_memory
 from vicw_shared.adapters.edge import compaction
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_standalone.cli import app
 from vicw_standalone.cli.forget import proven
 from vicw_standalone.wiring import Standalone
@@ -279,7 +279,7 @@ def test_what_nobody_knows_is_not_proven_to_be_erased(
 ) -> None:
     refused = vicw(store, "forget", *words, "-y")
     assert refused.exit_code == 1
-    assert isinstance(refused.exception, NotFoundError)
+    assert isinstance(refused.exception, MissingRecordError)
     assert "proven" not in refused.output
     assert vicw(store, "forget", "resume").stdout == "", "nothing was begun"
 
@@ -304,14 +304,14 @@ def test_a_tenants_erasure_that_was_killed_goes_on(
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have SQLite keep what is deleted in free pages: some builds of it overwrite that by themselves."""
-    connect = Database.connect
+    connect = SqliteDatabase.connect
 
-    def connecting(self: Database) -> sqlite3.Connection:
+    def connecting(self: SqliteDatabase) -> sqlite3.Connection:
         connection = connect(self)
         connection.execute("PRAGMA secure_delete = OFF")
         return connection
 
-    monkeypatch.setattr(Database, "connect", connecting)
+    monkeypatch.setattr(SqliteDatabase, "connect", connecting)
 
 
 def test_free_pages_of_the_graphs_file_are_written_anew(uids: dict[str, str], store: Path, forgetful: None) -> None:

@@ -18,14 +18,14 @@ from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsEr
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange
 from vicw_shared.settings import StorageSettings
-from vicw_standalone.doctor import Verdict, examine
+from vicw_standalone.doctor import Severity, examine
 from vicw_standalone.reindex import local
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 FILLER = tuple({"id": f"f{n}", "text": f"Nothing of any weight, line {n}: rain, bread, socks {n}."} for n in range(30))
 
 
-def without(store: Path) -> Settings:
+def without(store: Path) -> StandaloneSettings:
     return replace(settings_for(store), storage=StorageSettings(data_dir=store, embedder="none"))
 
 
@@ -220,7 +220,7 @@ def test_the_doctor_knows_a_store_without_vectors(store: Path, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "llama_cpp", None)  # it is not loaded
     asyncio.run(fill(store, vectors=False))
     found = {one.what: one for one in examine(without(store))}
-    assert [one for one in found.values() if one.verdict is Verdict.PROBLEM] == []
+    assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["model"].detail.startswith("none (VICW_EMBEDDER)")
     assert found["store"].detail == "filled without vectors"
     assert "vector index" not in found
@@ -229,5 +229,5 @@ def test_the_doctor_knows_a_store_without_vectors(store: Path, monkeypatch: pyte
 def test_the_doctor_tells_of_vectors_that_are_not_used(store: Path) -> None:
     asyncio.run(fill(store, vectors=True))
     found = {one.what: one for one in examine(without(store))}
-    assert found["store"].verdict is Verdict.NOTE
+    assert found["store"].verdict is Severity.NOTE
     assert found["store"].detail.startswith("has vectors of hash")

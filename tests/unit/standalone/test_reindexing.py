@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from doubles import EXAMPLES, HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.errors import ConflictError, InvalidInputError, ModelMismatchError, UnavailableError
+from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
 from vicw_standalone.reindex import local, lock
@@ -306,7 +306,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
         target = await memory.standalone.folders.open(await _started(memory, "new"))
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.look
-        with pytest.raises(ConflictError, match="has run out"):
+        with pytest.raises(StateConflictError, match="has run out"):
             await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")
@@ -321,12 +321,12 @@ async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
         async with one.held():
             await asyncio.sleep(0.7)
             one.require()
-            with pytest.raises(ConflictError, match="at work"):
+            with pytest.raises(StateConflictError, match="at work"):
                 async with other.held():
                     pass
         async with other.held():
             await asyncio.sleep(0.5)
-            with pytest.raises(ConflictError, match="run out"):
+            with pytest.raises(StateConflictError, match="run out"):
                 one.require()
 
 

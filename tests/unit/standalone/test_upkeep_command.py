@@ -21,13 +21,13 @@ from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.edge_factory import DREAM, RESOLVE
-from vicw_shared.errors import NotFoundError
-from vicw_shared.ports import GraphTransaction, Outcome, Point, Receipt, Step, scan_pages
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Point, Receipt, scan_pages
 from vicw_shared.settings import SleepSettings
 from vicw_shared.uids import make_uid
 from vicw_sleep.reconcile import reconcile
 from vicw_standalone.cli import app
-from vicw_standalone.cli.sleep import Task
+from vicw_standalone.cli.sleep import LoggedTask
 from vicw_standalone.wiring import Standalone
 
 SOON = now() + timedelta(hours=1)
@@ -187,7 +187,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
         f"    {end}  done     expire  ctx: [goes] Ben · over {end}",
     ]
     assert sleep(over, "log", "--task", "expire").stdout == sleep(over, "log").stdout
-    assert {*Task} == {MAKER, DREAM, RESOLVE, FORGET, EXPIRE}
+    assert {*LoggedTask} == {MAKER, DREAM, RESOLVE, FORGET, EXPIRE}
     others = sleep(over, "log", "--task", "dream")
     assert (others.stdout, others.stderr) == ("", "no such step is logged\n")
     assert sleep(over, "log", "--refused").stdout == ""
@@ -198,7 +198,7 @@ def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
     (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
     refused = sleep(over, "undo", step["id"])
     assert (refused.exit_code, "send the item again" in str(refused.exception)) == (1, True)
-    assert isinstance(refused.exception, NotFoundError)
+    assert isinstance(refused.exception, MissingRecordError)
     assert [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()] == [step], "nothing changed"
 
 
@@ -216,7 +216,7 @@ def test_what_was_refused_is_listed_however_much_has_expired_since(
 async def log_steps(store: Path) -> None:
     """Log what was refused, and then that much has expired."""
     began = now() - timedelta(hours=1)
-    kept = Step(
+    kept = MaintenanceStep(
         id="oldest",
         tenant="default",
         context="ctx",

@@ -9,7 +9,7 @@ import pytest
 from figures import counted, figure
 from memory import Memory
 from vicw_retrieval.request.timings import Stopwatch
-from vicw_shared.errors import ConflictError, InvalidInputError, UnavailableError
+from vicw_shared.errors import InvalidInputError, StateConflictError, UnavailableError
 from vicw_shared.telemetry.engines import measured
 
 
@@ -126,8 +126,8 @@ async def test_operations_of_an_adapter_are_measured_and_its_failures_counted_by
 
 async def test_what_a_caller_did_wrong_is_no_failure_of_an_engine() -> None:
     conflict = counted("vicw_engine_errors_total", engine="test", operation="ask", error="conflict")
-    with pytest.raises(ConflictError):
-        await Adapter().ask(ConflictError("told to"))
+    with pytest.raises(StateConflictError):
+        await Adapter().ask(StateConflictError("told to"))
     assert conflict() == 0
 
 

@@ -26,7 +26,7 @@ class _Schema(BaseModel):
     schema_: dict[str, Any] = Field(alias="schema")
 
 
-class _Format(BaseModel):
+class _ResponseFormat(BaseModel):
     type: Literal["text", "json_schema"] = "text"
     json_schema: _Schema | None = None
 
@@ -34,7 +34,7 @@ class _Format(BaseModel):
 class _Request(BaseModel):
     messages: list[_Message] = Field(min_length=1)
     max_tokens: int = Field(1024, gt=0)
-    response_format: _Format = _Format()
+    response_format: _ResponseFormat = _ResponseFormat()
 
 
 def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> FastAPI:

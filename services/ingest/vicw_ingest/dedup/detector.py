@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from vicw_ingest.dedup.lookup_keys import Parts
-from vicw_ingest.dedup.model import Echo, Echoes, Source
+from vicw_ingest.dedup.model import Duplicate, DuplicateSource, Echoes
 from vicw_ingest.dedup.quotations import after
 from vicw_ingest.dedup.remainder import says_nothing, without
 from vicw_ingest.dedup.stored_texts import Memories
@@ -46,28 +46,28 @@ async def find_echoes(request: IngestRequest, tenant: str, graph: GraphStore, le
     return {n: echo for n, echo in echoes.items() if echo is not None}
 
 
-def _echo(parts: Parts, memories: Memories, least: int) -> Echo | None:
+def _echo(parts: Parts, memories: Memories, least: int) -> Duplicate | None:
     item = parts.item
     tells_more = item.extraction is not None or bool(item.trigger_phrases)
     copied = _copied(parts, memories, least)
     if copied is not None and not tells_more and _is_from_nowhere_else(item, copied.item):
-        return Echo((copied,), nothing_new=True)
+        return Duplicate((copied,), nothing_new=True)
     answered = list(_answered(parts, memories, least))
     if not answered:
         return None
-    sources = tuple(_once(Source(source, Repetition.ANSWER) for _, source in answered))
+    sources = tuple(_once(DuplicateSource(source, Repetition.ANSWER) for _, source in answered))
     rest = None if tells_more else without(item.text, [span for span, _ in answered])
     nothing_new = rest is not None and says_nothing(rest)
-    return Echo(sources, rest=None if nothing_new else rest, nothing_new=nothing_new)
+    return Duplicate(sources, rest=None if nothing_new else rest, nothing_new=nothing_new)
 
 
-def _copied(parts: Parts, memories: Memories, least: int) -> Source | None:
+def _copied(parts: Parts, memories: Memories, least: int) -> DuplicateSource | None:
     length = len(plain(parts.item.text))
     for source, passages in memories.of(parts.whole):
         if source.context != memories.context:
             continue
         if length >= _enough(parts.item, source, least) and memories.may_link(parts.item, source):
-            return Source(source, Repetition.COPY, passages)
+            return DuplicateSource(source, Repetition.COPY, passages)
     return None
 
 
@@ -103,7 +103,7 @@ def _answered(parts: Parts, memories: Memories, least: int) -> Iterator[tuple[tu
                 break
 
 
-def _once(sources: Iterable[Source]) -> Iterator[Source]:
+def _once(sources: Iterable[DuplicateSource]) -> Iterator[DuplicateSource]:
     """Yield each stored item once."""
     seen: set[str] = set()
     for source in sources:

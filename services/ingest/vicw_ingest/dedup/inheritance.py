@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, tie
-from vicw_ingest.dedup.model import Source
+from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.passages import passages_of, standing_on
-from vicw_shared.edge_factory import ECHO, Ties
+from vicw_shared.edge_factory import ECHO, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
@@ -55,9 +55,9 @@ class Inheritance:
         heirs = [first, *alone]
         for item in heirs:
             await self._give(item, texts, known[passages[0]].text_key)
-        ties = Ties(self.registry, self.now)
+        ties = EdgeFactory(self.registry, self.now)
         chunks = tuple(chunk.uid for chunk in passages_of(first, texts, verbatim=False))
-        source = Source(first, Repetition.COPY, chunks)
+        source = DuplicateSource(first, Repetition.COPY, chunks)
         linked = [tie(ties, item.uid, source, may_take_over=True) for item in others if item not in alone]
         await self.transaction.put_edges(linked)
         return {item.uid for item in heirs}
@@ -67,7 +67,7 @@ class Inheritance:
         whole = text_key("".join(texts), verbatim=verbatim) if len(texts) > 1 else None
         item = replace(standing_on(item, texts), text_key=whole)
         chunks = passages_of(item, texts, verbatim=verbatim)
-        ties, root = Ties(self.registry, self.now), context_uid(item.tenant, item.context)
+        ties, root = EdgeFactory(self.registry, self.now), context_uid(item.tenant, item.context)
         edges = [ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
         edges += [ties.edge("BELONGS_TO", chunk.uid, root) for chunk in chunks]
         await self.transaction.put_nodes([item, *chunks])

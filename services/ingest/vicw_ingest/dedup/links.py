@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_ingest.dedup.model import Echoes, Source
-from vicw_ingest.plan.drafts import Draft
-from vicw_shared.edge_factory import ECHO, Ties
+from vicw_ingest.dedup.model import DuplicateSource, Echoes
+from vicw_ingest.plan.drafts import ItemDraft
+from vicw_shared.edge_factory import ECHO, EdgeFactory
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
@@ -50,17 +50,17 @@ class Linking:
         """What is kept of the texts that repeat an answer, by their items' indexes."""
         return {index: echo.rest for index, echo in self.echoes.items() if echo.rest is not None}
 
-    def judge(self, drafts: Iterable[Draft], latest: Mapping[str, Node]) -> Linking:
+    def judge(self, drafts: Iterable[ItemDraft], latest: Mapping[str, Node]) -> Linking:
         """Return it with what becomes of those that say nothing new. The new content of a known item is stored."""
         empty = [d for d in drafts if d.index in self.echoes and self.echoes[d.index].nothing_new]
         held = frozenset(d.index for d in empty if d.item.id is not None and d.item.id not in latest)
         return replace(self, held=held, dropped=frozenset(d.index for d in empty if d.item.id is None))
 
-    def keep(self, drafts: Iterable[Draft]) -> list[Draft]:
+    def keep(self, drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
         """Return what is to be stored: without the text of those that are kept for their ids alone."""
         return [replace(d, passages=()) if d.index in self.held else d for d in drafts if d.index not in self.dropped]
 
-    def edges(self, nodes: Mapping[int, Node], ties: Ties) -> list[Edge]:
+    def edges(self, nodes: Mapping[int, Node], ties: EdgeFactory) -> list[Edge]:
         """Return what links the stored items of a request to their sources."""
         return [
             tie(ties, nodes[index].uid, source, may_take_over=index in self.held)
@@ -76,7 +76,7 @@ class Linking:
         return tuple(source.told for source in echo.sources) if echo is not None else ()
 
 
-def tie(ties: Ties, item: str, source: Source, *, may_take_over: bool) -> Edge:
+def tie(ties: EdgeFactory, item: str, source: DuplicateSource, *, may_take_over: bool) -> Edge:
     """Return the edge from an echo to a source. It weighs nothing: where words come from makes none of them stronger.
 
     ``may_take_over``: the echo has the text of a copy again once the source is gone.
@@ -88,21 +88,23 @@ def tie(ties: Ties, item: str, source: Source, *, may_take_over: bool) -> Edge:
     return replace(edge, weight=0.0)
 
 
-async def held_before(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Source]]:
+async def held_before(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[DuplicateSource]]:
     """Return the sources of those of these stored items that have no text of their own, by uid."""
     held = [item.uid for item in items if item.is_echo]
     edges = await transaction.edges(held, [DERIVED_FROM], Direction.OUT) if held else []
     own = [edge for edge in edges if edge.created_by == ECHO]
     nodes = await transaction.nodes(list({edge.target for edge in own}))
-    found: dict[str, list[Source]] = {}
+    found: dict[str, list[DuplicateSource]] = {}
     for edge in sorted(own, key=lambda edge: (edge.created_at, edge.id)):
         if edge.target in nodes:
-            found.setdefault(edge.source, []).append(Source(nodes[edge.target], Repetition(str(edge.properties[HOW]))))
+            found.setdefault(edge.source, []).append(
+                DuplicateSource(nodes[edge.target], Repetition(str(edge.properties[HOW])))
+            )
     return found
 
 
 def linked(
-    draft: Draft, sources: Sequence[Source], node: Node | None, masked: tuple[MaskedSecret, ...]
+    draft: ItemDraft, sources: Sequence[DuplicateSource], node: Node | None, masked: tuple[MaskedSecret, ...]
 ) -> IngestedItem:
     """Return the outcome of an echo: its first source's uid, and its own place in its flow if it has one."""
     first = sources[0].item

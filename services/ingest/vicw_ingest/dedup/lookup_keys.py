@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.dedup import quotations
-from vicw_ingest.dedup.quotations import Block, Place
+from vicw_ingest.dedup.quotations import QuotedResult, QuotedSpan
 from vicw_shared.model.text_keys import keys_of
 from vicw_shared.wire.ingest import Item
 
@@ -16,14 +16,14 @@ class Parts:
     """An item, all of it, and its blocks that may repeat a memory."""
 
     item: Item
-    whole: Place
-    blocks: Sequence[Block]
+    whole: QuotedSpan
+    blocks: Sequence[QuotedResult]
 
     @classmethod
     def of(cls, item: Item, least: int) -> Parts:
         """Take an item apart. ``least`` is how many characters are no coincidence."""
         text = item.text
-        return cls(item, Place(0, len(text), keys_of(text)), quotations.blocks(text, least))
+        return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, least))
 
     @property
     def brought(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from vicw_shared.wire.ingest import IngestRequest, Repeated, Repetition
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DuplicateSource:
     """A stored item that is repeated, and how. Of a copy: the passages (uids, in order) that have its text."""
 
     item: Node
@@ -24,35 +24,35 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Echo:
+class Duplicate:
     """What an item repeats, the foremost source first.
 
     ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``nothing_new``: all of it is
     stored, as one memory or in an answer.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[DuplicateSource, ...]
     rest: str | None = None
     nothing_new: bool = False
 
-    def only(self, live: Collection[str]) -> Echo | None:
+    def only(self, live: Collection[str]) -> Duplicate | None:
         """Return it without sources that are gone, by uid; None if it is none without them."""
         sources = tuple(source for source in self.sources if source.item.uid in live)
         if not sources:
             return None if self.rest is None else replace(self, sources=())
         return replace(self, sources=sources)
 
-    def moved(self, back: Mapping[str, Node]) -> Echo:
+    def moved(self, back: Mapping[str, Node]) -> Duplicate:
         """Return it with items that are consolidated no more, by their ids, in place of what stood for them."""
         return replace(self, sources=tuple(_moved(source, back) for source in self.sources))
 
 
-def _moved(source: Source, back: Mapping[str, Node]) -> Source:
+def _moved(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource:
     item = back.get(source.item.source_id or "") if source.item.is_macro else None
     return source if item is None else replace(source, item=item)
 
 
-type Echoes = Mapping[int, Echo]
+type Echoes = Mapping[int, Duplicate]
 """Echoes by the index of their item in the request."""
 
 

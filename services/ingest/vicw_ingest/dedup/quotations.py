@@ -29,7 +29,7 @@ _MOST_BLOCKS, _BLOCK_LINES, _BLOCK_CHARS = 100, 60, 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotedSpan:
     """A part of a text, ``start`` to ``end`` in characters, and the keys that a memory may have that says the same."""
 
     start: int
@@ -38,15 +38,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class QuotedResult:
     """A quoted result: it begins with its head, at ``start``; its text is one of these places, the longest known."""
 
     start: int
-    texts: tuple[Place, ...]
+    texts: tuple[QuotedSpan, ...]
     numbered: bool
 
 
-def blocks(text: str, least: int = 1) -> list[Block]:
+def blocks(text: str, least: int = 1) -> list[QuotedResult]:
     """Return what may be blocks of an answer, in order. ``least`` characters of what was cut are known again."""
     heads = {match.start(): (match, False) for match in _DATED.finditer(text)}
     heads |= {match.start(): (match, True) for match in _NUMBERED.finditer(text)}
@@ -54,7 +54,7 @@ def blocks(text: str, least: int = 1) -> list[Block]:
     found = []
     for start, following in islice(pairwise([*starts, len(text)]), _MOST_BLOCKS):
         head, numbered = heads[start]
-        found.append(Block(start, tuple(_beginnings(text, start, head.end(), following, least)), numbered))
+        found.append(QuotedResult(start, tuple(_beginnings(text, start, head.end(), following, least)), numbered))
     return found
 
 
@@ -64,14 +64,14 @@ def after(text: str, end: int) -> int:
     return around.end() if around is not None else end
 
 
-def _beginnings(text: str, head: int, start: int, limit: int, least: int) -> Iterator[Place]:
+def _beginnings(text: str, head: int, start: int, limit: int, least: int) -> Iterator[QuotedSpan]:
     """Yield the first line of a text, its first two, and so on: where a block's text ends nothing says."""
     quoted = text.startswith(">", head)
     lines = lines_of(text[start : min(limit, start + _BLOCK_CHARS)])[:_BLOCK_LINES]
     for end in accumulate(map(len, lines)):
         body = text[start : start + end].rstrip()
         if body.strip():
-            yield Place(start, start + len(body), _keys(_MARGIN.sub("", body) if quoted else body, least))
+            yield QuotedSpan(start, start + len(body), _keys(_MARGIN.sub("", body) if quoted else body, least))
 
 
 def _keys(text: str, least: int) -> tuple[str, ...]:

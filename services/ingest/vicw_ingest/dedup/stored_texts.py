@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from vicw_ingest.dedup.lookup_keys import Parts
-from vicw_ingest.dedup.quotations import CUT, Place
+from vicw_ingest.dedup.quotations import CUT, QuotedSpan
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import Direction, GraphStore, Scope
@@ -57,7 +57,7 @@ class Memories:
             context, now, found, owners, await _subjects(graph, tenant, private), await _passages(graph, tenant, longer)
         )
 
-    def of(self, place: Place) -> Iterator[tuple[Node, tuple[str, ...]]]:
+    def of(self, place: QuotedSpan) -> Iterator[tuple[Node, tuple[str, ...]]]:
         """Yield the live items that say the same as a place, the oldest first, each with the passages that do."""
         for key in place.keys:
             for node in self.found.get(key, ()):
@@ -67,7 +67,7 @@ class Memories:
                 if item.expires_at is None or item.expires_at > self.now:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
-    def standing(self, place: Place, item: Item) -> Iterator[Node]:
+    def standing(self, place: QuotedSpan, item: Item) -> Iterator[Node]:
         """Yield those that an item may be linked to."""
         for source, _ in self.of(place):
             if self.may_link(item, source):

@@ -14,7 +14,7 @@ from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
-from vicw_shared.ports import ErasureNote, Erasures, Step, Store
+from vicw_shared.ports import ErasureNote, Erasures, MaintenanceStep, Store
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, SCATTERED, KEY = "items", "roots", "people", "everything", "scattered", "key"
@@ -115,7 +115,7 @@ def sealed(note: ErasureNote) -> ErasureNote:
     return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
 
 
-def tells_of(step: Step, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
+def tells_of(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
     """Tell whether a step of the log may tell of what went; ``there`` are the nodes that steps are about."""
     if step.subject in gone or context_uid(step.tenant, step.context) in gone:
         return True
@@ -124,7 +124,7 @@ def tells_of(step: Step, gone: set[str], flows: set[str], there: Mapping[str, No
     return not gone.isdisjoint(UID.findall(said)) or (flow in flows and step.subject not in there)
 
 
-def shortened(step: Step, gone: set[str]) -> Step:
+def shortened(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
     """Return a step without the tags and the items that its dream gave, as far as these went."""
     tags, related = (listed(step.details.get(name)) for name in (_TAGS, _RELATED))
     left = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_guess
 from vicw_shared.consolidation.ledger import entries_of
-from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.model.edges import IS_PERSON
@@ -73,9 +73,9 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
         known = await _by_id(graph, tenant, given, contexts)
         places = sorted({node.context for node in known})
         if not known:
-            raise NotFoundError(f"There is no item {given!r} in {_of(tenant, context)}")
+            raise MissingRecordError(f"There is no item {given!r} in {_of(tenant, context)}")
         if len(places) > 1:
-            raise ConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
+            raise StateConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
         found.setdefault(places[0], []).extend(node.uid for node in known)
     return Chosen(tenant, {place: list(dict.fromkeys(uids)) for place, uids in found.items()})
 
@@ -115,7 +115,7 @@ async def choose_context(graph: GraphStore, tenant: str, context: str) -> Chosen
     """Choose all of a context. Raises NotFoundError if there is none of this name."""
     known = [root.name for root in await graph.contexts(tenant)]
     if context not in known:
-        raise NotFoundError(f"There is no context {context!r} in tenant {tenant!r}; there is {_listed(known)}")
+        raise MissingRecordError(f"There is no context {context!r} in tenant {tenant!r}; there is {_listed(known)}")
     return Chosen(tenant, contexts=(context,))
 
 
@@ -128,7 +128,7 @@ async def choose_tenant(graph: Store, tenant: str) -> Chosen:
     if not contexts and all(note.tenant != tenant for note in await graph.erasures.erasures()):
         async with graph.archive.snapshot() as snapshot:
             known = {root.tenant for root in await snapshot.roots()}
-        raise NotFoundError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
+        raise MissingRecordError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
     return Chosen(tenant, contexts=contexts, everything=True)
 
 
@@ -159,7 +159,7 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
     """Return the nodes of a person: all that it is called, and the users that it is."""
     called = [node for node in await _called(graph, tenant, name, context) if _may_be_somebody(node)]
     if not called:
-        raise NotFoundError(f"Nobody is called {name!r} in {_of(tenant, context)}")
+        raise MissingRecordError(f"Nobody is called {name!r} in {_of(tenant, context)}")
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
     fresh = list(one)
     while fresh:
@@ -169,7 +169,7 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
         one |= {found.node.uid: found.node for found in around}
     if others := [node for node in called if node.uid not in one]:
         told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others[:19]))
-        raise ConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
+        raise StateConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
     return list(one.values())
 
 

@@ -44,9 +44,9 @@ from vicw_shared.ports import (
     Direction,
     ErasureNote,
     GraphTransaction,
+    MaintenanceStep,
     Outcome,
     Receipt,
-    Step,
     Steps,
     Store,
     scan_pages,
@@ -60,7 +60,7 @@ _RECORDS = 500
 
 
 @dataclass(slots=True)
-class Done:
+class ErasureReport:
     """What went: ``nodes`` of each label, ``receipts``, and ``steps`` of the sleep cycle's log."""
 
     nodes: dict[str, int] = field(default_factory=dict)
@@ -107,12 +107,12 @@ class Eraser:
         """Return the erasures that have not come to their end, each with its tenant."""
         return {note.erasure: note.tenant for note in await self.graph.erasures.erasures()}
 
-    async def run(self, erasure: str) -> Done:
+    async def run(self, erasure: str) -> ErasureReport:
         """Do what is noted, as far as it is not done, and seal the note: then it holds hashes alone.
 
         Raises what the engines raise; run again, it goes on.
         """
-        done = Done()
+        done = ErasureReport()
         notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
         if not notes:
             return done  # another has come to its end meanwhile
@@ -140,13 +140,13 @@ class Eraser:
         gone = {node.uid for node in nodes}
         if not gone:
             return
-        done = Done()
+        done = ErasureReport()
         await self._drop_points(tenant, gone)
         await self._drop_receipts(tenant, gone, done)
         await self._drop_steps(tenant, gone, set(), done)
         await self.graph.erasures.count_erasure()
 
-    async def _empty(self, first: ErasureNote, done: Done) -> None:
+    async def _empty(self, first: ErasureNote, done: ErasureReport) -> None:
         """Remove from the graph what is noted, batch by batch, each with its note."""
         key = int(str(first.body[KEY]), 16)
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
@@ -244,7 +244,7 @@ class Eraser:
             going = sorted({*batch} - await self._again(tenant, batch))
             await (await self.indexes.writing()).vectors.delete(going)
 
-    async def _drop_receipts(self, tenant: str, gone: set[str], done: Done) -> None:
+    async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
         """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""
         after: Receipt | None = None
         keys: list[str] = []
@@ -256,7 +256,7 @@ class Eraser:
             await self._write(tenant, methodcaller("drop_receipts", batch))
         done.receipts += len(keys)
 
-    async def _drop_steps(self, tenant: str, gone: set[str], flows: set[str], done: Done) -> None:
+    async def _drop_steps(self, tenant: str, gone: set[str], flows: set[str], done: ErasureReport) -> None:
         """Remove what the log tells of what went.
 
         A step names a Macro-Event by its first words; one whose Macro-Event is not there says nothing of whom it was
@@ -278,7 +278,7 @@ class Eraser:
             await self._write(tenant, methodcaller("drop_steps", batch))
         done.steps += len(ids)
 
-    async def _shorten(self, step: Step, gone: set[str]) -> int:
+    async def _shorten(self, step: MaintenanceStep, gone: set[str]) -> int:
         """Take what went out of an undone step; return whether it had anything, as a number."""
 
         async def work(transaction: GraphTransaction) -> int:

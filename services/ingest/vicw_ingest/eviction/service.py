@@ -19,7 +19,7 @@ from vicw_ingest.erasure.transaction import Erasing
 from vicw_ingest.eviction.candidates import Weighed, correcting_of, weakest
 from vicw_ingest.eviction.policy import Policy, is_kept_item
 from vicw_shared.model import Node
-from vicw_shared.ports import GraphTransaction, Outcome, Step, Store, WorkQueue
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid
 
 FORGET = "forget"
@@ -33,13 +33,13 @@ type Told = Callable[[Node, float], None]
 
 
 @dataclass(slots=True)
-class Done:
+class EvictionReport:
     """What a run did: items ``erased``. ``more``: there is more to do now."""
 
     erased: int = 0
     more: bool = False
 
-    def add(self, other: Done) -> None:
+    def add(self, other: EvictionReport) -> None:
         """Take in what the run after it did."""
         self.erased += other.erased
         self.more = other.more
@@ -54,12 +54,12 @@ class Capacity:
     queue: WorkQueue
     told: Told = field(default=lambda item, weight: None)
 
-    async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 10_000) -> Done:
+    async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 10_000) -> EvictionReport:
         """Erase what weighs least of each tenant that has too many items, ``most`` of a tenant at most.
 
         ``dry``: only tell what a run would erase. Raises what the engines raise; what was done until then stands.
         """
-        done = Done()
+        done = EvictionReport()
         chosen = await weakest(self.graph, policy, now, most)
         for tenant, found in chosen.items():
             if dry:
@@ -70,7 +70,9 @@ class Capacity:
         done.more = not dry and done.erased > 0 and any(len(found) == most for found in chosen.values())
         return done
 
-    async def _erase(self, tenant: str, found: Sequence[Weighed], policy: Policy, now: datetime, done: Done) -> None:
+    async def _erase(
+        self, tenant: str, found: Sequence[Weighed], policy: Policy, now: datetime, done: EvictionReport
+    ) -> None:
         of_context: dict[str, list[Weighed]] = defaultdict(list)
         for one in found:
             of_context[one.context].append(one)
@@ -94,7 +96,7 @@ class Capacity:
         before: int,
         policy: Policy,
         now: datetime,
-        done: Done,
+        done: EvictionReport,
     ) -> tuple[list[Node], int]:
         """Erase some items of a context, of which this run has erased so many ``before``; return all that went."""
         going: dict[str, Node] = {}
@@ -119,7 +121,7 @@ class Capacity:
         ERASED.inc(_items(going))
         return gone, _items(going)
 
-    def _count(self, items: Mapping[str, Node], weighed: Sequence[Weighed], done: Done) -> None:
+    def _count(self, items: Mapping[str, Node], weighed: Sequence[Weighed], done: EvictionReport) -> None:
         for one in weighed:
             if one.uid in items:
                 done.erased += len(items[one.uid].items)
@@ -130,10 +132,10 @@ def _items(nodes: Mapping[str, Node]) -> int:
     return sum(len(node.items) for node in nodes.values())
 
 
-def _step(tenant: str, context: str, items: int, now: datetime) -> Step:
+def _step(tenant: str, context: str, items: int, now: datetime) -> MaintenanceStep:
     """Return what is logged of a run: how many items of a context went, and nothing of what they said."""
     root = context_uid(tenant, context)
-    return Step(
+    return MaintenanceStep(
         id=make_uid(FORGET, root, now.isoformat()),
         tenant=tenant,
         context=context,

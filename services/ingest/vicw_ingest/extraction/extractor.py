@@ -20,7 +20,7 @@ from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import tell_traces, traces_in
 from vicw_ingest.extraction.code.worker_process import read_code
-from vicw_ingest.extraction.model import Reading, Source
+from vicw_ingest.extraction.model import SourceText, TextExtraction
 from vicw_ingest.extraction.rules.extractor import RulesReader
 
 _log = structlog.get_logger()
@@ -31,7 +31,7 @@ _THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
 """One for the process: reading is work for a core, and its models are large."""
 
 
-async def read(sources: Sequence[Source]) -> list[Reading]:
+async def read(sources: Sequence[SourceText]) -> list[TextExtraction]:
     """Return what each text tells of; nothing of a text that cannot be read, since it is to be stored anyway."""
     return await asyncio.get_running_loop().run_in_executor(_THREAD, _read, sources)
 
@@ -41,16 +41,16 @@ def _rules() -> RulesReader:
     return RulesReader()
 
 
-def _read(sources: Sequence[Source]) -> list[Reading]:
-    codes = [code for source in sources for code in _each(_take_code, [source], ("", Reading()))]
+def _read(sources: Sequence[SourceText]) -> list[TextExtraction]:
+    codes = [code for source in sources for code in _each(_take_code, [source], ("", TextExtraction()))]
     prose = [replace(source, text=rest) for source, (rest, _) in zip(sources, codes, strict=True)]
-    readings = _each(_rules().read, prose, Reading())
+    readings = _each(_rules().read, prose, TextExtraction())
     for reading, (_, code) in zip(readings, codes, strict=True):
         reading.add(code)
     return readings
 
 
-def _each[R](read: Callable[[Sequence[Source]], list[R]], sources: Sequence[Source], nothing: R) -> list[R]:
+def _each[R](read: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[SourceText], nothing: R) -> list[R]:
     """Read texts together; if that fails, each by itself, so that one does not cost the others what they tell of."""
     try:
         return read(sources)
@@ -62,12 +62,12 @@ def _each[R](read: Callable[[Sequence[Source]], list[R]], sources: Sequence[Sour
         return [deepcopy(nothing)]
 
 
-def _take_code(sources: Sequence[Source]) -> list[tuple[str, Reading]]:
+def _take_code(sources: Sequence[SourceText]) -> list[tuple[str, TextExtraction]]:
     """Return the prose of each text, blanks where its code is, and what its code tells of."""
     return [_whole(source) or _quoted(source) for source in sources]
 
 
-def _whole(source: Source) -> tuple[str, Reading] | None:
+def _whole(source: SourceText) -> tuple[str, TextExtraction] | None:
     if not source.may_be_code:
         return None
     code = read_code(source.text, path=source.path)
@@ -83,8 +83,8 @@ def _whole(source: Source) -> tuple[str, Reading] | None:
     return "", tell(code, "code", 0, source.name, whole=True)
 
 
-def _quoted(source: Source) -> tuple[str, Reading]:
-    reading, spans = Reading(), []
+def _quoted(source: SourceText) -> tuple[str, TextExtraction]:
+    reading, spans = TextExtraction(), []
     for number, fence in enumerate(fences(source.text) if "```" in source.text or "~~~" in source.text else ()):
         spans.append(fence.span)
         text = source.text[fence.code.start : fence.code.end]
@@ -101,7 +101,7 @@ def _quoted(source: Source) -> tuple[str, Reading]:
     return without(source.text, spans) if spans else source.text, reading
 
 
-def _commits(source: Source) -> list[Commit]:
+def _commits(source: SourceText) -> list[Commit]:
     """Return the commits of a text; somebody who speaks speaks of none, unless the item is one: that is its author."""
     if source.speaker is not None and not source.is_commit:
         return []

@@ -21,7 +21,7 @@ def item_key(source_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class ExtractedEntity:
     """Something that the text names.
 
     ``kind`` is its subtype as far as its form tells (``file``, ``url``); None: whatever is known by this name, else
@@ -42,7 +42,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class ExtractedEvent:
     """Something that the text says. A statement is a whole sentence, and gets a vector of its own.
 
     ``at`` is when it happened, where the text says so.
@@ -64,7 +64,7 @@ STATEMENT = "statement"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ExtractedRelation:
     """A relation between two keys. ``rule`` names what found it, and ends up in the edge's ``created_by``."""
 
     source: str
@@ -76,7 +76,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Asserted:
+class AttributeClaim:
     """What a statement says that an attribute of something is now: a newer one may replace it.
 
     It is of ``whose`` (the key of an end; None: of nobody who is named) and what is theirs, ``of`` (``car``, ``staging
@@ -98,13 +98,13 @@ class Asserted:
 
 
 @dataclass(slots=True)
-class Reading:
+class TextExtraction:
     """All that was read in one text, and who has read it. Spans are characters of that text."""
 
-    things: list[Thing] = field(default_factory=list)
-    happenings: list[Happening] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    asserted: list[Asserted] = field(default_factory=list)
+    things: list[ExtractedEntity] = field(default_factory=list)
+    happenings: list[ExtractedEvent] = field(default_factory=list)
+    links: list[ExtractedRelation] = field(default_factory=list)
+    asserted: list[AttributeClaim] = field(default_factory=list)
     by: str = "rules"
 
     def ends(self) -> set[str]:
@@ -112,7 +112,7 @@ class Reading:
         ends = {end for link in self.links for end in (link.source, link.target)}
         return ends | {said.whose for said in self.asserted if said.whose}
 
-    def add(self, other: Reading) -> None:
+    def add(self, other: TextExtraction) -> None:
         """Take in what another part of the text tells of; its keys are others than those here."""
         self.things += other.things
         self.happenings += other.happenings
@@ -121,7 +121,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A text to be read, with what has to be known of it: who speaks, when (UTC), what it is called, its path.
 
     ``may_be_code``: it is a program's, if it can be read as one; ``only_by_name``: nothing says so but its name, which

@@ -17,15 +17,15 @@ from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.secrets.request_scan import require_no_secret
 from vicw_shared.clock import now
 from vicw_shared.http import refusals, tenant_of
-from vicw_shared.identity.merge import Decision
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.wire.entities import (
-    CandidatePage,
-    CandidateQuery,
     Entity,
     EntityPage,
     EntityQuery,
     IdentifyRequest,
     IdentityChange,
+    MergeCandidatePage,
+    MergeCandidateQuery,
     MergeRequest,
     RenameRequest,
     SplitRequest,
@@ -55,7 +55,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     @router.get(
         "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things may be one?"
     )
-    async def get_candidates(http: Request, asked: Annotated[CandidateQuery, Query()]) -> CandidatePage:
+    async def get_candidates(http: Request, asked: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
         settings = ports().settings
         threshold = asked.threshold if asked.threshold is not None else settings.candidate_threshold
         compared = Compared(tuple(asked.context), asked.subtype, threshold, settings.candidate_names)
@@ -73,7 +73,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Two things are one")
     async def post_merge(request: MergeRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
-        decision = Decision(tenant, now(), ports().registry)
+        decision = MergeDecision(tenant, now(), ports().registry)
         changed = await merge(ports().graph, decision, entity, request.into.lower())
         return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
 
@@ -83,13 +83,13 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     async def post_split(request: SplitRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         other = request.apart_from.lower() if request.apart_from is not None else None
-        changed = await split(ports().graph, Decision(tenant, now(), ports().registry), entity, other)
+        changed = await split(ports().graph, MergeDecision(tenant, now(), ports().registry), entity, other)
         return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
 
     @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Which person is a user?")
     async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
         tenant, user = tenant_of(http), request.user.lower()
-        decision = Decision(tenant, now(), ports().registry)
+        decision = MergeDecision(tenant, now(), ports().registry)
         changed = await identify(ports().graph, decision, user, request.person.lower(), holds=request.holds)
         return IdentityChange(entity=await show(ports().graph, tenant, user), changed=changed)
 

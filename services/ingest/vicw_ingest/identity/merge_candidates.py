@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.identity.entities import reference
-from vicw_shared.identity.pairs import Alike, names_of, pairs_among
+from vicw_shared.identity.pairs import SimilarPair, names_of, pairs_among
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold
-from vicw_shared.wire.entities import Candidate, CandidatePage
+from vicw_shared.wire.entities import MergeCandidate, MergeCandidatePage
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Compared:
     names: int
 
 
-async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: int) -> CandidatePage:
+async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: int) -> MergeCandidatePage:
     """Return the pairs of things most alike. The names of what was merged count as those of what stands for it."""
     nodes, complete = await _read(graph, tenant, compared)
     pairs = await pairs_among(graph, tenant, nodes, compared.threshold)
-    return CandidatePage(candidates=tuple(map(_shown, pairs[:limit])), examined=len(nodes), complete=complete)
+    return MergeCandidatePage(candidates=tuple(map(_shown, pairs[:limit])), examined=len(nodes), complete=complete)
 
 
 async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[Sequence[Node], bool]:
@@ -42,6 +42,6 @@ async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[Seq
     return found, True
 
 
-def _shown(pair: Alike) -> Candidate:
+def _shown(pair: SimilarPair) -> MergeCandidate:
     one, other = sorted(pair.things, key=lambda node: (node.created_at, node.uid), reverse=True)
-    return Candidate(entity=reference(one), other=reference(other), score=pair.score, reason=pair.reason)
+    return MergeCandidate(entity=reference(one), other=reference(other), score=pair.score, reason=pair.reason)

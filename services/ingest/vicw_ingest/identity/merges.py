@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from vicw_ingest.identity.requested_entities import thing_of, things
-from vicw_shared.errors import ConflictError
-from vicw_shared.identity.merge import LOCK, Decision, join, merged_into, part
+from vicw_shared.errors import StateConflictError
+from vicw_shared.identity.merge import LOCK, MergeDecision, join, merged_into, part
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction
 
 
-async def merge(graph: GraphStore, decision: Decision, entity: str, into: str) -> bool:
+async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: str) -> bool:
     """Make ``into`` stand for ``entity``; return False if a person has said so already.
 
     Raises InvalidInputError for what is no named thing of the tenant, for two of different labels and for one and the
@@ -23,7 +23,7 @@ async def merge(graph: GraphStore, decision: Decision, entity: str, into: str) -
     return await graph.write(decision.tenant, LOCK, work)
 
 
-async def split(graph: GraphStore, decision: Decision, entity: str, apart_from: str | None = None) -> bool:
+async def split(graph: GraphStore, decision: MergeDecision, entity: str, apart_from: str | None = None) -> bool:
     """Undo the merge of ``entity``, and remember that the two are not one; return False if that was known.
 
     Raises InvalidInputError as ``merge`` does, ConflictError for one that is not merged, or into another thing.
@@ -42,5 +42,5 @@ async def split(graph: GraphStore, decision: Decision, entity: str, apart_from: 
 async def _standing_for(transaction: GraphTransaction, source: Node) -> Node:
     merged = await merged_into(transaction, source.uid)
     if merged is None:
-        raise ConflictError(f"entity: {source.name!r} is not merged. Name what it is not in `apart_from`")
+        raise StateConflictError(f"entity: {source.name!r} is not merged. Name what it is not in `apart_from`")
     return (await transaction.nodes([merged.target]))[merged.target]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_ingest.identity.requested_entities import require_thing
-from vicw_shared.errors import ConflictError, FieldProblem, InvalidInputError
+from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
@@ -35,7 +35,7 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
         # What filters look at repeats the name: it follows through the outbox.
         told = await transaction.edges([uid], sorted(IN_PAYLOAD), Direction.IN)
         if len(told) > MOST_RENEWED:
-            raise ConflictError(
+            raise StateConflictError(
                 f"{node.name!r} is named by {len(told)} items, over {MOST_RENEWED}. Merge it into a thing of that name"
             )
         await transaction.put_nodes([_renamed(node, name)])
@@ -49,5 +49,5 @@ def _renamed(node: Node, name: str) -> Node:
     before = {fold(alias): alias for alias in (*node.aliases, node.name)}
     before.pop(fold(name), None)
     if len(before) > MOST_ALIASES:
-        raise ConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
+        raise StateConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
     return replace(node, name=name, title=name, aliases=tuple(before.values()))

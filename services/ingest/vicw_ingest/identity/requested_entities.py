@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vicw_shared.errors import FieldProblem, InvalidInputError, NotFoundError
+from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
 from vicw_shared.model import Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphTransaction
@@ -31,7 +31,7 @@ def thing_of(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
 def require_thing(node: Node | None, uid: str) -> Node:
     """Return a thing that an address names. Raises NotFoundError."""
     if node is None or not is_named_thing(node):
-        raise NotFoundError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
+        raise MissingRecordError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
     return node
 
 

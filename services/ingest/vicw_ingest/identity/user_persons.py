@@ -5,9 +5,9 @@ from __future__ import annotations
 from vicw_ingest.identity.requested_entities import thing_of, things
 from vicw_ingest.identity.users import USER
 from vicw_shared.canonical import DISTINCT_FROM
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.identity.merge import Decision
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
@@ -17,7 +17,7 @@ from vicw_shared.uids import is_uid
 _BY = "caller"
 
 
-async def identify(graph: GraphStore, decision: Decision, user: str, person: str, *, holds: bool = True) -> bool:
+async def identify(graph: GraphStore, decision: MergeDecision, user: str, person: str, *, holds: bool = True) -> bool:
     """Say that a user is a person, or, unless it ``holds``, that he is not; return False if that was known.
 
     Several users may be one person, and one account several people's. That he is not outlives whatever items say of
@@ -48,9 +48,9 @@ async def identify(graph: GraphStore, decision: Decision, user: str, person: str
     return await graph.write(decision.tenant, known.context if known is not None else "", work)
 
 
-def _decided(edge_type: str, user: str, person: str, decision: Decision) -> Edge:
+def _decided(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:
     # Apart from what items say of the two: what nothing says any more is taken back without this.
-    return Ties(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, told_by=_BY)
+    return EdgeFactory(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, told_by=_BY)
 
 
 async def _between(transaction: GraphTransaction, edge_type: str, user: str, person: str) -> list[Edge]:

@@ -19,7 +19,7 @@ _RETRY_AFTER_SECONDS = 10
 
 
 @dataclass(slots=True)
-class _Look:
+class _BacklogReading:
     """What waited at an instant of the monotonic clock."""
 
     waiting: int = 0
@@ -36,7 +36,7 @@ class Pressure:
     outbox: Outbox
     most: int
     most_of_tenant: int
-    _looks: dict[str | None, _Look] = field(default_factory=dict)
+    _looks: dict[str | None, _BacklogReading] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outbox: Outbox, settings: IngestSettings) -> Pressure:
@@ -61,7 +61,7 @@ class Pressure:
 
     async def _waiting(self, tenant: str | None) -> int:
         """Return what waits, of a tenant or of all."""
-        look = self._looks[tenant] = self._looks.pop(tenant, _Look())  # who asked last is forgotten last
+        look = self._looks[tenant] = self._looks.pop(tenant, _BacklogReading())  # who asked last is forgotten last
         if len(self._looks) > _MOST_LOOKS:
             del self._looks[next(iter(self._looks))]
         instant = time.monotonic()

@@ -19,9 +19,9 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.index.leases import Claim, Lease
+from vicw_ingest.index.leases import ClaimedEntries, Lease
 from vicw_ingest.index.points import PointMaker
-from vicw_ingest.knowledge.bridges.builder import Bridges
+from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import Fresh
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import UnavailableError, VicwError
@@ -29,7 +29,7 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.payload import payload_of
 from vicw_shared.points import light_point
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
-from vicw_shared.telemetry.spans import Kind, door, trace_headers
+from vicw_shared.telemetry.spans import SpanRole, door, trace_headers
 
 _log = structlog.get_logger()
 _UNDER_WAY = 2
@@ -80,7 +80,7 @@ class Indexer:
     lease_seconds: float = 30.0
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
-    bridges: Bridges | None = None
+    bridges: BridgeBuilder | None = None
     _waiters: deque[_Waiter] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -192,14 +192,14 @@ class Indexer:
                 FAILING.set(backlog.failing)
                 DEAD.set(backlog.dead)
 
-    async def _claim(self) -> Claim:
+    async def _claim(self) -> ClaimedEntries:
         with indexing("claim"):
             since = time.monotonic()
             points, trace = await self._claim_wanted()
             if not points and self.everything:
                 since = time.monotonic()
                 points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
-        return Claim(points, since, trace)
+        return ClaimedEntries(points, since, trace)
 
     async def _claim_wanted(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
         """Claim a batch of what is waited for, an equal share for each of the next few who wait.
@@ -227,12 +227,12 @@ class Indexer:
             points += claimed
         return points, trace
 
-    async def _index(self, claim: Claim) -> int:
+    async def _index(self, claim: ClaimedEntries) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
-        with door("index.batch", Kind.INTERNAL, claim.trace):
+        with door("index.batch", SpanRole.INTERNAL, claim.trace):
             return await self._work_off(claim)
 
-    async def _work_off(self, claim: Claim) -> int:
+    async def _work_off(self, claim: ClaimedEntries) -> int:
         lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
             async with lease.kept():

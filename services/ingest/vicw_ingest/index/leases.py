@@ -13,7 +13,7 @@ from vicw_shared.ports import Outbox, PendingPoint
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedEntries:
     """Entries that are held since an instant of the monotonic clock, taken before they were asked for.
 
     ``trace`` is that of the first who waits for some of them, if any does.
@@ -27,7 +27,7 @@ class Claim:
 class Lease:
     """A claim that is renewed while its holder works, however slow the model is."""
 
-    def __init__(self, outbox: Outbox, claim: Claim, seconds: float) -> None:
+    def __init__(self, outbox: Outbox, claim: ClaimedEntries, seconds: float) -> None:
         self.points = list(claim.points)
         self._outbox = outbox
         self._seconds = seconds

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_ingest.knowledge.pages import INDEXES, stem_of
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
@@ -26,7 +26,7 @@ fold = lru_cache(100_000)(fold_anew)  # the names of a folder are the same in ea
 
 
 @dataclass(slots=True)
-class Entry:
+class PageEntry:
     """A page of the folder: its node, and what that remembers. ``fresh``: it is being filed."""
 
     node: Node
@@ -49,15 +49,15 @@ class Catalogue:
     """All of one folder: pages by their paths, and the folder nodes by theirs."""
 
     folder: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[PageEntry] = field(default_factory=list)
     folders: dict[str, Node] = field(default_factory=dict)
-    _paths: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
-    _names: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
-    _titles: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
-    _tails: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    _paths: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
+    _names: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
+    _titles: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
+    _tails: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _places: set[str] = field(default_factory=set)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: PageEntry) -> None:
         """Add a page: links may lead to it."""
         self.entries.append(entry)
         path = entry.path
@@ -84,7 +84,7 @@ class Catalogue:
         """Paths of the folders that have pages, themselves or further down; the folder itself is not among them."""
         return self._places
 
-    def meant(self, link: Link, page: Entry) -> list[Entry]:
+    def meant(self, link: PageLink, page: PageEntry) -> list[PageEntry]:
         """Return the pages that a link of ``page`` may mean: one, several that are called so, or none."""
         if not link.target:
             return [page]
@@ -95,12 +95,12 @@ class Catalogue:
                 return near if len(near) == 1 else found
         return []
 
-    def place_meant(self, link: Link, page: Entry) -> str | None:
+    def place_meant(self, link: PageLink, page: PageEntry) -> str | None:
         """Return the path of the folder that a path means, or None."""
         path = _joined(page.parent, link.target)
         return path if path is not None and (path == "" or path in self._places) else None
 
-    def _levels(self, link: Link, page: Entry) -> Iterator[Sequence[Entry]]:
+    def _levels(self, link: PageLink, page: PageEntry) -> Iterator[Sequence[PageEntry]]:
         """Yield the pages that a link may mean, the surest way first; a later way counts if no earlier finds any."""
         if link.kind is LinkKind.IMPORT:
             yield from self._modules(link.target, page)
@@ -115,7 +115,7 @@ class Catalogue:
             yield self._names.get(fold(link.target), ())
             yield self._titles.get(fold(link.target), ())
 
-    def _modules(self, module: str, page: Entry) -> Iterator[Sequence[Entry]]:
+    def _modules(self, module: str, page: PageEntry) -> Iterator[Sequence[PageEntry]]:
         if module.startswith("/"):  # what a relative import means
             yield [e for e in self._paths.get(fold(module[1:]), ()) if e.node.subtype == FILE]
             return
@@ -155,7 +155,7 @@ def _take(catalogue: Catalogue, nodes: Iterable[Node]) -> list[str]:
     nodes = [node for node in nodes if node.retired_at is None and node.metadata.get("folder") == catalogue.folder]
     for node in sorted(nodes, key=lambda node: str(node.metadata["path"])):
         if node.subtype in {PAGE, FILE}:
-            catalogue.add(Entry(node, PageRecord.of(node)))
+            catalogue.add(PageEntry(node, PageRecord.of(node)))
     found = _live_folders({node.uid: node for node in nodes if node.uid not in known})
     catalogue.folders |= found
     return [node.uid for node in found.values()]
@@ -188,6 +188,6 @@ def _tails(path: str) -> list[str]:
     return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
-def _first_looked_at(page: Entry, name: str) -> set[str]:
+def _first_looked_at(page: PageEntry, name: str) -> set[str]:
     """Return where a module of one word is looked for: beside the file that needs it, and where sources begin."""
     return {fold(f"{place}/{name}".lstrip("/")) for place in (page.parent, "", "src", "lib")}

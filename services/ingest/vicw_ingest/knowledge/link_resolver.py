@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from vicw_ingest.knowledge.catalogue import Catalogue, Entry
-from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry
+from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_shared.anchors import slug
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
@@ -26,7 +26,7 @@ class External:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LinkTarget:
     """Where a link leads, by which type of edge, and what is wrong with it."""
 
     type: str
@@ -35,7 +35,7 @@ class Step:
     external: External | None = None
 
 
-class Leading:
+class LinkResolver:
     """Follows the links of one folder."""
 
     types = ("LINKS_TO", "REFERENCES", "DEPENDS_ON")
@@ -47,58 +47,58 @@ class Leading:
         self._symbols = symbols
 
     @staticmethod
-    def names_of_code(entry: Entry) -> Iterator[str]:
+    def names_of_code(entry: PageEntry) -> Iterator[str]:
         """Yield the names in a page that code may define."""
         return (link.target for link in entry.record.links if link.kind is LinkKind.CODE)
 
-    def follow(self) -> list[list[Step]]:
+    def follow(self) -> list[list[LinkTarget]]:
         """Return where the links of each page of the folder lead."""
         return [[self.step(link, entry) for link in entry.record.links] for entry in self._catalogue.entries]
 
-    def step(self, link: Link, page: Entry) -> Step:
+    def step(self, link: PageLink, page: PageEntry) -> LinkTarget:
         """Return where a link of ``page`` leads."""
         if link.kind is LinkKind.URL:
             return self._outside("REFERENCES", link.target, "url")
         found = self._catalogue.meant(link, page)
         if link.kind is LinkKind.CODE:
             uid = found[0].node.uid if len(found) == 1 else self._symbols.get(fold(link.target))
-            return Step("REFERENCES", uid)
+            return LinkTarget("REFERENCES", uid)
         if link.kind is LinkKind.IMPORT:
             return self._imported(link, found)
         if len(found) > 1:
             paths = tuple(sorted(entry.path for entry in found))[:_MOST_CANDIDATES]
-            return Step("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
+            return LinkTarget("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
         return self._into(found[0], link) if found else self._place(link, page)
 
-    def _place(self, link: Link, page: Entry) -> Step:
+    def _place(self, link: PageLink, page: PageEntry) -> LinkTarget:
         place = self._catalogue.place_meant(link, page) if link.kind is LinkKind.PATH else None
         if place is None:
-            return Step("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
-        return Step("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
+            return LinkTarget("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
+        return LinkTarget("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
 
-    def _into(self, target: Entry, link: Link) -> Step:
+    def _into(self, target: PageEntry, link: PageLink) -> LinkTarget:
         if target.node.subtype == FILE:
-            return Step("REFERENCES", target.node.uid)
+            return LinkTarget("REFERENCES", target.node.uid)
         if link.heading is None:
-            return Step("LINKS_TO", target.node.uid)
+            return LinkTarget("LINKS_TO", target.node.uid)
         wanted, anchor = fold(link.heading), slug(link.heading)
         for place, (known, title) in enumerate(target.record.anchors):
             if wanted in {fold(title), known} or anchor == known:
                 is_title = place == 0 and title == target.node.name
-                return Step("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))
-        return Step("LINKS_TO", target.node.uid, problem=_problem(LinkFault.HEADING, link))
+                return LinkTarget("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))
+        return LinkTarget("LINKS_TO", target.node.uid, problem=_problem(LinkFault.HEADING, link))
 
-    def _imported(self, link: Link, found: list[Entry]) -> Step:
+    def _imported(self, link: PageLink, found: list[PageEntry]) -> LinkTarget:
         if len(found) == 1:
-            return Step("DEPENDS_ON", found[0].node.uid)
+            return LinkTarget("DEPENDS_ON", found[0].node.uid)
         if link.target.startswith("/"):
-            return Step("DEPENDS_ON")
+            return LinkTarget("DEPENDS_ON")
         return self._outside("DEPENDS_ON", link.target, "module")
 
-    def _outside(self, edge_type: str, name: str, subtype: str) -> Step:
+    def _outside(self, edge_type: str, name: str, subtype: str) -> LinkTarget:
         uid = named_uid(self._root.tenant, self._root.context, subtype, name)
-        return Step(edge_type, uid, external=External(name, subtype))
+        return LinkTarget(edge_type, uid, external=External(name, subtype))
 
 
-def _problem(fault: LinkFault, link: Link, candidates: tuple[str, ...] = ()) -> LinkProblem:
+def _problem(fault: LinkFault, link: PageLink, candidates: tuple[str, ...] = ()) -> LinkProblem:
     return LinkProblem(fault=fault, target=link.said, line=link.line, candidates=candidates)

@@ -19,7 +19,7 @@ class LinkKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A link; ``target`` is empty for one inside its own page. ``line`` counts from 1; an import has none (0)."""
 
     kind: LinkKind

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_shared.anchors import Unique, slug
 
 _WIKI = re.compile(r"\[\[(?P<inner>[^\[\]\n]{1,400})\]\]")
@@ -44,7 +44,7 @@ class Outline:
     """What a page is made of. ``summary`` is its first paragraph."""
 
     headings: tuple[Heading, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[PageLink, ...] = ()
     summary: str | None = None
 
 
@@ -53,7 +53,7 @@ def outline(text: str) -> Outline:
     starts = _line_starts(text)
     anchors = Unique()
     headings: list[Heading] = []
-    links: list[Link] = []
+    links: list[PageLink] = []
     summary: str | None = None
     level = 0
     for token in _parser().parse(text):
@@ -106,7 +106,7 @@ def _plain(token: Token) -> str:
     return " ".join("".join(parts).split())
 
 
-def _links(token: Token, line: int) -> Iterator[Link]:
+def _links(token: Token, line: int) -> Iterator[PageLink]:
     inside = False
     for child in token.children or ():
         if child.type in {"softbreak", "hardbreak"}:
@@ -120,20 +120,20 @@ def _links(token: Token, line: int) -> Iterator[Link]:
         elif child.type == "link_close":
             inside = False
         elif child.type == "text" and not inside:
-            yield from (Link(LinkKind.URL, match[0], line) for match in _URL.finditer(child.content))
+            yield from (PageLink(LinkKind.URL, match[0], line) for match in _URL.finditer(child.content))
         elif child.type == "code_inline" and _CODE.fullmatch(child.content) and _LIKE_CODE.search(child.content):
-            yield Link(LinkKind.CODE, child.content.removesuffix("()"), line)
+            yield PageLink(LinkKind.CODE, child.content.removesuffix("()"), line)
 
 
-def _wiki_link(inner: str, line: int) -> Link:
+def _wiki_link(inner: str, line: int) -> PageLink:
     target, _, heading = inner.partition("|")[0].partition("#")
-    return Link(LinkKind.WIKI, target.strip(), line, heading.rpartition("#")[2].strip() or None)
+    return PageLink(LinkKind.WIKI, target.strip(), line, heading.rpartition("#")[2].strip() or None)
 
 
-def _link(href: str, line: int) -> Link | None:
+def _link(href: str, line: int) -> PageLink | None:
     if href.lower().startswith(("http://", "https://")):
-        return Link(LinkKind.URL, href, line)
+        return PageLink(LinkKind.URL, href, line)
     if _SCHEME.match(href) or href.startswith("//") or not href:
         return None
     path, _, heading = href.partition("#")
-    return Link(LinkKind.PATH, unquote(path.partition("?")[0]), line, unquote(heading) or None)
+    return PageLink(LinkKind.PATH, unquote(path.partition("?")[0]), line, unquote(heading) or None)

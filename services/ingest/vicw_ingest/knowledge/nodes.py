@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 
 from vicw_ingest.knowledge.link_resolver import External
 from vicw_ingest.knowledge.markdown import Heading
-from vicw_ingest.knowledge.pages import INDEXES, Page, stem_of
+from vicw_ingest.knowledge.pages import INDEXES, KnowledgePage, stem_of
 from vicw_ingest.knowledge.record import PageRecord
-from vicw_shared.edge_factory import Ties
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.knowledge import (
     FOLDER,
@@ -26,7 +26,7 @@ from vicw_shared.model.knowledge import (
 _NAME_CHARS = 512
 
 
-def page_node(page: Page, item: Node, now: datetime, before: Node | None = None) -> Node:
+def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | None = None) -> Node:
     """Return the node of a page, which was ``before`` what it is now; it keeps its creation."""
     record = PageRecord(
         folder=page.folder,
@@ -60,7 +60,7 @@ def page_node(page: Page, item: Node, now: datetime, before: Node | None = None)
     )
 
 
-def _called(page: Page) -> tuple[str, ...]:
+def _called(page: KnowledgePage) -> tuple[str, ...]:
     """Return what else a page is called in texts: its aliases, its ids, its path, its file."""
     names = [*page.aliases, *page.subjects.keys, page.path, str(PurePosixPath(page.path).with_suffix(""))]
     if page.kind == PAGE and stem_of(page.path) not in INDEXES:
@@ -68,7 +68,7 @@ def _called(page: Page) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if name != page.title)
 
 
-def section_nodes(page: Page, node: Node, now: datetime) -> list[tuple[Heading, Node]]:
+def section_nodes(page: KnowledgePage, node: Node, now: datetime) -> list[tuple[Heading, Node]]:
     """Return a page's sections: its headings, but for one that is its title."""
     headings: Sequence[Heading] = page.headings
     if headings and headings[0].title == page.title:
@@ -137,4 +137,4 @@ def edge_of(
     item: str | None = None,
 ) -> Edge:
     """Return an edge, told by an item or by none."""
-    return Ties(registry, now).edge(edge_type, source, target, by=by, item=item, told_by=item or "")
+    return EdgeFactory(registry, now).edge(edge_type, source, target, by=by, item=item, told_by=item or "")

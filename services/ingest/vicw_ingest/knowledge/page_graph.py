@@ -13,10 +13,10 @@ from datetime import datetime
 from itertools import accumulate
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.knowledge.catalogue import Catalogue, Entry, load
-from vicw_ingest.knowledge.link_resolver import External, Leading, Step
+from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry, load
+from vicw_ingest.knowledge.link_resolver import External, LinkResolver, LinkTarget
 from vicw_ingest.knowledge.nodes import edge_of, external_node, folder_node, page_node, section_nodes
-from vicw_ingest.knowledge.pages import Page
+from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
@@ -33,7 +33,7 @@ _SYMBOLS = frozenset(SymbolKind)
 class Filed:
     """A page that is new or has changed, with its item and the item's passages."""
 
-    page: Page
+    page: KnowledgePage
     item: Node
     chunks: Sequence[Node]
 
@@ -75,7 +75,7 @@ class Filing:
         found = await self.transaction.nodes(uids) if uids else {}
         return {uid: node for uid, node in found.items() if is_knowledge(node)}
 
-    def _page(self, filed: Filed, before: Mapping[str, Node]) -> Entry:
+    def _page(self, filed: Filed, before: Mapping[str, Node]) -> PageEntry:
         """Note a page's node and sections, and what is told by the page alone."""
         page, item = filed.page, filed.item
         node = page_node(page, item, self.now, before.get(page_uid(item.tenant, item.context, item.source_id or "")))
@@ -99,7 +99,7 @@ class Filing:
             self._tell("HAS_INDEX", home.uid, node.uid, item)
         if page.is_entry:
             self._tell("HAS_ENTRYPOINT", home.uid, node.uid, item)
-        return Entry(node, PageRecord.of(node), fresh=True)
+        return PageEntry(node, PageRecord.of(node), fresh=True)
 
     def _folders(self, catalogue: Catalogue) -> None:
         """Keep a node for each folder that has pages, one in the other, and for no other."""
@@ -117,7 +117,7 @@ class Filing:
             self._dropped.append(edge_of(self.registry, "CONTAINS", above.uid, node.uid, self.now, _BY))
 
     async def _link(self, catalogue: Catalogue) -> dict[str, tuple[LinkProblem, ...]]:
-        leading = Leading(catalogue, self.root, await self._symbols(catalogue))
+        leading = LinkResolver(catalogue, self.root, await self._symbols(catalogue))
         problems: dict[str, tuple[LinkProblem, ...]] = {}
         external: dict[str, External] = {}
         followed = await asyncio.to_thread(leading.follow)
@@ -131,7 +131,7 @@ class Filing:
                 self._note(external_node(uid, outside, self.root, self.now))
         return problems
 
-    def _lead(self, entry: Entry, steps: Sequence[Step], leading: Leading) -> None:
+    def _lead(self, entry: PageEntry, steps: Sequence[LinkTarget], leading: LinkResolver) -> None:
         """Note where a page's links lead, as far as that is news."""
         uids, record = tuple(step.uid for step in steps), entry.record
         wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
@@ -148,7 +148,7 @@ class Filing:
 
     async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
         """Return the uids of what code of the context defines, by the folded names that pages have for it."""
-        names = {fold(name) for entry in catalogue.entries for name in Leading.names_of_code(entry)}
+        names = {fold(name) for entry in catalogue.entries for name in LinkResolver.names_of_code(entry)}
         found = await self.transaction.named(sorted(names)) if names else {}
         symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in found.items()}
         uids = [node.uid for nodes in symbols.values() for node in nodes]

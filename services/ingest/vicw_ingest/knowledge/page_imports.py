@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_ingest.extraction.model import Reading
-from vicw_ingest.knowledge.links import Link, LinkKind
-from vicw_ingest.knowledge.pages import Page
+from vicw_ingest.extraction.model import TextExtraction
+from vicw_ingest.knowledge.links import LinkKind, PageLink
+from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_shared.model.knowledge import FILE
 
 _IMPORTS = "imports"
 
 
-def needing(page: Page, reading: Reading | None) -> Page:
+def needing(page: KnowledgePage, reading: TextExtraction | None) -> KnowledgePage:
     """Return the page with the imports of its code as links, and take these out of what was read in it.
 
     So are the paths that it links to: whether they are files of the folder is known when the page is filed.
@@ -29,5 +29,5 @@ def needing(page: Page, reading: Reading | None) -> Page:
     reading.links = [link for link in reading.links if link.target not in ends]
     modules = [thing for thing in reading.things if thing.key in ends]
     reading.things = [thing for thing in reading.things if thing.key not in ends]
-    links = (Link(LinkKind.IMPORT, f"/{thing.name}" if thing.kind == FILE else thing.name, 0) for thing in modules)
+    links = (PageLink(LinkKind.IMPORT, f"/{thing.name}" if thing.kind == FILE else thing.name, 0) for thing in modules)
     return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vicw_ingest.knowledge.catalogue import Catalogue, Entry, read
-from vicw_ingest.knowledge.link_resolver import Leading
+from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry, read
+from vicw_ingest.knowledge.link_resolver import LinkResolver
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore
 from vicw_shared.uids import context_uid
@@ -26,14 +26,14 @@ async def list_pages(graph: GraphStore, tenant: str, asked: KnowledgeQuery) -> K
     )
 
 
-def _mark(entry: Entry) -> str:
+def _mark(entry: PageEntry) -> str:
     """Return what puts a page in its place: its path, and its id where two say that they are the same file."""
     return f"{entry.path}\t{entry.record.id}"
 
 
-def _known(entry: Entry, catalogue: Catalogue, root: Node) -> KnownPage:
+def _known(entry: PageEntry, catalogue: Catalogue, root: Node) -> KnownPage:
     said = entry.record
-    leading = Leading(catalogue, root, {})
+    leading = LinkResolver(catalogue, root, {})
     steps = (leading.step(link, entry) for link in said.links)
     return KnownPage(
         id=said.id,

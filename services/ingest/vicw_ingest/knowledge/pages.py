@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
-from vicw_ingest.knowledge.links import Link
+from vicw_ingest.knowledge.links import PageLink
 from vicw_ingest.knowledge.markdown import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -27,7 +27,7 @@ _NOT_OF_PAGES = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_ste
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class KnowledgePage:
     """A page or a file of code, as it is in its folder.
 
     ``body`` is its text without front matter, ``sha256`` the digest of all of it. ``key`` is the id that its front
@@ -45,7 +45,7 @@ class Page:
     tags: tuple[str, ...] = ()
     summary: str | None = None
     headings: tuple[Heading, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[PageLink, ...] = ()
     subjects: Subjects = NOTHING
 
     @property
@@ -69,12 +69,12 @@ def stem_of(path: str) -> str:
     return fold(PurePosixPath(path).stem)
 
 
-def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, Page]]:
+def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
     """Return the request with the items that are stored of its pages, and its pages by their indexes.
 
     Raises InvalidInputError for pages that say what only other items can, or are made of too much.
     """
-    pages: dict[int, Page] = {}
+    pages: dict[int, KnowledgePage] = {}
     items = list(request.items)
     problems = [problem for n, item in enumerate(items) for problem in _problems(n, item, request)]
     if problems:
@@ -103,7 +103,7 @@ def _problems(number: int, item: Item, request: IngestRequest) -> Iterator[Field
         yield FieldProblem("flow_id", "is given although there are pages", "Send pages in a request of their own")
 
 
-def _too_much(number: int, page: Page, limits: LimitSettings) -> Iterator[FieldProblem]:
+def _too_much(number: int, page: KnowledgePage, limits: LimitSettings) -> Iterator[FieldProblem]:
     for what, count, most, setting in (
         ("headings", len(page.headings), limits.page_headings, "VICW_MAX_PAGE_HEADINGS"),
         ("links", len(page.links), limits.page_links, "VICW_MAX_PAGE_LINKS"),
@@ -113,7 +113,7 @@ def _too_much(number: int, page: Page, limits: LimitSettings) -> Iterator[FieldP
             yield FieldProblem(f"items[{number}].text", f"has {count} {what}, over the limit of {most}", fix)
 
 
-def _stored(item: Item, page: Page, limits: LimitSettings) -> Item:
+def _stored(item: Item, page: KnowledgePage, limits: LimitSettings) -> Item:
     return item.model_copy(
         update={
             "id": item.id or f"{page.folder}/{page.path}",
@@ -126,17 +126,17 @@ def _stored(item: Item, page: Page, limits: LimitSettings) -> Item:
     )
 
 
-def _page(item: Item, folder: str, path: str) -> Page:
+def _page(item: Item, folder: str, path: str) -> KnowledgePage:
     suffix = PurePosixPath(path).suffix.lower()
     kind = PAGE if suffix in _PROSE and not languages_of_path(path) else FILE
     digest = hashlib.sha256(item.text.encode()).hexdigest()
     if kind == FILE:
         subjects = subjects_of(item.name or "", (), (), path, "")
-        return Page(folder, path, kind, item.name or path, item.text, digest, subjects=subjects)
+        return KnowledgePage(folder, path, kind, item.name or path, item.text, digest, subjects=subjects)
     front, body = _apart(item.text)
     made = outline(body) if suffix in _MARKDOWN else outline("")
     title = item.name or front.title or _first_title(made.headings) or _title_of_path(folder, path)
-    return Page(
+    return KnowledgePage(
         folder,
         path,
         kind,
@@ -148,7 +148,7 @@ def _page(item: Item, folder: str, path: str) -> Page:
         tags=front.tags,
         summary=front.description or made.summary,
         headings=made.headings,
-        links=tuple(Link(link.kind, link.target, link.line + front.lines, link.heading) for link in made.links),
+        links=tuple(PageLink(link.kind, link.target, link.line + front.lines, link.heading) for link in made.links),
         subjects=subjects_of(title, front.aliases, (front.key,) if front.key else (), path, body),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from vicw_ingest.knowledge.links import Link
+from vicw_ingest.knowledge.links import PageLink
 from vicw_shared.model import Node
 
 
@@ -26,7 +26,7 @@ class PageRecord(BaseModel):
     key: str | None = None
     aliases: tuple[str, ...] = ()
     anchors: tuple[tuple[str, str], ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[PageLink, ...] = ()
     leads_to: tuple[str | None, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
     keys: tuple[str, ...] = ()

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.attribute_claims import is_claim
-from vicw_ingest.extraction.linking.model import Place
-from vicw_ingest.extraction.model import Reading
-from vicw_ingest.plan.builder import Materialiser, Plan
+from vicw_ingest.extraction.linking.model import ItemExtraction
+from vicw_ingest.extraction.model import TextExtraction
+from vicw_ingest.plan.builder import WritePlan, WritePlanBuilder
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
@@ -20,11 +20,11 @@ from vicw_shared.uids import context_uid
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
+class ExtractionCommit:
     """What a model told of an item, to be added once."""
 
     item: str
-    reading: Reading
+    reading: TextExtraction
     registry: EdgeRegistry
     now: datetime
     hub_edges: int
@@ -40,7 +40,7 @@ class Adding:
         if item is None or item.retired_at is not None:
             return False
         root = (await transaction.nodes([context_uid(item.tenant, item.context)])).popitem()[1]
-        materialiser = Materialiser(transaction, self.registry, self.now, root, self.hub_edges)
+        materialiser = WritePlanBuilder(transaction, self.registry, self.now, root, self.hub_edges)
         plan = await materialiser.add(await self._place(transaction, item))
         told = await transaction.told_by([item.uid])
         known = {_said(edge): edge for edge in told}
@@ -51,7 +51,7 @@ class Adding:
         await Supersession(transaction, self.registry, self.now).settle({node.uid for node in plan.nodes})
         return True
 
-    async def _place(self, transaction: GraphTransaction, item: Node) -> Place:
+    async def _place(self, transaction: GraphTransaction, item: Node) -> ItemExtraction:
         out = await transaction.edges([item.uid], ["EVIDENCED_BY", "ABOUT"], Direction.OUT)
         into = await transaction.edges([item.uid], ["INITIATED"], Direction.IN)
         ends = await transaction.nodes([*(edge.target for edge in out), *(edge.source for edge in into)])
@@ -59,7 +59,7 @@ class Adding:
         proven = await transaction.edges([chunk.uid for chunk in chunks], ["EVIDENCED_BY"], Direction.IN)
         told = await transaction.nodes(sorted({edge.source for edge in proven}))
         speakers = [ends[edge.source] for edge in into if edge.source in ends and edge.created_by == "ingest"]
-        return Place(
+        return ItemExtraction(
             item,
             sorted(chunks, key=lambda chunk: chunk.flow_step or 0),
             self.reading,
@@ -69,7 +69,7 @@ class Adding:
         )
 
 
-async def _told_again(transaction: GraphTransaction, plan: Plan, told: Sequence[Edge]) -> set[str]:
+async def _told_again(transaction: GraphTransaction, plan: WritePlan, told: Sequence[Edge]) -> set[str]:
     """Return the slots of a plan that only claims would have which are there under another attribute's name.
 
     A sentence that says one thing would stand for two, and be true until both are replaced.

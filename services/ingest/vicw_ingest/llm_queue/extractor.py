@@ -17,15 +17,15 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.extraction.llm.requests import Asker, ReadingError
-from vicw_ingest.extraction.model import Source
-from vicw_ingest.llm_queue.commit import Adding
+from vicw_ingest.extraction.llm.requests import ModelExtractor, ReadingError
+from vicw_ingest.extraction.model import SourceText
+from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.ports import Direction, LanguageModel, Store, UnreadItem
+from vicw_shared.ports import Direction, LanguageModel, PendingExtraction, Store
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
-from vicw_shared.telemetry.spans import Kind, door
+from vicw_shared.telemetry.spans import SpanRole, door
 
 _log = structlog.get_logger()
 _LEASE_SECONDS = 30.0
@@ -55,7 +55,7 @@ class Extractor:
     settings: LlmSettings
     most: int
     hub_edges: int
-    _asker: Asker = field(init=False)
+    _asker: ModelExtractor = field(init=False)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _under_way: set[asyncio.Task[None]] = field(default_factory=set)
     _pauses: int = 0
@@ -75,7 +75,7 @@ class Extractor:
         return cls(graph, model, registry, llm, limits.extracted, ingest.hub_edges)
 
     def __post_init__(self) -> None:
-        self._asker = Asker(self.model, self.registry, self.settings, self.most)
+        self._asker = ModelExtractor(self.model, self.registry, self.settings, self.most)
 
     async def wake(self) -> None:
         """Tell this extractor that there is work: it is the WorkQueue of a single process."""
@@ -159,7 +159,7 @@ class Extractor:
             elif await self._try(claimed[0]):
                 self._pauses = 0
 
-    async def _try(self, claimed: UnreadItem) -> bool:
+    async def _try(self, claimed: PendingExtraction) -> bool:
         """Read an item; wait a while and return False if the model, or the graph, is away."""
         try:
             await self._read(claimed)
@@ -175,13 +175,13 @@ class Extractor:
         level("a language model cannot be asked, will be tried again", error=str(error), pause_seconds=seconds)
         await asyncio.sleep(seconds)
 
-    async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[UnreadItem]:
+    async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         return await self.graph.unread.claim(limit, seconds=_LEASE_SECONDS, items=items)
 
-    async def _read(self, claimed: UnreadItem) -> None:
+    async def _read(self, claimed: PendingExtraction) -> None:
         """Read a claimed item. Raises what the model, or the graph, raises that cannot be reached; it is due again."""
         try:
-            with door("llm.item", Kind.INTERNAL, {}):
+            with door("llm.item", SpanRole.INTERNAL, {}):
                 async with self._held(claimed):
                     outcome = await self._work_off(claimed)
         except ReadingError as error:
@@ -193,7 +193,7 @@ class Extractor:
             raise
         READ.labels(outcome).inc()
 
-    async def _work_off(self, claimed: UnreadItem) -> str:
+    async def _work_off(self, claimed: PendingExtraction) -> str:
         found = await self.graph.nodes(claimed.tenant, [claimed.item])
         item = found.get(claimed.item)
         if item is None or item.retired_at is not None:
@@ -202,7 +202,7 @@ class Extractor:
         passages = await self._passages(item)
         last = claimed.tries + 1 >= self.settings.max_tries
         told = await self._asker.read(_source(item, passages), passages, in_part=last)
-        adding = Adding(item.uid, told.reading, self.registry, now(), self.hub_edges)
+        adding = ExtractionCommit(item.uid, told.reading, self.registry, now(), self.hub_edges)
         if not await self.graph.write(item.tenant, item.context, adding):
             return "outdated"
         if told.missing:
@@ -214,7 +214,7 @@ class Extractor:
         chunks = [proof.node for proof in proofs if proof.node.label is Label.CHUNK]
         return [chunk.text or "" for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0)]
 
-    async def _rest(self, claimed: UnreadItem, error: ReadingError) -> str:
+    async def _rest(self, claimed: PendingExtraction, error: ReadingError) -> str:
         told = f"{error.reason}: {error.detail}"
         if claimed.tries + 1 >= self.settings.max_tries:
             _log.error("a language model fails at a text, which is given up", item=claimed.item, error=told)
@@ -226,7 +226,7 @@ class Extractor:
         return "failed"
 
     @contextlib.asynccontextmanager
-    async def _held(self, claimed: UnreadItem) -> AsyncIterator[None]:
+    async def _held(self, claimed: PendingExtraction) -> AsyncIterator[None]:
         """Renew a claim in the background, however slow the model is."""
         task = asyncio.create_task(self._renew(claimed.item))
         try:
@@ -250,6 +250,6 @@ class Extractor:
                 DEAD.set(backlog.dead)
 
 
-def _source(item: Node, passages: Sequence[str]) -> Source:
+def _source(item: Node, passages: Sequence[str]) -> SourceText:
     at: datetime = item.timestamp or item.created_at
-    return Source("".join(passages), at, item.speaker, name=item.title)
+    return SourceText("".join(passages), at, item.speaker, name=item.title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_shared.ports import UnreadItems, WorkQueue
+from vicw_shared.ports import PendingExtractions, WorkQueue
 from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, IngestRequest, IngestResponse
 
 
@@ -40,7 +40,7 @@ async def finished(
     return response
 
 
-async def with_states(response: IngestResponse, tenant: str, unread: UnreadItems) -> IngestResponse:
+async def with_states(response: IngestResponse, tenant: str, unread: PendingExtractions) -> IngestResponse:
     """Return a response that says how far a language model is by now with what was pending."""
     pending = _pending(response)
     if not pending:

@@ -11,15 +11,15 @@ from prometheus_client import Counter
 from vicw_ingest.extraction.acyclic import ORDERED, misplaced
 from vicw_ingest.extraction.caller import End
 from vicw_ingest.extraction.linking.linker import Placing
-from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.extraction.linking.previous_turn import Preceding
-from vicw_ingest.extraction.model import Reading
+from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.identity.users import STATED_BY, USER, Users
 from vicw_ingest.plan.caller_extraction import Telling
-from vicw_ingest.plan.drafts import Draft, speaker_subtype
-from vicw_ingest.plan.named_entities import Naming
+from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
+from vicw_ingest.plan.named_entities import NamedEntities
 from vicw_ingest.plan.passages import passages_of, standing_on
-from vicw_shared.edge_factory import CALLER, Ties
+from vicw_shared.edge_factory import CALLER, EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
@@ -30,7 +30,7 @@ CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cann
 
 
 @dataclass(slots=True)
-class Plan:
+class WritePlan:
     """What a request adds: nodes and edges, what was made of each item, and which nodes it says new things of.
 
     What was ``made`` leaves statements out: they are an item's own sentences.
@@ -42,7 +42,7 @@ class Plan:
     described: set[str] = field(default_factory=set)
 
 
-class Materialiser:
+class WritePlanBuilder:
     """Builds the plan of one request."""
 
     def __init__(
@@ -55,10 +55,10 @@ class Materialiser:
     ) -> None:
         self._transaction = transaction
         self._root = root
-        self._ties = Ties(registry, now)
-        self._naming = Naming(transaction, now, root)
+        self._ties = EdgeFactory(registry, now)
+        self._naming = NamedEntities(transaction, now, root)
         self._telling = Telling(self._naming, self._ties, {})
-        self._plan = Plan()
+        self._plan = WritePlan()
         self._users = Users()
         self._placing = Placing(transaction, registry, now, root, hub_edges)
 
@@ -68,11 +68,11 @@ class Materialiser:
 
     async def plan(
         self,
-        drafts: Sequence[Draft],
+        drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
         ends: Mapping[str, End],
-        readings: Mapping[int, Reading],
-    ) -> Plan:
+        readings: Mapping[int, TextExtraction],
+    ) -> WritePlan:
         """Return the nodes and edges of all drafts.
 
         ``ends`` are the items that relations may name, ``readings`` what was read in some drafts, by their index.
@@ -85,7 +85,7 @@ class Materialiser:
             await self._add_item(draft, place)
         return await self._settled(places)
 
-    async def add(self, place: Place) -> Plan:
+    async def add(self, place: ItemExtraction) -> WritePlan:
         """Return the nodes and edges of what was read in an item that is stored already."""
         await self._placing.known.look_up((), [place.reading])
         self._show(await self._add_reading(place), place)
@@ -93,7 +93,7 @@ class Materialiser:
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
         return await self._settled([place])
 
-    async def _settled(self, places: Sequence[Place]) -> Plan:
+    async def _settled(self, places: Sequence[ItemExtraction]) -> WritePlan:
         standing = await self._naming.settle()
         self._plan.edges = standing.edges(self._plan.edges)
         self._plan.made = {index: standing.nodes(made) for index, made in self._plan.made.items()}
@@ -105,11 +105,11 @@ class Materialiser:
 
     async def _places(
         self,
-        drafts: Sequence[Draft],
+        drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
         about: Mapping[str, Node],
-        readings: Mapping[int, Reading],
-    ) -> list[Place]:
+        readings: Mapping[int, TextExtraction],
+    ) -> list[ItemExtraction]:
         """Return each item as it is stored: its passages, who speaks, to whom, of whom, and after what."""
         read = {nodes[draft.index].uid: readings[draft.index] for draft in drafts if draft.index in readings}
         preceding = Preceding(self._transaction, [nodes[draft.index] for draft in drafts])
@@ -120,10 +120,10 @@ class Materialiser:
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
         self._users = await Users.of(self._transaction, self._root, named)
         return [
-            Place(
+            ItemExtraction(
                 item := standing_on(nodes[draft.index], draft.passages),
                 passages_of(item, draft.passages, verbatim=draft.verbatim),
-                read.get(item.uid, Reading()),
+                read.get(item.uid, TextExtraction()),
                 speaker=self._speaking(draft),
                 addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
                 previous=before.get(item.uid),
@@ -132,7 +132,7 @@ class Materialiser:
             for draft in drafts
         ]
 
-    async def _add_item(self, draft: Draft, place: Place) -> None:
+    async def _add_item(self, draft: ItemDraft, place: ItemExtraction) -> None:
         item, chunks, whom = place.item, place.chunks, place.whom
         self._plan.nodes += [item, *chunks]
         made = self._plan.made[draft.index] = list(chunks)
@@ -156,7 +156,7 @@ class Materialiser:
         self._show(told, place)
         made += [*whom, *(node for node in told if not node.is_statement)]
 
-    def _show(self, told: Sequence[Node], place: Place) -> None:
+    def _show(self, told: Sequence[Node], place: ItemExtraction) -> None:
         """What a memory tells of is seen by those whom the memory is about."""
         events = [node for node in told if node.label is Label.EVENT]
         self._plan.edges += [
@@ -165,7 +165,7 @@ class Materialiser:
             for person in place.whom
         ]
 
-    def _speaking(self, draft: Draft) -> Node | None:
+    def _speaking(self, draft: ItemDraft) -> Node | None:
         """Return who says an item. Under a user's id nobody is taken for somebody of a longer name."""
         name = draft.item.speaker
         if name is None:
@@ -176,7 +176,7 @@ class Materialiser:
             self._placing.known.introduce(person)
         return self._speaker(name)
 
-    def _add_user(self, draft: Draft, place: Place) -> list[Node]:
+    def _add_user(self, draft: ItemDraft, place: ItemExtraction) -> list[Node]:
         if draft.item.user is None:
             return []
         user = self._naming.name(Label.ENTITY, USER, draft.item.user)
@@ -192,7 +192,7 @@ class Materialiser:
         node = self._placing.known.person(name, speaker_subtype(name))
         return self._naming.note(node)
 
-    async def _add_reading(self, place: Place) -> list[Node]:
+    async def _add_reading(self, place: ItemExtraction) -> list[Node]:
         placed = await self._placing.place(place)
         for node in (*placed.named, *placed.slots, *placed.events):
             self._naming.note(node)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_ingest.extraction.caller import SELF, End, ToldEdge, ToldNode, told_edges, told_nodes
-from vicw_ingest.plan.drafts import Draft
-from vicw_ingest.plan.named_entities import Naming
-from vicw_shared.edge_factory import CALLER, Ties, describing
+from vicw_ingest.plan.drafts import ItemDraft
+from vicw_ingest.plan.named_entities import NamedEntities
+from vicw_shared.edge_factory import CALLER, EdgeFactory, describing
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Lookups
@@ -18,7 +18,7 @@ from vicw_shared.wire.extraction import ToldEvent
 
 
 async def item_ends(
-    lookups: Lookups, drafts: Sequence[Draft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
+    lookups: Lookups, drafts: Sequence[ItemDraft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
 ) -> dict[str, End]:
     """Return what the items' relations may name by the id of an item: of this request or stored before."""
     ends = _ends(latest)
@@ -38,12 +38,12 @@ async def item_ends(
 class Telling:
     """Adds what callers tell; ``paths`` says where in the request each relation was told, by the edge's id."""
 
-    naming: Naming
-    ties: Ties
+    naming: NamedEntities
+    ties: EdgeFactory
     ends: Mapping[str, End]
     paths: dict[str, str] = field(default_factory=dict)
 
-    def of(self, draft: Draft, item: Node, chunks: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
+    def of(self, draft: ItemDraft, item: Node, chunks: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
         """Return the nodes and edges that the extraction of an item tells of; none where there is none."""
         extraction = draft.item.extraction
         if extraction is None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.model import Source
+from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.plan.chunking import cut
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
@@ -31,7 +31,7 @@ _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ItemDraft:
     """An item with what follows from itself alone. ``key`` is its natural key inside the context."""
 
     index: int
@@ -61,7 +61,7 @@ class Draft:
 
 def draft_items(
     request: IngestRequest, domain: str, chunk_chars: int, rests: Mapping[int, str] | None = None
-) -> list[Draft]:
+) -> list[ItemDraft]:
     """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
 
     ``rests`` are the texts of which only so much is kept, by their items' indexes.
@@ -84,10 +84,10 @@ def infer_domain(request: IngestRequest) -> str:
     return GENERAL
 
 
-def source_of(item: Item, domain: str, now: datetime) -> Source:
+def source_of(item: Item, domain: str, now: datetime) -> SourceText:
     """Return an item as the rules read it. ``domain`` is the canonical domain of the request."""
     commit = _authored(item) if item.timestamp is None else None
-    return Source(
+    return SourceText(
         item.text,
         item.timestamp or _date(commit) or now,
         item.speaker,
@@ -104,7 +104,9 @@ def speaker_subtype(speaker: str) -> str:
     return "agent" if speaker.casefold() in AGENTS else "person"
 
 
-def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None) -> Draft:
+def _draft(
+    index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None
+) -> ItemDraft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
     commit = _authored(item)
     timestamp = item.timestamp or _date(commit)
@@ -114,7 +116,7 @@ def _draft(index: int, item: Item, request: IngestRequest, domain: str, chunk_ch
     content_hash = _hash(item, flow_id, domain)
     if rest is not None:
         item = item.model_copy(update={"text": rest})
-    return Draft(
+    return ItemDraft(
         index=index,
         item=item,
         key=item.id if item.id is not None else f"anonymous:{uuid.uuid4()}",
@@ -190,7 +192,7 @@ def _hash(item: Item, flow_id: str | None, domain: str) -> str:
     return hashlib.sha256(canonical_json.encode()).hexdigest()
 
 
-def place(draft: Draft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
+def place(draft: ItemDraft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
     """Return the item's timestamp and whether it is inferred.
 
     An Event without one keeps that of its earlier version, else gets now. An Entity without one has none.

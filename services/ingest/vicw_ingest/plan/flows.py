@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from vicw_ingest.plan.drafts import Draft, place
-from vicw_ingest.plan.threads import Turn, joins
+from vicw_ingest.plan.drafts import ItemDraft, place
+from vicw_ingest.plan.threads import ThreadTurn, joins
 from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
@@ -21,18 +21,18 @@ _INFERRED = re.compile(r"thread-[0-9a-f]{12}")
 
 async def infer_flows(
     transaction: GraphTransaction,
-    drafts: Sequence[Draft],
+    drafts: Sequence[ItemDraft],
     latest: Mapping[str, Node],
     now: datetime,
     pause: timedelta,
-) -> list[Draft]:
+) -> list[ItemDraft]:
     """Return the drafts, with a flow for what somebody says in a chat whose caller gives none.
 
     A turn joins the thread that it goes on with, of those of the turns before it in its context, with no ``pause``
     between them; else it begins one. An update stays where it was.
     """
-    found: dict[int, Draft] = {}
-    told: list[Turn] = []
+    found: dict[int, ItemDraft] = {}
+    told: list[ThreadTurn] = []
     turns = sorted(_turns(drafts, latest, now), key=lambda entry: (entry[0], entry[1].index))
     before = await _before(transaction, [at for at, _ in turns], pause)
     for at, draft in turns:
@@ -40,14 +40,14 @@ async def infer_flows(
         if previous is not None and previous.flow_id is not None:
             thread: str | None = previous.flow_id
         else:
-            turn = Turn(None, draft.item.speaker, draft.item.text, at)
+            turn = ThreadTurn(None, draft.item.speaker, draft.item.text, at)
             thread = joins(turn, _session([*before[at], *told], at, pause)) or f"thread-{make_uid(draft.key)[-12:]}"
-        told.append(Turn(thread, draft.item.speaker, draft.item.text, at))
+        told.append(ThreadTurn(thread, draft.item.speaker, draft.item.text, at))
         found[draft.index] = replace(draft, flow_id=thread)
     return [found.get(draft.index, draft) for draft in drafts]
 
 
-def _turns(drafts: Sequence[Draft], latest: Mapping[str, Node], now: datetime) -> list[tuple[datetime, Draft]]:
+def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetime) -> list[tuple[datetime, ItemDraft]]:
     """Return what is said without a flow, with its time."""
     turns = []
     for draft in drafts:
@@ -60,7 +60,7 @@ def _turns(drafts: Sequence[Draft], latest: Mapping[str, Node], now: datetime) -
 
 async def _before(
     transaction: GraphTransaction, times: Sequence[datetime], pause: timedelta
-) -> dict[datetime, list[Turn]]:
+) -> dict[datetime, list[ThreadTurn]]:
     """Return what is stored before each of ascending times; most of what arrives is newer than all there is."""
     if not times:
         return {}
@@ -70,22 +70,22 @@ async def _before(
     return {at: await _stored(transaction, at, pause) for at in times}
 
 
-async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta) -> list[Turn]:
+async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta) -> list[ThreadTurn]:
     """Return the turns before a time that threads were inferred for, the latest last."""
     nodes = await transaction.latest((to_us(at), _LATEST, 0, 0), _TURNS)
     recent = [n for n in nodes if n.timestamp is not None and at - n.timestamp <= pause * _TURNS]
     mine = [n for n in recent if n.speaker is not None and _INFERRED.fullmatch(n.flow_id or "")]
     texts = await transaction.nodes([n.qdrant_id for n in mine if n.qdrant_id is not None])
     return [
-        Turn(n.flow_id, n.speaker, texts[n.qdrant_id].text or "", n.timestamp)
+        ThreadTurn(n.flow_id, n.speaker, texts[n.qdrant_id].text or "", n.timestamp)
         for n in reversed(mine)
         if n.qdrant_id in texts and n.timestamp is not None
     ]
 
 
-def _session(turns: Sequence[Turn], at: datetime, pause: timedelta) -> list[Turn]:
+def _session(turns: Sequence[ThreadTurn], at: datetime, pause: timedelta) -> list[ThreadTurn]:
     """Return the latest turns that no pause separates from a time."""
-    session: list[Turn] = []
+    session: list[ThreadTurn] = []
     for turn in sorted(turns, key=lambda turn: turn.at, reverse=True):
         if at - turn.at > pause or len(session) == _TURNS:
             break

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from vicw_ingest.extraction.linking.name_match import GUESSES
 from vicw_ingest.identity.canonical_names import StandIns, stand_ins
-from vicw_ingest.plan.drafts import Draft
+from vicw_ingest.plan.drafts import ItemDraft
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
@@ -18,7 +18,7 @@ from vicw_shared.uids import is_uid, named_uid
 _SUBJECTS = ("person", "user", "chat", "agent")
 
 
-class Naming:
+class NamedEntities:
     """Names things; ``nodes`` has them, and the events that texts tell of, by uid."""
 
     def __init__(self, transaction: GraphTransaction, now: datetime, root: Node) -> None:
@@ -65,7 +65,7 @@ class Naming:
             known = self.nodes[node.uid] = replace(known, subtype=node.subtype, source=node.source)
         return known
 
-    async def subjects(self, drafts: Sequence[Draft]) -> dict[str, Node]:
+    async def subjects(self, drafts: Sequence[ItemDraft]) -> dict[str, Node]:
         """Find whom ``about`` names: a uid, or the name of a person, user, chat or agent of the context.
 
         Raises InvalidInputError for the uid of nobody.
@@ -132,7 +132,7 @@ class Naming:
             )
 
 
-def _nobody(uid: str, drafts: Sequence[Draft]) -> Iterator[FieldProblem]:
+def _nobody(uid: str, drafts: Sequence[ItemDraft]) -> Iterator[FieldProblem]:
     for draft in drafts:
         for place, name in enumerate(draft.item.about):
             if name == uid:

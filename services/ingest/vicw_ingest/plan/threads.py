@@ -72,7 +72,7 @@ _stemmer = Stemmer.Stemmer("english")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ThreadTurn:
     """Something said in a chat; ``thread`` is None while it is not known."""
 
     thread: str | None
@@ -81,7 +81,7 @@ class Turn:
     at: datetime
 
 
-def joins(turn: Turn, recent: Sequence[Turn]) -> str | None:
+def joins(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | None:
     """Return the thread that a turn goes on with, of those of ``recent`` turns, the latest last; None: a new one."""
     if not recent:
         return None
@@ -105,7 +105,7 @@ def joins(turn: Turn, recent: Sequence[Turn]) -> str | None:
     return best if best is not None and scores[best] >= _anew(turn, said) else None
 
 
-def _latest(recent: Sequence[Turn]) -> dict[str, int]:
+def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
     """Return each thread with how many turns came after its latest."""
     latest: dict[str, int] = {}
     for back, turn in enumerate(reversed(recent)):
@@ -115,7 +115,7 @@ def _latest(recent: Sequence[Turn]) -> dict[str, int]:
 
 
 def _shared(
-    said: dict[str, float], recent: Sequence[Turn], others: Sequence[dict[str, float]]
+    said: dict[str, float], recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]
 ) -> defaultdict[str, float]:
     """Return how much of what a turn says each thread alone has spoken of; the longer ago, the less it counts."""
     spoken: defaultdict[str, dict[str, float]] = defaultdict(dict)
@@ -130,7 +130,7 @@ def _shared(
     return shared
 
 
-def _takes_turn(turn: Turn, said: dict[str, float], back: int, recent: Sequence[Turn]) -> float:
+def _takes_turn(turn: ThreadTurn, said: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
     """Return how well a turn comes after a thread's latest, which ``back`` turns came after.
 
     People speak by turns (Sacks, Schegloff and Jefferson, 1974): whoever spoke last in a thread where others speak is
@@ -149,18 +149,18 @@ def _takes_turn(turn: Turn, said: dict[str, float], back: int, recent: Sequence[
     return score
 
 
-def _anew(turn: Turn, said: dict[str, float]) -> float:
+def _anew(turn: ThreadTurn, said: dict[str, float]) -> float:
     """Return what speaks for a new thread: a question that points at nothing; not what says little."""
     points_back = _PRONOUNS.search(turn.text) is not None
     score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(said) <= _LITTLE else 0.0)
     return score + (_ASKS_ANEW if _asks(turn) and not points_back else 0.0)
 
 
-def _asks(turn: Turn) -> bool:
+def _asks(turn: ThreadTurn) -> bool:
     return turn.text.rstrip().endswith("?")
 
 
-def _gone_on_from(turn: Turn, recent: Sequence[Turn]) -> Turn:
+def _gone_on_from(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> ThreadTurn:
     """Return the turn that one goes on with if nothing else tells: the last, or the own one that it concludes from.
 
     Only over what others say aside (*by the way*), and if what is concluded is not addressed to them.
@@ -174,7 +174,7 @@ def _gone_on_from(turn: Turn, recent: Sequence[Turn]) -> Turn:
     return recent[-1]
 
 
-def _named(what: str, recent: Sequence[Turn], others: Sequence[dict[str, float]]) -> str | None:
+def _named(what: str, recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]) -> str | None:
     """Return the thread in which something was last spoken of."""
     wanted = _content(what, frozenset()).keys()
     for other, words in zip(reversed(recent), reversed(others), strict=True):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.dedup.links import Linking, held_before, linked
-from vicw_ingest.dedup.model import Source
-from vicw_ingest.plan.drafts import Draft
+from vicw_ingest.dedup.model import DuplicateSource
+from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.response.created_nodes import made_of, reference
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_shared.model import Node
@@ -31,14 +31,17 @@ class Stored:
     masked: Masked
     linking: Linking
 
-    async def outcomes(self, drafts: Sequence[Draft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
+    async def outcomes(self, drafts: Sequence[ItemDraft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
         """Return the outcome of each draft, in order."""
         kept = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
         made_before, sources_before = await made_of(transaction, kept), await held_before(transaction, kept)
         return tuple(self._outcome(draft, made_before, sources_before) for draft in drafts)
 
     def _outcome(
-        self, draft: Draft, made_before: Mapping[str, Sequence[Node]], sources_before: Mapping[str, Sequence[Source]]
+        self,
+        draft: ItemDraft,
+        made_before: Mapping[str, Sequence[Node]],
+        sources_before: Mapping[str, Sequence[DuplicateSource]],
     ) -> IngestedItem:
         node = self.nodes.get(draft.index)
         previous = self.latest.get(draft.item.id) if draft.item.id is not None else None

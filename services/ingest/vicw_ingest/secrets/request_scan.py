@@ -35,7 +35,7 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
     """
     if what == "off":
         return request, {}
-    look = _Look(masks=what == "mask")
+    look = _SecretScan(masks=what == "mask")
     clean = look.into(request, "")
     if look.problems:
         for kind, count in look.refused.items():
@@ -62,7 +62,7 @@ def _index(field: str) -> int:
     return int(field.removeprefix("items[").partition("]")[0])
 
 
-class _Look:
+class _SecretScan:
     """One look at a request. Dictionaries keep what was found in order, and each field and kind once."""
 
     def __init__(self, *, masks: bool) -> None:

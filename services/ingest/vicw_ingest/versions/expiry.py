@@ -24,7 +24,7 @@ from vicw_shared.chains import Chains
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Node
-from vicw_shared.ports import GraphStore, GraphTransaction, Outcome, Step, WorkQueue
+from vicw_shared.ports import GraphStore, GraphTransaction, MaintenanceStep, Outcome, WorkQueue
 from vicw_shared.uids import make_uid
 
 EXPIRE = "expire"
@@ -96,11 +96,11 @@ def _is_over(node: Node, instant: datetime) -> bool:
     return node.expires_at is not None and node.expires_at <= instant
 
 
-def _step(item: Node, instant: datetime) -> Step:
+def _step(item: Node, instant: datetime) -> MaintenanceStep:
     """Return what is logged of an item, or of a Macro-Event: of that the flow, by which an erasure finds its step."""
     end = item.expires_at.isoformat() if item.expires_at is not None else ""
     told: dict[str, object] = {"flow": item.flow_id, "sources": len(item.items)} if item.is_macro else {}
-    return Step(
+    return MaintenanceStep(
         id=make_uid(EXPIRE, item.uid, end),
         tenant=item.tenant,
         context=item.context,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_shared.edge_factory import ECHO, Ties, moved
+from vicw_shared.edge_factory import ECHO, EdgeFactory, moved
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
@@ -107,4 +107,4 @@ class History:
         return carried
 
     def _supersedes(self, old: Node, new: Node) -> Edge:
-        return Ties(self.registry, self.now).edge("SUPERSEDES", new.uid, old.uid)
+        return EdgeFactory(self.registry, self.now).edge("SUPERSEDES", new.uid, old.uid)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.attribute_claims import BY, is_claim
-from vicw_ingest.extraction.rules.attribute_claims import Claim, agrees, supersedes
-from vicw_shared.edge_factory import Ties
+from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, agrees, supersedes
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
 from vicw_shared.model.edges import TOLD_BY
@@ -34,7 +34,7 @@ class _Said:
 
     statement: Node
     item: Node
-    claim: Claim
+    claim: ParsedClaim
     rank: int
     order: int
 
@@ -83,7 +83,7 @@ class Supersession:
             tells = edge.properties
             ended, weak, changed = (bool(tells.get(name)) for name in ("ended", "weak", "now"))
             attribute, value = str(tells["attribute"]), str(tells["value"])
-            claim = Claim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
+            claim = ParsedClaim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
             rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
             said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
         return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
@@ -108,7 +108,7 @@ class Supersession:
         if edge_type == "SUPERSEDES":
             said[_UNTIL] = _until(new, old).isoformat()
         item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
-        return Ties(self.registry, self.now).edge(
+        return EdgeFactory(self.registry, self.now).edge(
             edge_type, *uids, by=BY, item=item, told_by=item, desc=slot, said=said
         )
 

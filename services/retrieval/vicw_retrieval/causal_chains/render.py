@@ -9,7 +9,7 @@ from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certa
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_shared.clock import written
 from vicw_shared.model import Node
-from vicw_shared.wire.retrieve import Chain as WireChain
+from vicw_shared.wire.retrieve import CausalChain as WireChain
 from vicw_shared.wire.retrieve import ChainStep
 
 _NAME_CHARS = 120

@@ -21,12 +21,12 @@ from vicw_shared.ports import (
     Direction,
     GraphStore,
     ItemRef,
-    Lead,
     Scope,
     ScoreQuery,
     VectorHit,
     VectorQuery,
     VectorStore,
+    WeightedNeighbour,
 )
 from vicw_shared.uids import chunk_uid
 
@@ -90,7 +90,7 @@ class UnfoundStatements(NamedTuple):
     """What is left of passages: whose each is, and the statements of those of which none was found."""
 
     owners: Mapping[str, ItemRef]
-    said: Sequence[Lead]
+    said: Sequence[WeightedNeighbour]
 
 
 async def remains_of(
@@ -137,7 +137,7 @@ async def weigh_light(
     }
 
 
-async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most: int) -> list[Lead]:
+async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most: int) -> list[WeightedNeighbour]:
     """Return what was made of these passages, ``most`` of each: their statements among it."""
     told = await graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
     return [lead for lead in told if not lead.is_item]

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from vicw_retrieval.access.visibility import spread_of
 from vicw_shared.model import Node
-from vicw_shared.ports import GraphStore, ItemRef, Lead, NameQuery, Neighbour, Spread
+from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, WeightedNeighbour
 
 
 def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
@@ -24,7 +24,7 @@ def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
 
 
 @dataclass(slots=True)
-class _Place[T]:
+class _CacheSlot[T]:
     """What was read of one node's edges: ``known`` are its spreads, ``found`` what those lead to that lead anywhere.
 
     Of each spread the heaviest edges first, with how many were asked for at most.
@@ -50,7 +50,7 @@ class _Hops[T]:
     """
 
     order: Callable[[T], tuple[object, ...]]
-    _places: dict[tuple[str, str], _Place[T]] = field(default_factory=dict)
+    _places: dict[tuple[str, str], _CacheSlot[T]] = field(default_factory=dict)
 
     def lacking(self, tenant: str, uids: Iterable[str], spreads: Set[Spread], limit: int) -> list[str]:
         """Return the nodes of which a spread has not been read, or not as far."""
@@ -69,7 +69,7 @@ class _Hops[T]:
         for uid in uids:
             place = self._places.get((tenant, uid))
             if place is None:
-                self._places[tenant, uid] = _Place(spreads)
+                self._places[tenant, uid] = _CacheSlot(spreads)
                 continue
             place.known |= spreads
             for spread in spreads & place.found.keys():
@@ -98,7 +98,7 @@ class _Remembered:
         self._owners: dict[tuple[str, str], ItemRef] = {}
         self._names: dict[tuple[str, tuple[str, ...] | None, NameQuery], dict[str, list[Node]]] = {}
         self._hops = _Hops[Neighbour](lambda one: (-one.edge.weight, one.edge.created_at, one.edge.id))
-        self._leads = _Hops[Lead](lambda one: (-one.weight, one.uid))
+        self._leads = _Hops[WeightedNeighbour](lambda one: (-one.weight, one.uid))
 
     def __getattr__(self, operation: str) -> Any:
         return getattr(self._graph, operation)
@@ -137,7 +137,7 @@ class _Remembered:
             self._hops.keep(tenant, lacking, along, limit, _placed(read))
         return self._hops.recall(tenant, wanted, spreads)
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[Lead]:
+    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[WeightedNeighbour]:
         wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
         if not self._hops.lacking(tenant, wanted, along, limit):
             return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
@@ -173,6 +173,8 @@ def _placed(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour
         yield origin, (kind, way), one
 
 
-def _lead(one: Neighbour) -> Lead:
+def _lead(one: Neighbour) -> WeightedNeighbour:
     node = one.node
-    return Lead(one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight)
+    return WeightedNeighbour(
+        one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight
+    )

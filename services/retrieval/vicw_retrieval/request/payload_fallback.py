@@ -17,11 +17,11 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
     GraphStore,
     ItemRef,
-    Lead,
     NameQuery,
     Neighbour,
     Spread,
     VectorStore,
+    WeightedNeighbour,
 )
 
 _LASTS_SECONDS = 3.0
@@ -97,7 +97,7 @@ class _PayloadGraph:
 
     async def leads(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
-    ) -> list[Lead]:
+    ) -> list[WeightedNeighbour]:
         """Return nothing: edges are the graph's."""
         return []
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from vicw_retrieval.causal_chains.render import draw
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_shared.model import Edge, Node
-from vicw_shared.wire.retrieve import Graph, GraphEdge, GraphNode, Result
+from vicw_shared.wire.retrieve import AnswerGraph, GraphEdge, GraphNode, Result
 
 
-def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
+def draw_graph(results: Sequence[Result], around: Surroundings) -> AnswerGraph:
     """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
     ranked = [r.node for r in results]
     order = {uid: index for index, uid in enumerate(dict.fromkeys(ranked))}
@@ -18,7 +18,7 @@ def draw_graph(results: Sequence[Result], around: Surroundings) -> Graph:
     edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
     chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
     told = {edge_id for chain in chains for edge_id in chain}
-    return Graph(
+    return AnswerGraph(
         nodes=tuple(_draw_node(node, around) for node in nodes),
         edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
         paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in told)),

@@ -22,16 +22,16 @@ from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.clock import now
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import (
     GraphSnapshot,
     GraphTransaction,
+    MaintenanceStep,
     ModelIdentity,
     Receipt,
-    Step,
     Store,
 )
 from vicw_shared.progress import Progress, silent
@@ -52,7 +52,7 @@ class Vectors(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ExportSource:
     """A store: its graph, and its vectors with the model that made them (both None: none that could be had)."""
 
     graph: Store
@@ -70,7 +70,7 @@ class Wanted:
 
 
 async def export(
-    source: Source,
+    source: ExportSource,
     writer: ArchiveWriter,
     registries: Registries,
     wanted: Wanted,
@@ -115,13 +115,15 @@ def _chosen(roots: Sequence[Node], wanted: Wanted) -> list[Node]:
     if not chosen and (wanted.tenant, wanted.context) != (None, None):
         known = sorted({root.context if wanted.context is not None else root.tenant for root in of_tenant or roots})
         asked = f"context {wanted.context!r}" if wanted.context is not None else f"tenant {wanted.tenant!r}"
-        raise NotFoundError(f"There is no {asked}; there is {', '.join(map(repr, known[:20])) or 'nothing at all'}")
+        raise MissingRecordError(
+            f"There is no {asked}; there is {', '.join(map(repr, known[:20])) or 'nothing at all'}"
+        )
     return chosen
 
 
 @dataclass(slots=True)
 class _Export:
-    source: Source
+    source: ExportSource
     snapshot: GraphSnapshot
     writer: ArchiveWriter
     registries: Registries
@@ -242,7 +244,7 @@ class _Export:
 
     async def steps(self, homes: set[tuple[str, str]]) -> None:
         """Write what the sleep cycle did in these contexts."""
-        before: Step | None = None
+        before: MaintenanceStep | None = None
         while page := await self.snapshot.steps(before=before, limit=_RECORDS):
             before = page[-1]
             self.writer.write(STEPS, STEP_ROWS, [step for step in page if (step.tenant, step.context) in homes])

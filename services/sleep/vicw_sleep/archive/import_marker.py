@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict, dataclass, replace
 from operator import methodcaller
 
-from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.ports import GraphArchive, GraphStore, Store
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ImportMarker:
     """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored.
 
     It brings these ``tenants``, of which nothing was stored. ``given_up``: what it has brought is being erased, so that
@@ -30,42 +30,44 @@ class Mark:
         return json.dumps(asdict(self))
 
 
-async def read_mark(graph: GraphArchive) -> Mark | None:
+async def read_mark(graph: GraphArchive) -> ImportMarker | None:
     """Return what a store has noted, None if no import is under way."""
     told = json.loads(await graph.import_mark() or "null")
     if told is None or told.pop("done", False):  # an earlier version kept the mark of an import that was over
         return None
-    return Mark(**told)
+    return ImportMarker(**told)
 
 
 async def require_whole(graph: GraphArchive) -> None:
     """Raise ConflictError where an import is not complete: its contexts may have half of their chains."""
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
-        raise ConflictError(
+        raise StateConflictError(
             f"The import of an export, made at {mark.made}, is given up, and not all of it is erased yet. Run `vicw "
             "forget import` again"
         )
     if mark is not None:
-        raise ConflictError(
+        raise StateConflictError(
             f"The import of an export, made at {mark.made}, broke off in this store. Run the same `vicw import` or "
             "`vicw restore` again: it goes on where it was. Or give it up: `vicw forget import`"
         )
 
 
-async def read_half(graph: GraphArchive) -> Mark:
+async def read_half(graph: GraphArchive) -> ImportMarker:
     """Return the mark of an import that is not complete. Raises NotFoundError where there is none, ConflictError where
     an earlier version began it, which noted no tenants.
     """
     mark = await read_mark(graph)
     if mark is None:
-        raise NotFoundError("No import broke off in this store")
+        raise MissingRecordError("No import broke off in this store")
     if not mark.tenants:
-        raise ConflictError("An earlier version began this import, and noted no tenants: run the same import again")
+        raise StateConflictError(
+            "An earlier version began this import, and noted no tenants: run the same import again"
+        )
     return mark
 
 
-async def note_mark(graph: GraphStore, tenant: str, mark: Mark | None) -> None:
+async def note_mark(graph: GraphStore, tenant: str, mark: ImportMarker | None) -> None:
     """Note how it is with an import, by whichever of its tenants; None: none is under way any more."""
     await graph.write(tenant, "", methodcaller("mark_import", mark.dump() if mark is not None else None))
 

@@ -20,22 +20,22 @@ from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
     Counters,
     GraphTransaction,
     KeyRing,
+    MaintenanceStep,
     ModelIdentity,
     Receipt,
-    Step,
     Store,
     Use,
     VectorStore,
 )
 from vicw_shared.progress import Progress, silent
-from vicw_sleep.archive.import_marker import Mark, note_mark, read_mark, require_whole
-from vicw_sleep.archive.point_builder import Pointing
+from vicw_sleep.archive.import_marker import ImportMarker, note_mark, read_mark, require_whole
+from vicw_sleep.archive.point_builder import PointBuilder
 from vicw_sleep.archive.validator import Home, Judged
 from vicw_sleep.check import check
 
@@ -46,7 +46,7 @@ type Stage = Callable[[str, int], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ImportTarget:
     """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model's.
 
     A store that has no model yet takes that one. ``keys`` None: API keys are left where they are.
@@ -56,13 +56,13 @@ class Target:
     open_vectors: Callable[[ModelIdentity], Awaitable[VectorStore | None]]
     keys: KeyRing | None = None
 
-    def without_keys(self) -> Target:
+    def without_keys(self) -> ImportTarget:
         """Return it with the API keys left where they are."""
         return replace(self, keys=None)
 
 
 @dataclass(slots=True)
-class Result:
+class ImportResult:
     """What is in the store now. ``vectors`` are the export's; passages whose vectors are not there wait to be embedded.
 
     ``violations`` are what a check has found: with any, the import is not complete.
@@ -75,8 +75,8 @@ class Result:
 
 
 async def import_archive(
-    judged: Judged, target: Target, progress: Progress = silent, *, restoring: bool = False
-) -> Result:
+    judged: Judged, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
+) -> ImportResult:
     """Bring an export into a store that has nothing of its tenants, or what is missing since a run broke off.
 
     Then the store is checked. ``restoring``: the store has to be empty, and is as the export is, be that sound or not.
@@ -85,14 +85,14 @@ async def import_archive(
     """
     manifest, graph = judged.reader.manifest, target.graph
     mark, check_first = await _begun(judged, graph, restoring)
-    result = Result(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
+    result = ImportResult(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
     vectors = await target.open_vectors(manifest.model) if manifest.model is not None else None
     points = vectors if manifest.model is not None and manifest.model.has_vectors else None
     if check_first and (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
-        raise ConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
+        raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
     await _Import(judged, graph, mark, progress, manifest.rows()).run()
     if vectors is not None:
-        pointing = Pointing(judged.reader, graph.outbox, vectors, progress)
+        pointing = PointBuilder(judged.reader, graph.outbox, vectors, progress)
         await pointing.run()
         result.vectors = await pointing.stored()
     await _keys(judged, target.keys)
@@ -103,10 +103,10 @@ async def import_archive(
     return result
 
 
-async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[Mark, bool]:
+async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
     """Return how far the import is, and whether it begins beside others. Raises ConflictError where it may not be."""
     manifest = judged.reader.manifest
-    fresh = Mark(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
+    fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
     mark = await read_mark(graph.archive)
     if mark is None or mark.id != fresh.id or mark.given_up:
         await require_whole(graph.archive)
@@ -114,11 +114,11 @@ async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[Mark, b
     own = {tenant: len(await graph.contexts(tenant)) for tenant in judged.tenants}
     beside = await graph.audit.count(Label.CONTEXT) > sum(own.values())
     if restoring and (beside or (mark is None and any(own.values()))):
-        raise ConflictError(
+        raise StateConflictError(
             "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
         )
     if mark is None and (taken := [tenant for tenant, count in own.items() if count]):
-        raise ConflictError(
+        raise StateConflictError(
             f"Tenant {taken[0]!r} has data in this store, and an import goes into an empty tenant alone. Name another "
             "store (--data-dir), put the export in place of all that is stored (`vicw restore --replace`), or erase "
             f"the tenant first (`vicw forget tenant {taken[0]}`)"
@@ -134,10 +134,12 @@ async def _require_strange(judged: Judged, graph: Store) -> None:
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
             if held := await graph.audit.homes([node.uid for _, node in part]):
-                raise ConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
+                raise StateConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
     for line, step in judged.reader.rows(STEPS, STEP_ROWS):
         if await graph.log.step(step.id) is not None:
-            raise ConflictError(f"{STEPS}, line {line}: the store has the step {step.id} already, of another tenant")
+            raise StateConflictError(
+                f"{STEPS}, line {line}: the store has the step {step.id} already, of another tenant"
+            )
 
 
 async def _keys(judged: Judged, ring: KeyRing | None) -> None:
@@ -154,7 +156,7 @@ async def _keys(judged: Judged, ring: KeyRing | None) -> None:
 class _Import:
     judged: Judged
     graph: Store
-    mark: Mark
+    mark: ImportMarker
     progress: Progress
     total: int
     _done: int = 0
@@ -239,10 +241,10 @@ async def _remember(rows: Sequence[ReceiptRow], transaction: GraphTransaction) -
             await transaction.remember(Receipt(row.key, row.fingerprint, row.created_at, row.body))
 
 
-async def _log(steps: Sequence[Step], transaction: GraphTransaction) -> None:
+async def _log(steps: Sequence[MaintenanceStep], transaction: GraphTransaction) -> None:
     for step in steps:
         await transaction.log_step(step)
 
 
-def _home(row: Node | CounterRow | UnreadRow | UseRow | Step) -> Home:
+def _home(row: Node | CounterRow | UnreadRow | UseRow | MaintenanceStep) -> Home:
     return row.tenant, row.context

@@ -32,7 +32,7 @@ type _Items = tuple[str, Sequence[str]]
 
 
 @dataclass(slots=True)
-class Pointing:
+class PointBuilder:
     """Works off the outbox of imported items, as far as the export has their vectors. It may be run again."""
 
     reader: ArchiveReader

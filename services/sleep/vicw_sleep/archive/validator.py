@@ -30,7 +30,7 @@ from vicw_shared.model.collections import CORE_COLLECTIONS
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.erased_steps import VACATED
 from vicw_shared.model.keys import tenant_flaw
-from vicw_shared.ports import Step
+from vicw_shared.ports import MaintenanceStep
 from vicw_shared.progress import Progress, silent
 
 _PART = 2000
@@ -202,7 +202,7 @@ class _Judge:
                 if isinstance(row, UseRow) and row.times < 1:
                     raise refusal(name, f"times: {row.times} is less than once", line=line)
 
-    def _at_home(self, name: str, line: int, row: CounterRow | UnreadRow | UseRow | Step) -> None:
+    def _at_home(self, name: str, line: int, row: CounterRow | UnreadRow | UseRow | MaintenanceStep) -> None:
         if (row.tenant, row.context) not in self.judged.homes:
             raise refusal(name, f"context: {row.context!r} is not in the export", line=line)
         self._count(1)

@@ -41,7 +41,7 @@ class _Answer(BaseModel):
     lines: list[_Line]
 
 
-class Author:
+class AbstractiveSummarizer:
     """Has the model say it. It lasts a turn, in which the log hears once of what is often so."""
 
     def __init__(self, asking: Asking) -> None:

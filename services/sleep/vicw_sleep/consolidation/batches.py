@@ -24,14 +24,14 @@ _FEW_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class ConsolidationRules:
     """What may be consolidated: Events learnt before ``before``, ``size`` at a time and at least ``least``.
 
     The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
     less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
     is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are
-    consolidated again up to ``levels``, each after a further ``rest``. What an Event weighs halves in each ``half_life`` of disuse; None:
-    it does not.
+    consolidated again up to ``levels``, each after a further ``rest``. The weight of an Event halves in each
+    ``half_life`` of disuse; None: it does not.
     """
 
     before: datetime
@@ -47,7 +47,7 @@ class Rules:
     half_life: timedelta | None = None
 
 
-def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> Iterator[list[Material]]:
+def batches(flow: Sequence[Material], rules: ConsolidationRules, *, ended: bool = True) -> Iterator[list[Material]]:
     """Yield what goes together, in the order of the flow. ``ended``: nothing younger than ``before`` comes after it.
 
     Runs are as long as they can be without mixing what has to stay apart; a run is shared out evenly, so that its rest
@@ -58,7 +58,7 @@ def batches(flow: Sequence[Material], rules: Rules, *, ended: bool = True) -> It
         yield from _shared_out(run, rules)
 
 
-def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
+def worth_reading(events: Sequence[Node], rules: ConsolidationRules) -> bool:
     """Tell whether neighbours may be consolidated, by what they themselves say: the rest costs reads."""
     ripe = 0
     for event in events:
@@ -68,14 +68,14 @@ def worth_reading(events: Sequence[Node], rules: Rules) -> bool:
     return False
 
 
-def is_ripe(event: Node, rules: Rules) -> bool:
+def is_ripe(event: Node, rules: ConsolidationRules) -> bool:
     """Tell whether an Event is old enough to be consolidated, and nobody wants it kept."""
     old = event.created_at < rules.before - level(event) * rules.rest
     wanted = event.protected or event.is_echo or is_weighty(event, None, rules)
     return old and level(event) < rules.levels and not wanted
 
 
-def may_be_consolidated(one: Material, rules: Rules) -> bool:
+def may_be_consolidated(one: Material, rules: ConsolidationRules) -> bool:
     """Tell whether an Event may be consolidated at all."""
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
     asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
@@ -83,14 +83,14 @@ def may_be_consolidated(one: Material, rules: Rules) -> bool:
     return is_ripe(one.event, rules) and whole and not wanted
 
 
-def is_weighty(event: Node, use: Use | None, rules: Rules) -> bool:
+def is_weighty(event: Node, use: Use | None, rules: ConsolidationRules) -> bool:
     """Tell whether an Event is too important to be consolidated: more than half of its importance is left."""
     if event.importance is None or event.importance < rules.weight:
         return False
     return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
 
 
-def together(left: Material, right: Material, rules: Rules) -> bool:
+def together(left: Material, right: Material, rules: ConsolidationRules) -> bool:
     """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together.
 
     Whose they are is not compared: a flow is of one tenant and context. Who speaks tells nothing of who may see it.
@@ -108,7 +108,7 @@ def together(left: Material, right: Material, rules: Rules) -> bool:
     return all(of(left) == of(right) for of in alike) and right.at - left.at <= rules.pause
 
 
-def _runs(flow: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
+def _runs(flow: Sequence[Material], rules: ConsolidationRules) -> Iterator[list[Material]]:
     run: list[Material] = []
     stems = [_stems(one) for one in flow]
     for place, one in enumerate(flow):
@@ -123,7 +123,7 @@ def _runs(flow: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
     yield run
 
 
-def _is_turn(stems: Sequence[set[str]], place: int, rules: Rules) -> bool:
+def _is_turn(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -> bool:
     """Tell whether the topic changes before a place: what is said on either side has hardly a word in common.
 
     Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: no vector tells more about so little text.
@@ -139,7 +139,7 @@ def _stems(event: Material) -> set[str]:
     return {stem for stem in sparse.stems(event.text) if len(stem) >= _STEM_CHARS}
 
 
-def _shared_out(run: Sequence[Material], rules: Rules) -> Iterator[list[Material]]:
+def _shared_out(run: Sequence[Material], rules: ConsolidationRules) -> Iterator[list[Material]]:
     if len(run) < rules.least:
         return
     parts = -(-len(run) // rules.size)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vicw_shared import sparse
 from vicw_shared.text import fold
-from vicw_sleep.consolidation.facts import NOT, Kind
+from vicw_sleep.consolidation.facts import NOT, FactKind
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.summary_check import invented, said_in
 
@@ -139,7 +139,7 @@ def _said_by(line: str) -> str:
 
 def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -> str:
     for added in invented(said, "\n".join([unit, *heads]), named):
-        if added.kind is not Kind.NEGATION:  # judged below
+        if added.kind is not FactKind.NEGATION:  # judged below
             return f"it tells {added.kind} {added.key!r}, which its source does not"
     return (
         _denied(said, unit)

@@ -17,8 +17,8 @@ from vicw_shared.consolidation.consolidate import ConsolidatedBatch
 from vicw_shared.indexes import Indexes
 from vicw_shared.points import wrapped
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
-from vicw_sleep.consolidation.abstractive_summary import Author
-from vicw_sleep.consolidation.extractive_summary import Told, summarise, told_by
+from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
+from vicw_sleep.consolidation.extractive_summary import SummarySentence, summarise, told_by
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.summary_check import missing, unlike
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
@@ -29,7 +29,7 @@ _LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SummaryDraft:
     """A batch with its summary; ``refusal`` says why that must not stand for its sources, if it must not.
 
     ``rows`` are the vectors of its passages in the index in use, shape (passages, size); None: there are none.
@@ -53,10 +53,10 @@ class Drafter:
     indexes: Indexes
     chunk_chars: int
     share: float
-    author: Author | None = None
+    author: AbstractiveSummarizer | None = None
     give_way: GiveWay = go_on
 
-    async def drafts(self, batches: Sequence[Sequence[Material]]) -> list[Draft]:
+    async def drafts(self, batches: Sequence[Sequence[Material]]) -> list[SummaryDraft]:
         """Return a draft of each batch, judged. Raises what the engines raise; a model that fails raises nothing."""
         written = await asyncio.gather(*map(self._written, batches))
         pairs = zip(written, batches, strict=True)
@@ -67,7 +67,7 @@ class Drafter:
             drafts[place] = draft
         return drafts
 
-    async def _taken(self, sources: Sequence[Material]) -> Draft:
+    async def _taken(self, sources: Sequence[Material]) -> SummaryDraft:
         """Draft by sentences of the sources alone: as short as a summary can be that leaves nothing out."""
         await self.give_way()
         told, vectors = told_by(sources), _vectors(sources)
@@ -78,7 +78,7 @@ class Drafter:
                 break
         return draft
 
-    async def _written(self, sources: Sequence[Material]) -> Draft | None:
+    async def _written(self, sources: Sequence[Material]) -> SummaryDraft | None:
         """Draft by the language model's lines, and sentences for what they leave out; None: it has written none."""
         most = self._chars(sources)
         lines = await self.author.lines(sources, most=most) if self.author is not None else None
@@ -93,7 +93,7 @@ class Drafter:
     def _chars(self, sources: Sequence[Material]) -> int:
         return max(1, int(self.share * _vectors(sources))) * self.chunk_chars
 
-    def _draft(self, sources: Sequence[Material], told: Sequence[Told], summary: str) -> Draft:
+    def _draft(self, sources: Sequence[Material], told: Sequence[SummarySentence], summary: str) -> SummaryDraft:
         consolidate = ConsolidatedBatch(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
@@ -103,9 +103,9 @@ class Drafter:
         facts = missing(sources, told, summary)
         more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
         lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
-        return Draft(sources, consolidate, lost if facts or not consolidate.texts else "")
+        return SummaryDraft(sources, consolidate, lost if facts or not consolidate.texts else "")
 
-    async def _judged(self, drafts: Sequence[Draft]) -> list[Draft]:
+    async def _judged(self, drafts: Sequence[SummaryDraft]) -> list[SummaryDraft]:
         """Return the drafts with what keeps its vector; one that stands for too little is refused."""
         index = await self.indexes.writing()
         sound = [draft for draft in drafts if not draft.refusal]
@@ -121,7 +121,7 @@ class Drafter:
             start = end
         return [judged.get(id(draft), draft) for draft in drafts]
 
-    def _kept(self, draft: Draft, left: Sequence[str]) -> Draft:
+    def _kept(self, draft: SummaryDraft, left: Sequence[str]) -> SummaryDraft:
         """Return a draft whose summary does not stand for ``left``: as many of them as may be keep their vector."""
         vectors = _vectors(draft.sources)
         room = max(0, int(self.share * vectors) - len(draft.consolidate.texts))

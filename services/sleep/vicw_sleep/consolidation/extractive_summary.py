@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
 from vicw_shared.text import fold
-from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
+from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_told
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.summary_format import heads_of
 
-_LISTED = frozenset({Kind.NAME, Kind.NUMBER, Kind.DATE})
+_LISTED = frozenset({FactKind.NAME, FactKind.NUMBER, FactKind.DATE})
 """Facts that a list can tell. What is denied, and what causes what, takes a sentence."""
-_WEIGHTS = {Kind.NEGATION: 3.0, Kind.CAUSE: 3.0}
+_WEIGHTS = {FactKind.NEGATION: 3.0, FactKind.CAUSE: 3.0}
 _SHORT = 20
 """Characters added to every sentence: otherwise one of two words would tell the most for its length."""
 _MARKS = 6
@@ -34,7 +34,7 @@ _FILLER = re.compile(
 
 
 @dataclass(slots=True)
-class Told:
+class SummarySentence:
     """A sentence of a source, or a line of a summary, with the facts that it tells."""
 
     source: int
@@ -48,10 +48,10 @@ class Told:
         return sorted(self.facts, key=lambda fact: (text.find(fact.key), fact))
 
 
-def told_by(sources: Sequence[Material]) -> list[Told]:
+def told_by(sources: Sequence[Material]) -> list[SummarySentence]:
     """Return all that the sources say, in order, with the facts that it tells: sentences, and lines of summaries."""
     return [
-        Told(place, order, text, facts)
+        SummarySentence(place, order, text, facts)
         for place, source in enumerate(sources)
         for order, (text, facts) in enumerate(_parts(source))
     ]
@@ -77,7 +77,7 @@ def _facts(sentence: str, source: Material) -> set[Fact]:
 
 def summarise(
     sources: Sequence[Material],
-    told: Sequence[Told],
+    told: Sequence[SummarySentence],
     *,
     most: int,
     begun: Sequence[str] = (),
@@ -89,7 +89,7 @@ def summarise(
     ``told`` are all sentences of the sources. What does not fit is missing: the check will say so. ``begun`` is what
     somebody else says for each source: then only what that has ``lost`` is told beside it.
     """
-    chosen = [Told(place, -1, line) for place, line in enumerate(begun) if line]
+    chosen = [SummarySentence(place, -1, line) for place, line in enumerate(begun) if line]
     room = most - sum(len(head) + _MARKS for head in heads_of(sources)) - sum(len(one.text) + 1 for one in chosen)
     left: dict[Fact, int] = {}
     for one in told:
@@ -111,7 +111,7 @@ def summarise(
     return "\n".join(_lines(sources, chosen, left))
 
 
-def _most_telling(told: Sequence[Told], left: Set[Fact]) -> Told | None:
+def _most_telling(told: Sequence[SummarySentence], left: Set[Fact]) -> SummarySentence | None:
     """Return the sentence that tells the most for its length of what is ``left``; None: none tells any of it.
 
     What no list can tell comes first: a summary that has no room for it is none.
@@ -120,12 +120,12 @@ def _most_telling(told: Sequence[Told], left: Set[Fact]) -> Told | None:
     return max(telling, key=lambda one: (*_worth(one.facts & left, one), -one.source, -one.order), default=None)
 
 
-def _worth(facts: Collection[Fact], one: Told) -> tuple[bool, float]:
+def _worth(facts: Collection[Fact], one: SummarySentence) -> tuple[bool, float]:
     weight = sum(_WEIGHTS.get(fact.kind, 1.0) for fact in facts)
     return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _SHORT)
 
 
-def _untold(left: Mapping[Fact, int], one: Told) -> dict[Fact, int]:
+def _untold(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
     """Return what is left to tell beside a sentence."""
     said = [set(sparse.stems(one.text))]
     return {
@@ -140,7 +140,7 @@ def _cost(left: Mapping[Fact, int]) -> int:
     return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
 
 
-def _lines(sources: Sequence[Material], chosen: Sequence[Told], left: Mapping[Fact, int]) -> Iterator[str]:
+def _lines(sources: Sequence[Material], chosen: Sequence[SummarySentence], left: Mapping[Fact, int]) -> Iterator[str]:
     told: list[tuple[Material, list[str]]] = []
     for place, source in enumerate(sources):
         kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]

@@ -15,7 +15,7 @@ from vicw_shared import sparse
 from vicw_shared.text import fold
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """Kinds of facts."""
 
     NAME = "name"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 class Fact(NamedTuple):
     """Something told: of a negation the words that are denied, of a cause the words of its sentence."""
 
-    kind: Kind
+    kind: FactKind
     key: str
 
 
@@ -81,9 +81,9 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
     ['3', 'friday', 'porto', 'ship 3 part']
     """
-    found = {*_plain_facts(sentence), *(Fact(Kind.NAME, name) for name in _known_names(sentence, named))}
+    found = {*_plain_facts(sentence), *(Fact(FactKind.NAME, name) for name in _known_names(sentence, named))}
     if _CAUSE.search(sentence) is not None or sentence.strip() in caused:
-        found.add(Fact(Kind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
+        found.add(Fact(FactKind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
     return found
 
 
@@ -92,12 +92,12 @@ def is_told(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> 
     and the stems of each sentence ``said``. Other kinds are told by the very same fact alone.
     """
     words = set(fact.key.split())
-    if fact.kind is Kind.NEGATION:
+    if fact.kind is FactKind.NEGATION:
         # By the first word behind it: that the boat was not sold is not told by that it was not painted.
         first = fact.key.split()[0]
-        return any(first in other.key.split() for other in there if other.kind is Kind.NEGATION)
-    if fact.kind is Kind.CAUSE:
-        causal = [set(other.key.split()) for other in there if other.kind is Kind.CAUSE]
+        return any(first in other.key.split() for other in there if other.kind is FactKind.NEGATION)
+    if fact.kind is FactKind.CAUSE:
+        causal = [set(other.key.split()) for other in there if other.kind is FactKind.CAUSE]
         return any(
             len(words & stems) >= share * len(words)
             for those, share in ((causal, _ABOUT_THE_SAME), (said, _THE_SAME))
@@ -109,12 +109,12 @@ def is_told(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> 
 @lru_cache(2000)
 def _plain_facts(sentence: str) -> frozenset[Fact]:
     """Return what a sentence tells by its letters alone: each is read for what it says, and for what a summary says."""
-    found = {Fact(Kind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
-    found |= {Fact(Kind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
-    found |= {Fact(Kind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
-    found |= {Fact(Kind.NAME, name) for name in _names(sentence)}
+    found = {Fact(FactKind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
+    found |= {Fact(FactKind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
+    found |= {Fact(FactKind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
+    found |= {Fact(FactKind.NAME, name) for name in _names(sentence)}
     denials = (_denied(sentence, match.end()) for match in _NOT_TO_LOSE.finditer(sentence))
-    found |= {Fact(Kind.NEGATION, key) for key in denials if key}
+    found |= {Fact(FactKind.NEGATION, key) for key in denials if key}
     return frozenset(found)
 
 

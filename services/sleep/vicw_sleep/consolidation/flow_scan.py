@@ -21,7 +21,7 @@ type ContextRef = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Bookmark:
+class FlowBookmark:
     """Where a run goes on: in a ``flow``, behind a place of its NEXT chain; None: from its beginning."""
 
     flow: Flow
@@ -33,15 +33,15 @@ class Bookmark:
         return [*astuple(self.flow), *(self.after or ())]
 
     @classmethod
-    def read(cls, written: Sequence[Any]) -> Bookmark:
+    def read(cls, written: Sequence[Any]) -> FlowBookmark:
         """Return the bookmark that was written."""
         tenant, context, flow, *after = written
         return cls(Flow(tenant, context, flow), cast(ChainKey, tuple(after)) if after else None)
 
 
 async def pages(
-    index: Scans, start: Bookmark | None, within: ContextRef | None
-) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
+    index: Scans, start: FlowBookmark | None, within: ContextRef | None
+) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
     """Yield live Events behind ``start``, of all flows or those ``within`` a context, and where each page begins."""
     if start is not None:
         async for page in _of_flow(index, start):
@@ -49,11 +49,11 @@ async def pages(
     after = start.flow if start is not None else None
     async for flows in scan_pages(index, Flows(within), after=after, limit=_FLOWS if within is None else _FLOWS_WITHIN):
         for flow in flows:
-            async for page in _of_flow(index, Bookmark(flow)):
+            async for page in _of_flow(index, FlowBookmark(flow)):
                 yield page
 
 
-async def _of_flow(index: Scans, mark: Bookmark) -> AsyncIterator[tuple[Bookmark, list[Node]]]:
+async def _of_flow(index: Scans, mark: FlowBookmark) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
     async for page in scan_pages(index, Thread(mark.flow), after=mark.after, limit=_EVENTS):
         yield mark, page
-        mark = Bookmark(mark.flow, next_key(page[-1]))
+        mark = FlowBookmark(mark.flow, next_key(page[-1]))

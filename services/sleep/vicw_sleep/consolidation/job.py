@@ -12,10 +12,10 @@ import structlog
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.job_runs import noted
-from vicw_shared.ports import Growth, SleepLog
+from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batches import LEAST, Rules
-from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef
+from vicw_sleep.consolidation.batches import LEAST, ConsolidationRules
+from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
 from vicw_sleep.jobs import BY_DAY
 from vicw_sleep.schedule import Schedule
@@ -24,9 +24,9 @@ from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 _log = structlog.get_logger()
 
 
-def rules_of(settings: ConsolidationSettings) -> Rules:
+def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
     """Return what may be consolidated now."""
-    return Rules(
+    return ConsolidationRules(
         before=settings.before(now()),
         size=settings.size,
         least=min(settings.size, LEAST),
@@ -43,8 +43,8 @@ def rules_of(settings: ConsolidationSettings) -> Rules:
 class Errand:
     """What is left of a context that has ``grown``: what stands behind ``mark``."""
 
-    grown: Growth
-    mark: Bookmark | None = None
+    grown: ArrivalCount
+    mark: FlowBookmark | None = None
 
     @property
     def written(self) -> list[object]:
@@ -55,7 +55,7 @@ class Errand:
     def read(cls, written: Sequence[Any]) -> Errand:
         """Return the errand that was written."""
         grown, mark = written
-        return cls(Growth(*grown), Bookmark.read(mark) if mark is not None else None)
+        return cls(ArrivalCount(*grown), FlowBookmark.read(mark) if mark is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class CaughtUp:
 async def turn(
     consolidation: Consolidation,
     settings: ConsolidationSettings,
-    start: Bookmark | None = None,
+    start: FlowBookmark | None = None,
     within: ContextRef | None = None,
 ) -> Consolidated | None:
     """Fold ``settings.batches`` batches at most, for TURN_SECONDS; return what was done. What fails is logged: None."""
@@ -104,7 +104,7 @@ async def catch_up(
 
 
 async def _caught_up(
-    consolidation: Consolidation, settings: ConsolidationSettings, grown: Growth, done: Consolidated | None
+    consolidation: Consolidation, settings: ConsolidationSettings, grown: ArrivalCount, done: Consolidated | None
 ) -> CaughtUp:
     if done is not None and done.next is not None:
         return CaughtUp(Errand(grown, done.next))

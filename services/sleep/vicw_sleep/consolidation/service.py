@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from vicw_shared.background_throttle import GiveWay, go_on
 from vicw_shared.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
 from vicw_shared.consolidation.restore import RestoredItems, Restorer
-from vicw_shared.errors import NotFoundError, VicwError
+from vicw_shared.errors import MissingRecordError, VicwError
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.points import point_of
@@ -27,24 +27,24 @@ from vicw_shared.ports import (
     Flow,
     GraphTransaction,
     Lane,
+    MaintenanceStep,
     Outcome,
+    PendingExtractions,
     Point,
-    Step,
     Store,
-    UnreadItems,
     WorkQueue,
 )
 from vicw_shared.uids import chunk_uid, make_uid
 from vicw_shared.undo import undoable, undone
-from vicw_sleep.consolidation.abstractive_summary import Author
-from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
-from vicw_sleep.consolidation.drafts import Draft, Drafter, pending_of, texts_of
-from vicw_sleep.consolidation.flow_scan import Bookmark, ContextRef, pages
+from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
+from vicw_sleep.consolidation.batches import ConsolidationRules, batches, worth_reading
+from vicw_sleep.consolidation.drafts import Drafter, SummaryDraft, pending_of, texts_of
+from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark, pages
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.pace import Pace
 from vicw_sleep.consolidation.source_reader import read_material
 from vicw_sleep.llm_requests import Asking
-from vicw_sleep.scheduler import Deadline
+from vicw_sleep.scheduler import SliceDeadline
 
 _log = structlog.get_logger()
 FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
@@ -66,16 +66,16 @@ class Consolidated:
     refused: int = 0
     changed: int = 0
     left: int = 0
-    next: Bookmark | None = None
+    next: FlowBookmark | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    rules: Rules
+    rules: ConsolidationRules
     now: datetime
     dry: bool
     most: int | None
-    deadline: Deadline
+    deadline: SliceDeadline
     again: bool
     drafter: Drafter
     pace: Pace
@@ -91,7 +91,7 @@ class Consolidation:
     """
 
     graph: Store
-    unread: UnreadItems
+    unread: PendingExtractions
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
@@ -103,14 +103,14 @@ class Consolidation:
 
     async def run(
         self,
-        rules: Rules,
+        rules: ConsolidationRules,
         *,
         now: datetime,
         dry: bool = False,
         most: int | None = None,
         seconds: float | None = None,
         again: bool = False,
-        start: Bookmark | None = None,
+        start: FlowBookmark | None = None,
         within: ContextRef | None = None,
     ) -> Consolidated:
         """Fold what may be consolidated; ``dry``: only tell. Raises what the engines raise.
@@ -120,9 +120,9 @@ class Consolidation:
         ``again``: what was refused or undone before is judged anew; else a dry run tells why it is left.
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
-        author = Author(self.asking) if self.asking is not None else None
+        author = AbstractiveSummarizer(self.asking) if self.asking is not None else None
         drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
-        run = _Run(rules, now, dry, most, Deadline(seconds), again, drafter, Pace(self.asking))
+        run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, Pace(self.asking))
         done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
@@ -177,7 +177,7 @@ class Consolidation:
         async def work(transaction: GraphTransaction) -> RestoredItems:
             macro = (await transaction.nodes([step.subject])).get(step.subject)
             if macro is None or macro.retired_at is not None:
-                raise NotFoundError(await _why_gone(transaction, step, macro))
+                raise MissingRecordError(await _why_gone(transaction, step, macro))
             done = await Restorer(transaction, self.registry, now).restore(macro)
             await transaction.log_step(undone(step, now))
             return done
@@ -187,7 +187,7 @@ class Consolidation:
         await self.queue.wake()
         return done
 
-    async def _settle(self, draft: Draft, run: _Run) -> None:
+    async def _settle(self, draft: SummaryDraft, run: _Run) -> None:
         consolidate, refusal, done = draft.consolidate, draft.refusal, run.done
         macro = consolidate.macro
         self.told(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else consolidate, refusal)
@@ -207,7 +207,7 @@ class Consolidation:
         done.macros += 1
         done.events += len(consolidate.sources)
 
-    async def _fold(self, draft: Draft, now: datetime) -> None:
+    async def _fold(self, draft: SummaryDraft, now: datetime) -> None:
         consolidate = draft.consolidate
         macro = consolidate.macro
         index, points = await self.indexes.writing(), list[Point]()
@@ -255,7 +255,7 @@ class Consolidation:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
 
-async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | None) -> str:
+async def _why_gone(transaction: GraphTransaction, step: MaintenanceStep, retired: Node | None) -> str:
     """Say where the Macro-Event of a step is: one that was consolidated again keeps its first passage."""
     if retired is not None:
         return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
@@ -270,8 +270,8 @@ async def _why_gone(transaction: GraphTransaction, step: Step, retired: Node | N
     )
 
 
-def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "", **more: str) -> Step:
-    return Step(
+def _step(macro: Node, outcome: Outcome, now: datetime, sources: int, reason: str = "", **more: str) -> MaintenanceStep:
+    return MaintenanceStep(
         id=_step_id(macro.uid),
         tenant=macro.tenant,
         context=macro.context,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import batched
 
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Store, UnreadItems, Use
+from vicw_shared.ports import Direction, GraphStore, Neighbour, PendingExtractions, Store, Use
 from vicw_sleep.consolidation.model import Material
 
 _AT_ONCE = 200
@@ -17,7 +17,7 @@ _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
-async def read_material(graph: Store, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+async def read_material(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[Material]:
     """Return the material of these Events of one context, in their order; without passages where those are too many."""
     found: list[Material] = []
     for batch in batched(events, _AT_ONCE):
@@ -25,7 +25,7 @@ async def read_material(graph: Store, unread: UnreadItems, events: Sequence[Node
     return found
 
 
-async def _read(graph: Store, unread: UnreadItems, events: Sequence[Node]) -> list[Material]:
+async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[Material]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
     passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], MOST_PASSAGES + 1))
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
-from vicw_sleep.consolidation.extractive_summary import Told
-from vicw_sleep.consolidation.facts import Fact, Kind, facts_of, is_told
+from vicw_sleep.consolidation.extractive_summary import SummarySentence
+from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_told
 from vicw_sleep.consolidation.model import Material
 
 _NEAR = 0.5
@@ -25,7 +25,7 @@ _LEAST = 1e-6
 type Vectors = Mapping[str, NDArray[np.float32]]
 
 
-def missing(sources: Sequence[Material], told: Sequence[Told], summary: str) -> list[Fact]:
+def missing(sources: Sequence[Material], told: Sequence[SummarySentence], summary: str) -> list[Fact]:
     """Return the facts of the sources, whose sentences are ``told``, that the summary does not tell, in their order."""
     wanted = dict.fromkeys(fact for one in told for fact in sorted(one.facts))
     return _untold(wanted, summary, {name for source in sources for name in source.named})
@@ -38,7 +38,7 @@ def invented(sentence: str, text: str, named: Collection[str]) -> list[Fact]:
 
 def _untold(wanted: Collection[Fact], text: str, named: Collection[str]) -> list[Fact]:
     said = said_in(text)
-    known = {*named, *(fact.key for fact in wanted if fact.kind is Kind.NAME)}
+    known = {*named, *(fact.key for fact in wanted if fact.kind is FactKind.NAME)}
     there = {fact for sentence in said for fact in facts_of(sentence, known)}
     stems = [set(sparse.stems(sentence)) for sentence in said]
     return [fact for fact in wanted if fact not in there and not is_told(fact, there, stems)]

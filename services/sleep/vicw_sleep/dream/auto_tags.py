@@ -11,8 +11,8 @@ from vicw_shared.dreams import is_dreamt
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore, look_up
 from vicw_shared.text import fold
-from vicw_sleep.dream.key_phrases import Phrase, analyst, candidates, key_phrases, terms_of
-from vicw_sleep.dream.similarity import Alike, same_eyes
+from vicw_sleep.dream.key_phrases import KeyPhrase, analyst, candidates, key_phrases, terms_of
+from vicw_sleep.dream.similarity import SimilarItem, same_eyes
 from vicw_sleep.mirror.atoms import Atom
 
 GENERIC = 40
@@ -35,8 +35,8 @@ class Tag:
 
 
 def choose(
-    phrases: Sequence[Phrase],
-    alike: Sequence[Alike],
+    phrases: Sequence[KeyPhrase],
+    alike: Sequence[SimilarItem],
     *,
     taken: Collection[str],
     in_use: Collection[str],
@@ -73,7 +73,7 @@ class Tagging:
     graph: GraphStore
     vectors: VectorStore
 
-    async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[Alike]]) -> dict[str, list[Tag]]:
+    async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[SimilarItem]]) -> dict[str, list[Tag]]:
         """Return, by uid, the tags that speak for themselves of each of these items of one tenant and context.
 
         Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag.

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from vicw_shared.canonical import canonical_nodes
 from vicw_shared.dreams import MAKER, by_dreams
-from vicw_shared.edge_factory import DREAM, Ties
+from vicw_shared.edge_factory import DREAM, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED
-from vicw_shared.ports import Direction, GraphTransaction, Outcome, Step
+from vicw_shared.ports import Direction, GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.text import fold
 from vicw_shared.uids import context_uid, make_uid, named_uid
 from vicw_sleep.dream.auto_tags import GENERIC, Tag
@@ -53,7 +53,7 @@ def step_id(item: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
+class DreamCommit:
     """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most.
 
     With ``foretold``, how many edges of a dry run each tag would have got until now, nothing is added.
@@ -104,7 +104,7 @@ class Adding:
                 if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
                 said = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
-                tied = Ties(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, said=said)
+                tied = EdgeFactory(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, said=said)
                 added.edges.append(tied)
                 made[node.uid] = node
                 tagged[uid].add(node.uid)
@@ -147,12 +147,12 @@ class Adding:
     async def _put(self, tags: Sequence[Node], edges: Sequence[Edge]) -> None:
         fresh = [tag for tag in tags if tag.created_at == self.now and tag.metadata.get(MAKER) == DREAM]
         await self.transaction.put_nodes(fresh)
-        ties = Ties(self.registry, self.now)
+        ties = EdgeFactory(self.registry, self.now)
         homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
         await self.transaction.put_edges([*homes, *edges])
 
-    def _step(self, item: Node, added: Added) -> Step:
-        return Step(
+    def _step(self, item: Node, added: Added) -> MaintenanceStep:
+        return MaintenanceStep(
             id=step_id(item.uid),
             tenant=item.tenant,
             context=item.context,

@@ -11,19 +11,19 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import DreamSettings
-from vicw_sleep.dream.service import Bookmark, Done, Dream, Rules
+from vicw_sleep.dream.service import Dream, DreamBookmark, DreamReport, DreamRules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 
 
-def rules_of(settings: DreamSettings) -> Rules:
+def rules_of(settings: DreamSettings) -> DreamRules:
     """Return what may be dreamt of now."""
-    return Rules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
+    return DreamRules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
 
 
-async def turn(dream: Dream, settings: DreamSettings, start: Bookmark | None) -> Done | None:
+async def turn(dream: Dream, settings: DreamSettings, start: DreamBookmark | None) -> DreamReport | None:
     """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
     try:
         done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=TURN_SECONDS)

@@ -33,7 +33,7 @@ _COMMON = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class KeyPhrase:
     """A key phrase, folded; ``certainty`` that it says what the text is about is in [0, 1)."""
 
     text: str
@@ -56,7 +56,7 @@ def terms_of(phrase: str) -> tuple[int, ...]:
     return encode_query(phrase).indices
 
 
-def key_phrases(said: Mapping[str, int], idf: Mapping[int, float]) -> list[Phrase]:
+def key_phrases(said: Mapping[str, int], idf: Mapping[int, float]) -> list[KeyPhrase]:
     """Return the phrases of a text, the surest first, from how often it says each and the ``idf`` of their terms.
 
     Weight is ``log(1 + n) · i · (1 + .2 (w - 1))`` for ``n`` times, a mean IDF of ``i`` and ``w`` words; certainty is
@@ -72,7 +72,7 @@ def key_phrases(said: Mapping[str, int], idf: Mapping[int, float]) -> list[Phras
     most = max((weight for weight, _ in weighed.values()), default=0.0)
     if most <= 0:
         return []
-    found = [Phrase(p, weight / most * rarity / (rarity + _COMMON)) for p, (weight, rarity) in weighed.items()]
+    found = [KeyPhrase(p, weight / most * rarity / (rarity + _COMMON)) for p, (weight, rarity) in weighed.items()]
     return sorted(found, key=lambda phrase: (-phrase.certainty, phrase.text))
 
 

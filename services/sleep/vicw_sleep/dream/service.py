@@ -23,21 +23,21 @@ from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.ports import (
     GraphTransaction,
     Items,
+    ItemView,
+    MaintenanceStep,
     Nodes,
     Outcome,
-    Step,
     Store,
-    WholeItem,
     WorkQueue,
     scan_pages,
 )
 from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable, undone
 from vicw_sleep.dream.auto_tags import Tagging
-from vicw_sleep.dream.commit import Added, Adding, Dreamt, dreamt_in, step_id
-from vicw_sleep.dream.similarity import Likeness
+from vicw_sleep.dream.commit import Added, DreamCommit, Dreamt, dreamt_in, step_id
+from vicw_sleep.dream.similarity import SimilarityIndex
 from vicw_sleep.mirror.atoms import Atom, atom_of
-from vicw_sleep.scheduler import Deadline
+from vicw_sleep.scheduler import SliceDeadline
 
 PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)
@@ -50,7 +50,7 @@ type Told = Callable[[Dreamt], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class DreamRules:
     """What is dreamt of: items learnt before ``before``. What is less sure than ``certainty`` is left.
 
     An item has up to ``tags`` with its auto-tags.
@@ -62,7 +62,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Bookmark:
+class DreamBookmark:
     """Where a run has come to: behind an item (uid) of a tenant and a label."""
 
     tenant: str
@@ -75,20 +75,20 @@ class Bookmark:
         return [self.tenant, self.label.value, self.after]
 
     @classmethod
-    def read(cls, written: Sequence[Any]) -> Bookmark:
+    def read(cls, written: Sequence[Any]) -> DreamBookmark:
         """Return the bookmark that was written."""
         tenant, label, after = written
         return cls(tenant, Label(label), after)
 
 
 @dataclass(slots=True)
-class Done:
+class DreamReport:
     """What a run did: ``items`` looked at, ``tags`` added to ``dreamt`` items; where the next goes on."""
 
     items: int = 0
     dreamt: int = 0
     tags: int = 0
-    next: Bookmark | None = None
+    next: DreamBookmark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +104,19 @@ class Dream:
 
     async def run(
         self,
-        rules: Rules,
+        rules: DreamRules,
         *,
         now: datetime,
         dry: bool = False,
-        start: Bookmark | None = None,
+        start: DreamBookmark | None = None,
         most: int | None = None,
         seconds: float | None = None,
-    ) -> Done:
+    ) -> DreamReport:
         """Look at items from ``start`` on; ``dry``: only tell. Raises what the engines raise.
 
         It ends after ``most`` items, or the first page that is looked at after so many ``seconds``.
         """
-        done, deadline = Done(), Deadline(seconds)
+        done, deadline = DreamReport(), SliceDeadline(seconds)
         foretold = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
@@ -152,7 +152,7 @@ class Dream:
         return gone
 
     async def _look(
-        self, page: Sequence[WholeItem], rules: Rules, done: Done, now: datetime, foretold: Count[str] | None
+        self, page: Sequence[ItemView], rules: DreamRules, done: DreamReport, now: datetime, foretold: Count[str] | None
     ) -> None:
         atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
         short = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
@@ -162,10 +162,10 @@ class Dream:
             if dreams := await self._dreamt(list(some), rules, now):
                 await self._add(context, dreams, rules, done, now, foretold)
 
-    async def _dreamt(self, atoms: Sequence[Atom], rules: Rules, now: datetime) -> list[Dreamt]:
+    async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[Dreamt]:
         """Return what there is for items of one context: those for which there is something."""
         vectors = (await self.indexes.writing()).vectors
-        alike = await Likeness(self.graph, vectors, now).of(atoms)
+        alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
         tags = await Tagging(self.graph, vectors).of(embedded, alike)
         dreams = []
@@ -180,13 +180,13 @@ class Dream:
         self,
         context: str,
         dreams: Sequence[Dreamt],
-        rules: Rules,
-        done: Done,
+        rules: DreamRules,
+        done: DreamReport,
         now: datetime,
         foretold: Count[str] | None,
     ) -> None:
         async def work(transaction: GraphTransaction) -> Added:
-            return await Adding(transaction, self.registry, now, rules.tags, foretold).add(dreams)
+            return await DreamCommit(transaction, self.registry, now, rules.tags, foretold).add(dreams)
 
         added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
         if foretold is not None:
@@ -200,7 +200,9 @@ class Dream:
         done.tags += len(added.edges)
 
 
-async def pages(graph: Store, start: Bookmark | None = None) -> AsyncIterator[tuple[Bookmark, list[WholeItem]]]:
+async def pages(
+    graph: Store, start: DreamBookmark | None = None
+) -> AsyncIterator[tuple[DreamBookmark, list[ItemView]]]:
     """Yield all live items, page by page, each with the place behind it: those behind ``start``."""
     for tenant in await _tenants(graph):
         for label in _LABELS:
@@ -209,17 +211,17 @@ async def pages(graph: Store, start: Bookmark | None = None) -> AsyncIterator[tu
             here = start is not None and (start.tenant, start.label) == (tenant, label)
             after = start.after if start is not None and here else None
             async for page in scan_pages(graph, Items(tenant, label), after=after, limit=PAGE):
-                yield Bookmark(tenant, label, page[-1].item.uid), page
+                yield DreamBookmark(tenant, label, page[-1].item.uid), page
 
 
 async def _tenants(graph: Store) -> list[str]:
     return sorted({root.tenant async for page in scan_pages(graph, Nodes(Label.CONTEXT)) for root in page})
 
 
-def may_be_dreamt_of(step: Step | None) -> bool:
+def may_be_dreamt_of(step: MaintenanceStep | None) -> bool:
     """Tell whether an item may be dreamt of whose step this is: once, but again after a wipe."""
     return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
 
 
-def _is_fit(atom: Atom, rules: Rules, now: datetime) -> bool:
+def _is_fit(atom: Atom, rules: DreamRules, now: datetime) -> bool:
     return atom.item.created_at < rules.before and (atom.ends_at is None or atom.ends_at > now)

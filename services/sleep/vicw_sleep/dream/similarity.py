@@ -17,7 +17,7 @@ _LEAST = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarItem:
     """An item that another is like: ``certainty`` in [0, 1] that they are of one matter."""
 
     atom: Atom
@@ -45,14 +45,14 @@ def eyes(atom: Atom) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SimilarityIndex:
     """Looks for what items are like."""
 
     graph: Store
     vectors: VectorStore
     now: datetime
 
-    async def of(self, atoms: Sequence[Atom]) -> dict[str, list[Alike]]:
+    async def of(self, atoms: Sequence[Atom]) -> dict[str, list[SimilarItem]]:
         """Return, by uid, what each of these items of one tenant is like, the likest first.
 
         An item whose first passage has no vector (yet) is left out.
@@ -68,17 +68,19 @@ class Likeness:
             hits[item.uid] = {hit.id: certainty_of(hit.score) for hit in found}
         return await self._items(atoms[0].item.tenant, hits) if hits else {}
 
-    async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[Alike]]:
+    async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[SimilarItem]]:
         near = {uid: {hit: sure for hit, sure in found.items() if sure >= _LEAST} for uid, found in hits.items()}
         owners = await self.graph.owners(tenant, sorted({hit for found in near.values() for hit in found}))
         whole = await self.graph.whole(tenant, sorted({owner.uid for owner in owners.values()}))
         atoms = {one.item.uid: atom for one in whole if (atom := atom_of(one)) is not None}
-        alike: dict[str, list[Alike]] = {}
+        alike: dict[str, list[SimilarItem]] = {}
         for uid, found in near.items():
             best: dict[str, float] = {}
             for hit, sure in found.items():
                 other = owners[hit].uid if hit in owners else uid
                 best[other] = max(sure, best.get(other, 0.0))
-            others = [Alike(atoms[other], sure) for other, sure in best.items() if other != uid and other in atoms]
+            others = [
+                SimilarItem(atoms[other], sure) for other, sure in best.items() if other != uid and other in atoms
+            ]
             alike[uid] = sorted(others, key=lambda one: (-one.certainty, one.atom.item.uid))
         return alike

@@ -11,7 +11,17 @@ from itertools import groupby
 from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Direction, GraphTransaction, Nodes, Outcome, Step, Steps, Store, WorkQueue, scan_pages
+from vicw_shared.ports import (
+    Direction,
+    GraphTransaction,
+    MaintenanceStep,
+    Nodes,
+    Outcome,
+    Steps,
+    Store,
+    WorkQueue,
+    scan_pages,
+)
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.dream.service import WIPED, pages
 
@@ -57,7 +67,7 @@ async def _wipe_steps(graph: Store, now: datetime, *, bare: bool = False) -> Non
             await graph.write(tenant, context, partial(_log, steps=steps, bare=bare))
 
 
-async def _log(transaction: GraphTransaction, *, steps: Sequence[Step], bare: bool) -> None:
+async def _log(transaction: GraphTransaction, *, steps: Sequence[MaintenanceStep], bare: bool) -> None:
     uids = [step.subject for step in steps] if bare else []
     left = {edge.source for edge in by_dreams(await transaction.edges(uids, MADE, Direction.OUT))} if uids else set()
     for step in steps:

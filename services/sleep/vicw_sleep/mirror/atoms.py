@@ -12,7 +12,7 @@ from vicw_shared.consolidation.ledger import Entry, entries_of
 from vicw_shared.domains import CODING
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE
-from vicw_shared.ports import WholeItem
+from vicw_shared.ports import ItemView
 from vicw_shared.text import fold
 from vicw_sleep.mirror.file_names import digest, source_name
 
@@ -52,7 +52,7 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class MirroredSource:
     """What a Macro-Event stands for: an item as it was, and its text."""
 
     item: Node
@@ -68,7 +68,7 @@ class Atom:
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     about: frozenset[str]
-    proofs: tuple[Proof, ...]
+    proofs: tuple[MirroredSource, ...]
     passages: tuple[str, ...]
     auto_tags: tuple[str, ...] = ()
 
@@ -113,7 +113,7 @@ class Atom:
         return [Bundle(shelf, item.context, kind, source) for shelf in self.shelves]
 
 
-def atom_of(whole: WholeItem) -> Atom | None:
+def atom_of(whole: ItemView) -> Atom | None:
     """Return the atom of an item; None for one without a text of its own (an echo repeats another)."""
     item, passages = whole.item, {passage.uid: passage for passage in whole.passages}
     entries = list(entries_of(whole.passages).values())
@@ -126,7 +126,7 @@ def atom_of(whole: WholeItem) -> Atom | None:
     proofs = [(entry.item, _joined([passages[uid] for uid in _proofs(entry) if uid in passages])) for entry in leaves]
     about = frozenset(map(fold, whole.about))
     told = whole.tags, whole.buckets, about
-    return Atom(item, text, *told, tuple(starmap(Proof, proofs)), tuple(passages), whole.auto_tags)
+    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), tuple(passages), whole.auto_tags)
 
 
 def _proofs(entry: Entry) -> list[str]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vicw_shared.errors import ConflictError, SettingsError, StorageFullError, UnavailableError
+from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError
 from vicw_sleep.mirror.ledger import LEDGER
 from vicw_sleep.mirror.relocation import (
     INTENT,
@@ -103,7 +103,7 @@ class MirrorFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise ConflictError(
+                raise StateConflictError(
                     f"another process is writing to the mirror at {self.path}. Wait for its end"
                 ) from error
             yield

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from vicw_shared.clock import now
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import LEDGER, Ledger, is_usable
+from vicw_sleep.mirror.ledger import LEDGER, MirrorLedger, is_usable
 from vicw_sleep.mirror.visibility import EVERYTHING
 
 SKEW = timedelta(minutes=5)
@@ -32,7 +32,7 @@ def _why(folder: MirrorFolder, found: Marker, wanted: Marker) -> str:
         return "something was erased since it was made"
     if not is_usable(folder.path):
         return f"{LEDGER}, which says what is on its pages, cannot be read"
-    with closing(Ledger(folder.path, reading=True)) as ledger:
+    with closing(MirrorLedger(folder.path, reading=True)) as ledger:
         until = ledger.seen_until()
     # What was looked at by a clock that was ahead says nothing of what came since it is right.
     return "the clock was put back" if until is not None and until > now() + SKEW else ""

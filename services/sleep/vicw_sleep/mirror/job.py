@@ -9,13 +9,13 @@ from typing import NoReturn
 import structlog
 
 from vicw_shared.clock import now
-from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.errors import StateConflictError, VicwError
 from vicw_shared.job_runs import TURN_SECONDS, note
 from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import EDITS
 from vicw_sleep.mirror.service import Mirror
-from vicw_sleep.mirror.visibility import Sight
+from vicw_sleep.mirror.visibility import MirrorVisibility
 
 _log = structlog.get_logger()
 _MOST_REST_SECONDS = 60.0
@@ -27,11 +27,11 @@ async def turn(graph: Store, settings: MirrorSettings) -> None:
     """Bring the mirror up to date, if one is wanted. What goes wrong is logged, and is for the next turn."""
     if settings.path is None:
         return
-    mirror, began = Mirror(graph, settings.path, settings.tenant, Sight(settings.viewer or "")), now()
+    mirror, began = Mirror(graph, settings.path, settings.tenant, MirrorVisibility(settings.viewer or "")), now()
     try:
         with TURN_SECONDS.labels("mirror").time():
             done = await mirror.sync()
-    except ConflictError as error:
+    except StateConflictError as error:
         _log.info("the mirror is left to whoever writes to it", reason=error.detail)
     except VicwError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)

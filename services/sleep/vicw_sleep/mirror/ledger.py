@@ -13,7 +13,7 @@ from pathlib import Path
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import PassageChange
 from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Shelf
-from vicw_sleep.mirror.renderer import Page
+from vicw_sleep.mirror.renderer import MirrorPage
 
 LEDGER = ".vicw-mirror.sqlite3"
 _BATCH = 500
@@ -64,7 +64,7 @@ def is_usable(folder: Path) -> bool:
         return False
 
 
-class Ledger:
+class MirrorLedger:
     """The open database. Nothing is kept before ``commit``; a death rolls all back."""
 
     def __init__(self, folder: Path, *, durable: bool = True, reading: bool = False) -> None:
@@ -156,7 +156,7 @@ class Ledger:
         sql = "SELECT path, name, earlier, later, atoms FROM page WHERE bundle = ?"
         return {row[1]: Kept(*row) for row in self._db.execute(sql, (bundle,))}
 
-    def put_page(self, path: str, sha256: bytes, bundle: int | None = None, page: Page | None = None) -> None:
+    def put_page(self, path: str, sha256: bytes, bundle: int | None = None, page: MirrorPage | None = None) -> None:
         """Note what was written to a page: of a ``bundle``, or one that lists others."""
         told = (page.name, page.earlier, page.later, len(page.places)) if page is not None else (None, None, None, 0)
         self._db.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?)", (path, bundle, *told, sha256))

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from vicw_shared.progress import Progress
 from vicw_sleep.mirror.atoms import Atom, Bundle, Shelf
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import Ledger, is_usable
+from vicw_sleep.mirror.ledger import MirrorLedger, is_usable
 from vicw_sleep.mirror.pagination import paginate
 from vicw_sleep.mirror.relocation import edited_in, name_aside, remove
 from vicw_sleep.mirror.renderer import (
     ROOT,
-    Page,
+    MirrorPage,
     bucket_path,
     folder_of,
     pages_of,
@@ -53,7 +53,7 @@ class Building:
         self._marker = marker
         self._stopped = False
         self._path = folder.begin(marker)
-        self.ledger = Ledger(self._path, durable=False)
+        self.ledger = MirrorLedger(self._path, durable=False)
         self._sections = sqlite3.connect(self._path / _SECTIONS, isolation_level=None, check_same_thread=False)
         self._sections.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
@@ -102,7 +102,7 @@ class Building:
         edited: list[str] = []
         if not is_usable(self._folder.path):
             return edited
-        with closing(Ledger(self._folder.path, reading=True)) as ledger:
+        with closing(MirrorLedger(self._folder.path, reading=True)) as ledger:
             for path, current in edited_in(self._folder.path, ledger, self._folder.read):
                 if (name := name_aside(self._folder.path, path, current)) is not None:
                     self._folder.write(name, current, into=self._path)
@@ -127,30 +127,30 @@ class Building:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BundlePlan:
     """What is to be done about a bundle: pages to write anew, paths to remove, whether it has nothing any more."""
 
     bundle: Bundle
-    pages: list[Page]
+    pages: list[MirrorPage]
     gone: list[str]
     empty: bool
 
 
-def planned(ledger: Ledger, number: int, changed: Collection[str]) -> Plan:
+def planned(ledger: MirrorLedger, number: int, changed: Collection[str]) -> BundlePlan:
     """Return which pages of a bundle differ from what was written, since these atoms (uids) have changed."""
     bundle, places, kept = ledger.bundle(number), ledger.places(number), ledger.kept(number)
     was_on = {place[2]: page for place, page in places}
-    differing: list[Page] = []
+    differing: list[MirrorPage] = []
     for page in pages_of(bundle, list(paginate([place for place, _ in places]))):
         before = kept.pop(page.name, None)
         around = (page.earlier, page.later, len(page.places))
         same = before is not None and (before.earlier, before.later, before.atoms) == around
         if not same or any(was_on[uid] != page.name or uid in changed for _, _, uid in page.places):
             differing.append(page)
-    return Plan(bundle, differing, [page.path for page in kept.values()], not places)
+    return BundlePlan(bundle, differing, [page.path for page in kept.values()], not places)
 
 
-def listings(ledger: Ledger, shelves: Iterable[Shelf] | None) -> dict[str, bytes | None]:
+def listings(ledger: MirrorLedger, shelves: Iterable[Shelf] | None) -> dict[str, bytes | None]:
     """Return the pages that list these shelves (None: all), and what leads to them, as far as they differ.
 
     The ledger has them then. None stands for a page that has nothing to list any more.
@@ -167,7 +167,7 @@ def listings(ledger: Ledger, shelves: Iterable[Shelf] | None) -> dict[str, bytes
     return changed
 
 
-def _listed(ledger: Ledger, shelves: Iterable[Shelf] | None) -> Iterator[tuple[str, str | None]]:
+def _listed(ledger: MirrorLedger, shelves: Iterable[Shelf] | None) -> Iterator[tuple[str, str | None]]:
     buckets = ledger.listed_buckets()
     if shelves is None:
         shelves = [shelf for bucket, _ in buckets for shelf, _ in ledger.listed_shelves(bucket)]
@@ -181,7 +181,9 @@ def _listed(ledger: Ledger, shelves: Iterable[Shelf] | None) -> Iterator[tuple[s
     yield f"{ROOT}.md", render_root(buckets, ledger.count())
 
 
-def write_out(folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | None], progress: Progress) -> Mirrored:
+def write_out(
+    folder: MirrorFolder, ledger: MirrorLedger, pages: Mapping[str, bytes | None], progress: Progress
+) -> Mirrored:
     """Write pages, None: remove, into the mirror, then keep what the ledger has noted of them.
 
     All is written beside the pages before the first of them is replaced, so a disk that is full changes none. What
@@ -189,7 +191,7 @@ def write_out(folder: MirrorFolder, ledger: Ledger, pages: Mapping[str, bytes | 
     """
     done = Mirrored(built=False)
     if pages:
-        with folder.staged(pages) as staged, closing(Ledger(folder.path, reading=True)) as before:
+        with folder.staged(pages) as staged, closing(MirrorLedger(folder.path, reading=True)) as before:
             done.edited = [path for path in pages if folder.keep_edit(path, before.sha256(path))]
             folder.intend({path: _sha256(content) if content is not None else None for path, content in pages.items()})
             for number, path in enumerate(pages):

@@ -15,7 +15,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from vicw_sleep.mirror.ledger import LEDGER, Ledger, is_usable
+from vicw_sleep.mirror.ledger import LEDGER, MirrorLedger, is_usable
 
 MARKER = ".vicw-mirror.json"
 INTENT = ".vicw-mirror.intent.json"
@@ -63,7 +63,7 @@ def leave(left: Path, into: Path) -> list[str]:
     edited: list[str] = []
     if not is_usable(left):
         return edited
-    with closing(Ledger(left, reading=True)) as ledger:
+    with closing(MirrorLedger(left, reading=True)) as ledger:
         for page, content in edited_in(left, ledger, lambda page: _read(left / page)):
             if (name := name_aside(into, page, content)) is not None:
                 (into / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def is_hardly_begun(left: Path) -> bool:
     return left.is_dir() and {entry.name for entry in left.iterdir()} <= {MARKER, f"{MARKER}.new"}
 
 
-def edited_in(mirror: Path, ledger: Ledger, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
+def edited_in(mirror: Path, ledger: MirrorLedger, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
     """Yield the pages of a mirror that are not what was written, or was about to be, and what is in them now.
 
     ``read`` returns what is in a page, None if it is not there.
@@ -112,7 +112,7 @@ def _move_foreign(left: Path, into: Path) -> None:
     """Move what we did not write from a mirror to the one that took its place; what is there already stays there."""
     pages: set[str] | None = None
     if is_usable(left):
-        with closing(Ledger(left, reading=True)) as ledger:
+        with closing(MirrorLedger(left, reading=True)) as ledger:
             pages = {path for path, _, _ in ledger.pages()}
 
     def is_ours(path: str) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from vicw_shared.clock import from_us, written
 from vicw_shared.model import Sensitivity
-from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Proof, Shelf
+from vicw_sleep.mirror.atoms import Atom, Bundle, MirroredSource, Place, Shelf
 from vicw_sleep.mirror.file_names import UNTAGGED, digest, slug
 from vicw_sleep.mirror.markdown_escape import fenced, in_line, label, shown
 
@@ -26,7 +26,7 @@ _slug = lru_cache(maxsize=10_000)(slug)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MirrorPage:
     """A page of a bundle: which it is, who stands on it, and the names of those before and after it."""
 
     bundle: Bundle
@@ -61,12 +61,12 @@ def bucket_path(bucket: str) -> str:
     return f"@{_slug(bucket)}/{bucket_page(bucket)}.md"
 
 
-def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[Page]:
+def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[MirrorPage]:
     """Return the pages of a bundle. The first has its name alone, the others the day and uid that they begin with."""
     first = f"{_slug(bundle.name)}_{bundle.key}"
     names = [first, *(f"{first}_{from_us(cut[0][0]).date().isoformat()}_{cut[0][2][-12:]}" for cut in cuts[1:])]
     around = zip([None, *names], names, [*names[1:], None], cuts, strict=False)
-    return [Page(bundle, name, cut, earlier, later) for earlier, name, later, cut in around]
+    return [MirrorPage(bundle, name, cut, earlier, later) for earlier, name, later, cut in around]
 
 
 def section_of(atom: Atom) -> str:
@@ -91,7 +91,7 @@ def _when(atom: Atom) -> str:
     return last if first is None or (began := written(first)) == last else f"{began} to {last}"
 
 
-def render(page: Page, sections: Mapping[str, str]) -> str:
+def render(page: MirrorPage, sections: Mapping[str, str]) -> str:
     """Return a page. Atoms without a section, which have gone meanwhile, are left out."""
     atoms = [sections[uid] for _, _, uid in page.places if uid in sections]
     return RULE.join(filter(None, [_head(page), *atoms, _onward(page)])) + "\n"
@@ -124,7 +124,7 @@ def _listing(title: str, trail: str, lines: Sequence[str]) -> str:
     return f"# {in_line(title)}\n\n{trail}\n\n" + "".join(f"{line}\n" for line in lines)
 
 
-def _head(page: Page) -> str:
+def _head(page: MirrorPage) -> str:
     bundle, shelf = page.bundle, page.bundle.shelf
     tag = re.sub(r"[^\w/-]+", "-", shelf.tag).strip("-/")
     matter = {"bucket": shelf.bucket, "tag": shelf.tag, "context": bundle.context, bundle.kind: bundle.source}
@@ -137,7 +137,7 @@ def _head(page: Page) -> str:
     return f"{front}\n\n# {in_line(bundle.name)}\n\n{' › '.join(trail)}" + (f"\n\n{onward}" if onward else "")
 
 
-def _onward(page: Page) -> str:
+def _onward(page: MirrorPage) -> str:
     ways = [
         f"← {_link(page.earlier, 'earlier')}" if page.earlier else "",
         f"{_link(page.later, 'later')} →" if page.later else "",
@@ -145,7 +145,7 @@ def _onward(page: Page) -> str:
     return " · ".join(filter(None, ways))
 
 
-def _proof(proof: Proof) -> str:
+def _proof(proof: MirroredSource) -> str:
     item = proof.item
     facts = [
         f"\\[{in_line(item.source_id or item.uid, _ID_CHARS)}\\]",

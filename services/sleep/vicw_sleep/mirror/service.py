@@ -17,9 +17,9 @@ from vicw_shared.model import Label
 from vicw_shared.ports import (
     Changes,
     Items,
+    ItemView,
     PassageChange,
     Store,
-    WholeItem,
     scan_pages,
 )
 from vicw_shared.progress import Progress, silent
@@ -27,10 +27,10 @@ from vicw_shared.shielded import finish, in_thread
 from vicw_sleep.mirror.atoms import Atom, Shelf, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
 from vicw_sleep.mirror.freshness import why_anew
-from vicw_sleep.mirror.ledger import Ledger
+from vicw_sleep.mirror.ledger import MirrorLedger
 from vicw_sleep.mirror.page_writer import Building, Mirrored, listings, planned, write_out
-from vicw_sleep.mirror.renderer import Page, render, section_of
-from vicw_sleep.mirror.visibility import Sight
+from vicw_sleep.mirror.renderer import MirrorPage, render, section_of
+from vicw_sleep.mirror.visibility import MirrorVisibility
 
 _ITEMS = 500
 _CHANGES = 5000
@@ -50,7 +50,7 @@ class Mirror:
     graph: Store
     path: Path
     tenant: str
-    sight: Sight = field(default_factory=Sight)
+    sight: MirrorVisibility = field(default_factory=MirrorVisibility)
 
     async def build(self, progress: Progress = silent) -> Mirrored:
         """Build it anew beside what is there, and swap. A death before the swap leaves what is there.
@@ -76,7 +76,7 @@ class Mirror:
             folder.finish()
             if found is None or why_anew(folder, found, marker):
                 return await self._build(folder, marker, progress)
-            ledger = Ledger(folder.path)
+            ledger = MirrorLedger(folder.path)
             try:
                 done = await self._sync(folder, ledger, progress)
             finally:
@@ -116,7 +116,7 @@ class Mirror:
         finally:
             building.close()
 
-    async def _sync(self, folder: MirrorFolder, ledger: Ledger, progress: Progress) -> Mirrored | None:
+    async def _sync(self, folder: MirrorFolder, ledger: MirrorLedger, progress: Progress) -> Mirrored | None:
         """Bring the pages up to date; None: to build is cheaper."""
         instant = now()
         fresh = await self._unseen(ledger)
@@ -132,12 +132,14 @@ class Mirror:
         result.atoms = ledger.count()
         return result
 
-    async def _put(self, ledger: Ledger, uids: Sequence[str], instant: datetime) -> set[int]:
+    async def _put(self, ledger: MirrorLedger, uids: Sequence[str], instant: datetime) -> set[int]:
         """Note what has become of these atoms; return the bundles that this touches."""
         found = self._atoms(await self.graph.whole(self.tenant, uids))
         return await in_thread(self._note, ledger, uids, found, instant)
 
-    def _note(self, ledger: Ledger, uids: Sequence[str], found: Mapping[str, Atom], instant: datetime) -> set[int]:
+    def _note(
+        self, ledger: MirrorLedger, uids: Sequence[str], found: Mapping[str, Atom], instant: datetime
+    ) -> set[int]:
         bundles: set[int] = set()
         for uid in uids:
             atom = found.get(uid)
@@ -146,7 +148,7 @@ class Mirror:
         return bundles
 
     async def _rewrite(
-        self, folder: MirrorFolder, ledger: Ledger, bundles: set[int], changed: set[str], progress: Progress
+        self, folder: MirrorFolder, ledger: MirrorLedger, bundles: set[int], changed: set[str], progress: Progress
     ) -> Mirrored:
         """Write what differs: first all is rendered, then what will be written is noted, then it is written."""
         written: dict[str, bytes | None] = {}
@@ -167,30 +169,30 @@ class Mirror:
         written |= await in_thread(listings, ledger, None if every else shelves) if every or shelves else {}
         return await in_thread(write_out, folder, ledger, written, progress)
 
-    async def _sections(self, page: Page) -> Mapping[str, str]:
+    async def _sections(self, page: MirrorPage) -> Mapping[str, str]:
         whole = await self.graph.whole(self.tenant, [uid for _, _, uid in page.places])
         return {uid: section_of(atom) for uid, atom in self._atoms(whole).items()}
 
-    def _atoms(self, found: Sequence[WholeItem]) -> dict[str, Atom]:
+    def _atoms(self, found: Sequence[ItemView]) -> dict[str, Atom]:
         atoms = (atom_of(one) for one in found)
         return {atom.item.uid: atom for atom in atoms if atom is not None}
 
-    async def _see_all(self, ledger: Ledger) -> None:
+    async def _see_all(self, ledger: MirrorLedger) -> None:
         """Note the changes of the last minutes as known: what a build reads after has them."""
         ledger.see_until(now() - _TRANSACTION, EPOCH)
         ledger.see(await self._unseen(ledger))
 
-    async def unseen(self, ledger: Ledger) -> list[PassageChange]:
+    async def unseen(self, ledger: MirrorLedger) -> list[PassageChange]:
         """Return the changes that are not in the pages yet."""
         return (await self._look(ledger))[0]
 
-    async def _unseen(self, ledger: Ledger) -> list[PassageChange]:
+    async def _unseen(self, ledger: MirrorLedger) -> list[PassageChange]:
         """Return the changes that are not in the pages yet, and keep how far was looked."""
         fresh, newest = await self._look(ledger)
         ledger.see_until(newest, newest - 2 * _TRANSACTION)
         return fresh
 
-    async def _look(self, ledger: Ledger) -> tuple[list[PassageChange], datetime]:
+    async def _look(self, ledger: MirrorLedger) -> tuple[list[PassageChange], datetime]:
         instant = now()
         until = min(ledger.seen_until() or EPOCH + 2 * _TRANSACTION, instant)
         last: PassageChange | None = None
@@ -204,7 +206,7 @@ class Mirror:
         return fresh, max(until, instant - _TRANSACTION, newest)
 
 
-def _forget_lost(folder: MirrorFolder, ledger: Ledger) -> set[int]:
+def _forget_lost(folder: MirrorFolder, ledger: MirrorLedger) -> set[int]:
     """Have pages written anew that somebody has removed; return their bundles, _LISTING for those that list others."""
     bundles = {path: bundle for path, _, bundle in ledger.pages()}
     lost = folder.lost(bundles)

@@ -14,7 +14,7 @@ EVERYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class MirrorVisibility:
     """For whom a mirror is: everybody (empty), one person by name, or EVERYTHING.
 
     Everybody sees what is public and portable, as answers do while the graph is down. A person sees besides what is

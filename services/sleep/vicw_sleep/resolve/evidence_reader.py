@@ -11,7 +11,7 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.names import SLOT, is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold
-from vicw_sleep.resolve.match_rules import EXACT, Eyes, Known
+from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, Eyes
 
 MOST = 500
 """Edges of a thing, with what was merged into it: of whom more is known, a person decides."""
@@ -29,7 +29,7 @@ class Gathering:
     transaction: GraphTransaction
     registry: EdgeRegistry
 
-    async def of(self, *things: Node) -> list[Known] | None:
+    async def of(self, *things: Node) -> list[EntityEvidence] | None:
         """Return what is known of each of these things; None where that is too much to go through.
 
         What is known of one that is merged into another of them is not known of that.
@@ -83,12 +83,12 @@ class _Around:
     stands: Mapping[str, str]
     generic: Collection[str]
 
-    def known(self, thing: Node, group: Sequence[Node]) -> Known:
+    def known(self, thing: Node, group: Sequence[Node]) -> EntityEvidence:
         own = {node.uid for node in group}
         mine = [edge for edge in self.edges if edge.source in own or edge.target in own]
         others = {end for edge in mine for end in (edge.source, edge.target)} - own
         tellers = {uid for uid in others if uid in self.ends and not is_named_thing(self.ends[uid])}
-        return Known(
+        return EntityEvidence(
             thing=thing,
             members=frozenset(own),
             edges=len(mine),

@@ -11,19 +11,19 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
-from vicw_sleep.resolve.service import Bookmark, Done, Resolve, Rules
+from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
 
 _log = structlog.get_logger()
 
 
-def rules_of(settings: ResolveSettings) -> Rules:
+def rules_of(settings: ResolveSettings) -> ResolveRules:
     """Return what may be merged."""
-    return Rules(threshold=settings.threshold, shared=settings.shared, names=settings.names)
+    return ResolveRules(threshold=settings.threshold, shared=settings.shared, names=settings.names)
 
 
-async def turn(resolve: Resolve, settings: ResolveSettings, start: Bookmark | None) -> Done | None:
+async def turn(resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None) -> ResolveReport | None:
     """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
     try:
         done = await resolve.run(

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from vicw_shared.identity.name_similarity import SAME
-from vicw_shared.identity.pairs import Alike
+from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Node
 from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold
@@ -22,7 +22,7 @@ names, what people sort by, and what is exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class EntityEvidence:
     """What is known of a ``thing``, with the ``members`` (uids) that were merged into it, and itself.
 
     ``edges``: how many. ``beside`` are the named things that an edge joins it to, ``told_in`` the items, statements and
@@ -48,7 +48,7 @@ class Known:
         return self.edges, -self.thing.created_at.timestamp(), self.thing.uid
 
 
-def may_be_one(pair: Alike, context: str) -> bool:
+def may_be_one(pair: SimilarPair, context: str) -> bool:
     """Tell whether the names and the kinds of two things allow for a merge by likeness, in a context.
 
     Where letters differ, that letter may be all that tells the two apart: such pairs are for a person to judge. So are
@@ -66,7 +66,7 @@ def may_be_one(pair: Alike, context: str) -> bool:
     )
 
 
-def against(one: Known, other: Known) -> str:
+def against(one: EntityEvidence, other: EntityEvidence) -> str:
     """Return what says that two things are two; empty: nothing does."""
     found = {
         "an edge joins the two": one.beside & other.members or other.beside & one.members,
@@ -82,7 +82,7 @@ def against(one: Known, other: Known) -> str:
     return next((reason for reason, holds in found.items() if holds), "")
 
 
-def shared_company(one: Known, other: Known) -> frozenset[str]:
+def shared_company(one: EntityEvidence, other: EntityEvidence) -> frozenset[str]:
     """Return the things (uids) that items name with the one and, for the very same eyes, with the other."""
     return frozenset(uid for uid, _ in one.company & other.company) - one.members - other.members
 
@@ -93,7 +93,7 @@ def _is_namesake(thing: Node) -> bool:
     return thing.uid not in {named_uid(thing.tenant, thing.context, thing.subtype, name) for name in names}
 
 
-def _by_way(known: Known) -> dict[str, set[tuple[str, str]]]:
+def _by_way(known: EntityEvidence) -> dict[str, set[tuple[str, str]]]:
     found: dict[str, set[tuple[str, str]]] = {}
     for way, relationship, who in known.relations:
         found.setdefault(way, set()).add((relationship, who))

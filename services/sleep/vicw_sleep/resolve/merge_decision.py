@@ -9,16 +9,16 @@ from enum import StrEnum
 
 from vicw_shared.canonical import is_guess
 from vicw_shared.edge_factory import RESOLVE
-from vicw_shared.errors import NotFoundError
-from vicw_shared.identity.merge import Decision, join, merged_into, part
-from vicw_shared.identity.pairs import Alike
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.identity.merge import MergeDecision, join, merged_into, part
+from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.names import is_named_thing
-from vicw_shared.ports import GraphTransaction, Outcome, Step
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
 from vicw_shared.undo import undone
 from vicw_sleep.resolve.evidence_reader import Gathering
-from vicw_sleep.resolve.match_rules import Known, against, shared_company
+from vicw_sleep.resolve.match_rules import EntityEvidence, against, shared_company
 
 STEP = "step"
 """The property of a merge that names its step."""
@@ -26,7 +26,7 @@ INTO = "into"
 """The detail of a step that names what stands for its subject. Names are not kept: who is erased has none."""
 
 
-class Fate(StrEnum):
+class MergeOutcome(StrEnum):
     """What becomes of two things."""
 
     MERGE = "merge"
@@ -38,7 +38,7 @@ class Fate(StrEnum):
 class Decided:
     """What became of two things: the first was merged into the second, or split from it, or left, and why."""
 
-    fate: Fate
+    fate: MergeOutcome
     things: tuple[Node, Node]
     reason: str
 
@@ -57,25 +57,25 @@ class Deciding:
     now: datetime
     shared: int
 
-    async def decide(self, pair: Alike, *, dry: bool) -> Decided:
+    async def decide(self, pair: SimilarPair, *, dry: bool) -> Decided:
         """Merge two things if they are one, and log it; ``dry``: only say so."""
         nodes = await self.transaction.nodes([node.uid for node in pair.things])
         things = [node for node in nodes.values() if is_named_thing(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
         if len(things) < len(pair.things) or any(merges):
-            return Decided(Fate.LEAVE, pair.things, "they have changed meanwhile")
+            return Decided(MergeOutcome.LEAVE, pair.things, "they have changed meanwhile")
         known = await Gathering(self.transaction, self.registry).of(*things)
         if known is None:
-            return Decided(Fate.LEAVE, pair.things, "too much is told of them to go through")
+            return Decided(MergeOutcome.LEAVE, pair.things, "too much is told of them to go through")
         reason, company = against(*known), shared_company(*known)
         if not reason and len(company) < self.shared:
             reason = f"only the names say so: {len(company)} things are named with both, {self.shared} have to be"
         if reason:
-            return Decided(Fate.LEAVE, pair.things, reason)
+            return Decided(MergeOutcome.LEAVE, pair.things, reason)
         source, target = (one.thing for one in sorted(known, key=_rank))
         if not dry:
             await self._merge(pair, source, target, len(company))
-        return Decided(Fate.MERGE, (source, target), f"{len(company)} things are named with both")
+        return Decided(MergeOutcome.MERGE, (source, target), f"{len(company)} things are named with both")
 
     async def doubt(self, guess: Edge, *, dry: bool) -> Decided | None:
         """Split two things that were merged by a guess, if something speaks against it by now; ``dry``: only say so."""
@@ -87,21 +87,21 @@ class Deciding:
         known = await Gathering(self.transaction, self.registry).of(source, target)
         reason = against(*known) if known is not None else ""
         if reason and not dry:
-            decision = Decision(source.tenant, self.now, self.registry, by=RESOLVE)
+            decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE)
             await part(self.transaction, decision, source, target)
             step = self._step(source, target, {"score": merged.properties.get("certainty")})
             await self.transaction.log_step(replace(step, outcome=Outcome.UNDONE, reason=reason))
-        return Decided(Fate.SPLIT, (source, target), reason) if reason else None
+        return Decided(MergeOutcome.SPLIT, (source, target), reason) if reason else None
 
-    async def _merge(self, pair: Alike, source: Node, target: Node, company: int) -> None:
+    async def _merge(self, pair: SimilarPair, source: Node, target: Node, company: int) -> None:
         said = {STEP: step_id(pair.things), "certainty": pair.score}
-        decision = Decision(source.tenant, self.now, self.registry, by=RESOLVE, said=said)
+        decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, said=said)
         await join(self.transaction, decision, source, target)
         told = {"score": pair.score, "names": pair.reason, "shared": company}
         await self.transaction.log_step(self._step(source, target, told))
 
-    def _step(self, source: Node, target: Node, told: Mapping[str, object]) -> Step:
-        return Step(
+    def _step(self, source: Node, target: Node, told: Mapping[str, object]) -> MaintenanceStep:
+        return MaintenanceStep(
             id=step_id((source, target)),
             tenant=source.tenant,
             context=source.context,
@@ -113,7 +113,7 @@ class Deciding:
         )
 
 
-async def take_back(transaction: GraphTransaction, step: Step, decision: Decision) -> bool:
+async def take_back(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
     """Split what a step has merged, and log that; return False where it was split by then.
 
     Raises NotFoundError where a person has said since that the two are one: that is not the step's any more.
@@ -123,7 +123,7 @@ async def take_back(transaction: GraphTransaction, step: Step, decision: Decisio
     merged = await merged_into(transaction, step.subject)
     mine = merged is not None and merged.properties.get(STEP) == step.id
     if merged is not None and merged.target == into and not mine:
-        raise NotFoundError(
+        raise MissingRecordError(
             f"Step {step.id!r} is a person's decision since: `vicw entities split {step.subject}` takes that back"
         )
     if mine:
@@ -132,5 +132,5 @@ async def take_back(transaction: GraphTransaction, step: Step, decision: Decisio
     return mine
 
 
-def _rank(known: Known) -> tuple[int, float, str]:
+def _rank(known: EntityEvidence) -> tuple[int, float, str]:
     return known.rank

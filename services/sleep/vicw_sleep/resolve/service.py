@@ -16,8 +16,8 @@ from prometheus_client import Counter
 
 from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.edge_factory import RESOLVE
-from vicw_shared.identity.merge import LOCK, Decision
-from vicw_shared.identity.pairs import Alike, Place, names_of, pairs_among
+from vicw_shared.identity.merge import LOCK, MergeDecision
+from vicw_shared.identity.pairs import Place, SimilarPair, names_of, pairs_among
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import (
     Direction,
@@ -30,8 +30,8 @@ from vicw_shared.ports import (
 from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable
 from vicw_sleep.resolve.match_rules import may_be_one
-from vicw_sleep.resolve.merge_decision import Decided, Deciding, Fate, step_id, take_back
-from vicw_sleep.scheduler import Deadline
+from vicw_sleep.resolve.merge_decision import Decided, Deciding, MergeOutcome, step_id, take_back
+from vicw_sleep.scheduler import SliceDeadline
 
 _PAGE = 100
 MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
@@ -43,7 +43,7 @@ type Told = Callable[[Decided], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class ResolveRules:
     """What is merged: names of a likeness of ``threshold`` and more, of things named with ``shared`` same others.
 
     So many ``names`` of a context are compared with each other at a time.
@@ -55,7 +55,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Bookmark:
+class ResolveBookmark:
     """Where a run has come to: all contexts up to ``done`` (uid) are gone through.
 
     Of the next one, ``context``, the names up to ``behind`` are; of those that follow, the pairs up to ``judged``.
@@ -72,14 +72,14 @@ class Bookmark:
         return list(astuple(self))
 
     @classmethod
-    def read(cls, written: Sequence[Any]) -> Bookmark:
+    def read(cls, written: Sequence[Any]) -> ResolveBookmark:
         """Return the bookmark that was written: JSON knows no tuples."""
         fields: list[Any] = [tuple(field) if isinstance(field, list) else field for field in written]
         return cls(*fields)
 
 
 @dataclass(slots=True)
-class Done:
+class ResolveReport:
     """What a run did: ``names`` compared, of the likely pairs ``merged`` and ``left``; where the next goes on.
 
     Those ``split`` were merged before, and something has come to speak against it.
@@ -89,7 +89,7 @@ class Done:
     merged: int = 0
     left: int = 0
     split: int = 0
-    next: Bookmark | None = None
+    next: ResolveBookmark | None = None
 
     @property
     def pairs(self) -> int:
@@ -108,32 +108,32 @@ class Resolve:
 
     async def run(
         self,
-        rules: Rules,
+        rules: ResolveRules,
         *,
         now: datetime,
         dry: bool = False,
-        start: Bookmark | None = None,
+        start: ResolveBookmark | None = None,
         most: int | None = None,
         names: int | None = None,
         seconds: float | None = None,
-    ) -> Done:
+    ) -> ResolveReport:
         """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
 
         With ``most`` pairs judged, so many ``names`` compared or ``seconds`` gone, it ends after a pair; without, when
         it is through.
         """
-        done, deadline = Done(), Deadline(seconds)
+        done, deadline = ResolveReport(), SliceDeadline(seconds)
 
         def is_enough() -> bool:
             return deadline.passed or (most is not None and done.pairs >= most)
 
         async for root, mark in self._contexts(start):
-            place: Bookmark | None = mark
+            place: ResolveBookmark | None = mark
             while place is not None:
                 place = await self._compare(root, place, rules, done, now=now, dry=dry, is_enough=is_enough)
                 self.progress("comparing", done.names, 0)
                 if is_enough() or (names is not None and done.names >= names):
-                    done.next = place or Bookmark(done=root.uid)
+                    done.next = place or ResolveBookmark(done=root.uid)
                     return done
         return done
 
@@ -145,30 +145,30 @@ class Resolve:
         step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> bool:
-            return await take_back(transaction, step, Decision(step.tenant, now, self.registry))
+            return await take_back(transaction, step, MergeDecision(step.tenant, now, self.registry))
 
         return await self.graph.write(step.tenant, LOCK, work)
 
-    async def _contexts(self, start: Bookmark | None) -> AsyncIterator[tuple[Node, Bookmark]]:
+    async def _contexts(self, start: ResolveBookmark | None) -> AsyncIterator[tuple[Node, ResolveBookmark]]:
         """Yield the roots of contexts, of all tenants, each with the place to begin at."""
         after = start.done if start is not None else None
         async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
             for root in page:
                 here = start is not None and start.context == root.uid
-                yield root, start if start is not None and here else Bookmark(after, root.uid)
+                yield root, start if start is not None and here else ResolveBookmark(after, root.uid)
                 after = root.uid
 
     async def _compare(
         self,
         root: Node,
-        at: Bookmark,
-        rules: Rules,
-        done: Done,
+        at: ResolveBookmark,
+        rules: ResolveRules,
+        done: ResolveReport,
         *,
         now: datetime,
         dry: bool,
         is_enough: Callable[[], bool],
-    ) -> Bookmark | None:
+    ) -> ResolveBookmark | None:
         """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
         tenant, context = root.tenant, root.name
         names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
@@ -186,7 +186,9 @@ class Resolve:
             judged = _place(pair)
         return None if names.complete else replace(at, behind=names.last, judged=None)
 
-    async def _doubt(self, tenant: str, things: Sequence[Node], done: Done, *, now: datetime, dry: bool) -> None:
+    async def _doubt(
+        self, tenant: str, things: Sequence[Node], done: ResolveReport, *, now: datetime, dry: bool
+    ) -> None:
         """Judge anew what was merged by a guess: what was told since may speak against it."""
         out = [(MERGED_INTO, Direction.OUT)]
         merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
@@ -200,24 +202,26 @@ class Resolve:
                 done.split += 1
                 SPLIT.inc(not dry)
 
-    async def _judge(self, pair: Alike, rules: Rules, done: Done, *, now: datetime, dry: bool) -> None:
+    async def _judge(
+        self, pair: SimilarPair, rules: ResolveRules, done: ResolveReport, *, now: datetime, dry: bool
+    ) -> None:
         async def work(transaction: GraphTransaction) -> Decided:
             return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
 
         step = await self.graph.log.step(step_id(pair.things))
         if step is not None and step.outcome is Outcome.UNDONE:
-            decided = Decided(Fate.LEAVE, pair.things, "a merge of the two was undone")
+            decided = Decided(MergeOutcome.LEAVE, pair.things, "a merge of the two was undone")
         else:
             decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
         self.told(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
-        is_merged = decided.fate is Fate.MERGE
+        is_merged = decided.fate is MergeOutcome.MERGE
         done.merged += is_merged
         done.left += not is_merged
         if not dry:
             (MERGED if is_merged else LEFT).inc()
 
 
-def _place(pair: Alike) -> tuple[float, str, str]:
+def _place(pair: SimilarPair) -> tuple[float, str, str]:
     """Return a pair's place among those of its context: the likeliest come first."""
     one, other = sorted(node.uid for node in pair.things)
     return -pair.score, one, other

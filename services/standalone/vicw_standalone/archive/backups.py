@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from vicw_shared.archive import manifest as manifests
 from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.writer import is_archive
-from vicw_shared.errors import NotFoundError, StorageFullError
+from vicw_shared.errors import MissingRecordError, StorageFullError
 
 PACKED = ".tar.gz"
 _NAME = re.compile(r"vicw-\d{8}T\d{6}Z(\.tar\.gz)?")
@@ -69,9 +69,9 @@ def unpacked(path: Path) -> Iterator[Path]:
         yield path
         return
     if not path.exists():
-        raise NotFoundError(f"{path} does not exist: name the folder of an export, or the {PACKED} of a backup")
+        raise MissingRecordError(f"{path} does not exist: name the folder of an export, or the {PACKED} of a backup")
     if path.is_dir() or not path.name.endswith(PACKED):
-        raise NotFoundError(
+        raise MissingRecordError(
             f"{path} is no export: it has no {manifests.NAME} of one. `vicw ingest` reads files, folders and chats"
         )
     with tempfile.TemporaryDirectory(prefix="vicw-restore-") as room:

@@ -13,16 +13,16 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
-from vicw_sleep.archive.exporter import Source
-from vicw_sleep.archive.importer import Target
+from vicw_sleep.archive.exporter import ExportSource
+from vicw_sleep.archive.importer import ImportTarget
 from vicw_standalone.archive.remote_vectors import RemoteVectors
 from vicw_standalone.offline import open_beside, open_offline
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.remote import Remote
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 from vicw_standalone.wiring import GRAPH
 
@@ -30,7 +30,7 @@ CHANGING = "A change of the model is under way: let `vicw reindex` end it first"
 
 
 @asynccontextmanager
-async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteKeyRing]]:
+async def open_source(settings: StandaloneSettings) -> AsyncIterator[tuple[ExportSource, SqliteKeyRing]]:
     """Open what is exported. Beside a server that runs, that tells the vectors: nobody else can open its index.
 
     Raises DataDirError if there is no store, or a process that is no server has it.
@@ -42,14 +42,14 @@ async def open_source(settings: Settings) -> AsyncIterator[tuple[Source, SqliteK
             model = (await beside.record.models()).used
             with Remote(server) as remote:
                 asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
-                yield Source(graph=beside, vectors=asked, model=model), ring
+                yield ExportSource(graph=beside, vectors=asked, model=model), ring
         return
     async with open_offline(settings) as (graph, vectors):
-        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), ring
+        yield ExportSource(graph=graph, vectors=vectors, model=(await graph.record.models()).used), ring
 
 
 @asynccontextmanager
-async def open_target(settings: Settings) -> AsyncIterator[Target]:
+async def open_target(settings: StandaloneSettings) -> AsyncIterator[ImportTarget]:
     """Open what is imported into, making it if it is not there. Raises DataDirError while a server has it."""
     storage = settings.storage
     async with AsyncExitStack() as stack:
@@ -57,7 +57,7 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
         graph = SqliteGraphStore(data_dir, load_registries().edges)
         stack.push_async_callback(graph.close)
         if (await graph.record.models()).change is not None:
-            raise ConflictError(CHANGING)
+            raise StateConflictError(CHANGING)
 
         async def open_vectors(model: ModelIdentity) -> VectorStore | None:
             used = (await graph.record.models()).used
@@ -75,7 +75,7 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
             await graph.record.set_model(model)
             return store
 
-        yield Target(graph=graph, open_vectors=open_vectors, keys=SqliteKeyRing(data_dir.path / GRAPH))
+        yield ImportTarget(graph=graph, open_vectors=open_vectors, keys=SqliteKeyRing(data_dir.path / GRAPH))
 
 
 def move_aside(data_dir: Path, name: str) -> Path:

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from vicw_shared.errors import ConflictError, UnavailableError
+from vicw_shared.errors import StateConflictError, UnavailableError
 from vicw_shared.ports import ModelIdentity, VectorStore
-from vicw_sleep.archive.exporter import Source
-from vicw_sleep.archive.importer import Target
+from vicw_sleep.archive.exporter import ExportSource
+from vicw_sleep.archive.importer import ImportTarget
 from vicw_standalone.platform_stores import open_graph, read_platform, told_where
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def open_source() -> AsyncIterator[tuple[Source, Neo4jKeyRing]]:
+async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
     """Open what is exported: the graph, and the collection of the model in use if there is one."""
     settings = read_platform()
     from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
@@ -32,11 +32,11 @@ async def open_source() -> AsyncIterator[tuple[Source, Neo4jKeyRing]]:
         if current is not None and current.model == (await graph.record.models()).used:
             vectors = QdrantVectorStore(client, current.name, timeout_seconds=settings.qdrant.timeout_seconds)
             stack.push_async_callback(vectors.close)
-        yield Source(graph=graph, vectors=vectors, model=(await graph.record.models()).used), graph.key_ring
+        yield ExportSource(graph=graph, vectors=vectors, model=(await graph.record.models()).used), graph.key_ring
 
 
 @asynccontextmanager
-async def open_target() -> AsyncIterator[Target]:
+async def open_target() -> AsyncIterator[ImportTarget]:
     """Open what is imported into."""
     settings = read_platform()
     from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
@@ -44,7 +44,7 @@ async def open_target() -> AsyncIterator[Target]:
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())
         if (await graph.record.models()).change is not None:
-            raise ConflictError("A change of the model is under way: let `vicw reindex --platform` end it first")
+            raise StateConflictError("A change of the model is under way: let `vicw reindex --platform` end it first")
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
         collections = QdrantCollections(client, settings.qdrant.alias)
@@ -63,4 +63,4 @@ async def open_target() -> AsyncIterator[Target]:
 
         with told_where(settings):
             await collections.current()
-        yield Target(graph=graph, open_vectors=open_vectors, keys=graph.key_ring)
+        yield ImportTarget(graph=graph, open_vectors=open_vectors, keys=graph.key_ring)

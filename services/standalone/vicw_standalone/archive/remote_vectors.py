@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.errors import ConflictError
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.reindex.remote import Remote
 
@@ -28,5 +28,5 @@ class RemoteVectors:
         """
         told = await asyncio.to_thread(self._remote.vectors, ids)
         if told.model != self._model.key:
-            raise ConflictError("The server's model has changed meanwhile: make the export again")
+            raise StateConflictError("The server's model has changed meanwhile: make the export again")
         return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in told.vectors.items()}

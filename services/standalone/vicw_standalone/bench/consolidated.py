@@ -15,7 +15,7 @@ from vicw_shared.consolidation.consolidate import MAKER, ConsolidatedBatch
 from vicw_shared.model import Label
 from vicw_shared.ports import Flow, Outcome
 from vicw_shared.progress import Progress
-from vicw_sleep.consolidation.batches import Rules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_standalone.bench.fidelity import Opener
 from vicw_standalone.bench.targets import LocalTarget
 
@@ -79,7 +79,7 @@ async def _fold(target: LocalTarget, passages: int, statements: int, progress: P
         events += len(consolidate.sources) if consolidate is not None else 0
         progress("consolidating", events, passages)
 
-    rules = Rules(before=now() + timedelta(hours=1))
+    rules = ConsolidationRules(before=now() + timedelta(hours=1))
     await target.consolidation(told).run(rules, now=now())
     await target.drain()
     vectors, told_by = await target.vectors_of(Label.CHUNK), await target.vectors_of(Label.EVENT)

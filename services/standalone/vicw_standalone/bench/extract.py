@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import batched
 from statistics import fmean
 
-from vicw_ingest.extraction.model import Source
+from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.extraction.rules.agents import agents_of
 from vicw_ingest.extraction.rules.causes import causes_in
 from vicw_ingest.extraction.rules.extractor import RulesReader
@@ -126,7 +126,7 @@ def _analysed(texts: Sequence[str], step: str, progress: Progress) -> Iterator[S
 def sentences_per_second(texts: Sequence[str]) -> float:
     """Return how many sentences a second of processor time are read, all rules together."""
     sentences = sum(map(len, Analyst().analyse(texts)))
-    reader, sources = RulesReader(), [Source(text, _AT) for text in texts]
+    reader, sources = RulesReader(), [SourceText(text, _AT) for text in texts]
     reader.read(sources[:50])
     started = time.process_time()
     reader.read(sources)

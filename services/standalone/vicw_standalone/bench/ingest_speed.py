@@ -20,7 +20,7 @@ from vicw_shared.progress import Progress
 from vicw_shared.wire.ingest import Extract, IngestRequest
 from vicw_standalone.bench.growth import Growth, embedded_texts, growth_of
 from vicw_standalone.bench.server import serve
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 _POSTS_UNDER_WAY = 3
 _EMBEDS_UNDER_WAY = 2  # as the indexer has them
@@ -49,7 +49,7 @@ class IngestReport:
 
 
 async def measure_ingest(
-    settings: Settings, requests: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
+    settings: StandaloneSettings, requests: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
 ) -> IngestReport:
     """Store each round's part of the requests in a new store, then embed what that has embedded without storing it."""
     through, alone, grown, texts, chars = [], [], Growth(), 0, 0

@@ -17,7 +17,7 @@ from vicw_standalone.bench.fidelity import SetReport, Variant, ensure_filled, me
 from vicw_standalone.bench.pooled import Separation, separate
 from vicw_standalone.bench.sets import FidelitySet, pool
 from vicw_standalone.bench.targets import Target, open_http, open_local, store_key
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 
 class Run:
@@ -25,7 +25,7 @@ class Run:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: StandaloneSettings,
         store: Path,
         extract: Extract,
         url: str | None,

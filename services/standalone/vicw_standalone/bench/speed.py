@@ -24,7 +24,7 @@ from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.server import ResidentSize, disk_mb, serve
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import open_local
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 _WARM_UP = 10
 _UNDER_WAY = 8
@@ -57,7 +57,7 @@ class SpeedReport:
     latencies: tuple[Latency, ...]
 
 
-async def identity_of(settings: Settings) -> ModelIdentity:
+async def identity_of(settings: StandaloneSettings) -> ModelIdentity:
     """Return the identity of the model that the settings name; its process is started for that, and ended."""
     if settings.storage.embedder == "none":
         raise SettingsError("this measures our own embedding process; unset VICW_EMBEDDER")
@@ -73,7 +73,7 @@ async def identity_of(settings: Settings) -> ModelIdentity:
 
 
 async def fill_synthetic(
-    settings: Settings, store: Path, identity: ModelIdentity, memories: int, progress: Progress
+    settings: StandaloneSettings, store: Path, identity: ModelIdentity, memories: int, progress: Progress
 ) -> Filled:
     """Write ``memories`` items through the real write path with random vectors, unless they are there already."""
     known = read_marker(store)
@@ -97,7 +97,7 @@ async def fill_synthetic(
 
 
 async def measure_speed(
-    settings: Settings,
+    settings: StandaloneSettings,
     store: Path,
     identity: ModelIdentity,
     memories: int,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import batched
 
-from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER, Asserted, Reading, Source
-from vicw_ingest.extraction.rules.attribute_claims import Claim, supersedes
+from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER, AttributeClaim, SourceText, TextExtraction
+from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, supersedes
 from vicw_ingest.extraction.rules.extractor import RulesReader
 from vicw_shared.progress import Progress
 from vicw_shared.text import fold
@@ -49,7 +49,9 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
     reader = RulesReader()
     verdicts: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for done, part in enumerate(batched(pairs, _BATCH), 1):
-        sources = [Source(said.text, _AT, speaker=said.speaker) for pair in part for said in (pair.older, pair.newer)]
+        sources = [
+            SourceText(said.text, _AT, speaker=said.speaker) for pair in part for said in (pair.older, pair.newer)
+        ]
         readings = iter(reader.read(sources))
         for pair in part:
             older, newer = _slots(next(readings), pair.older), _slots(next(readings), pair.newer)
@@ -61,7 +63,7 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
     return {kind: _scores(each) for kind, each in (first | dict(sorted(verdicts.items()))).items()}
 
 
-def _slots(reading: Reading, said: Said) -> list[tuple[tuple[str, str, str], Claim]]:
+def _slots(reading: TextExtraction, said: Said) -> list[tuple[tuple[str, str, str], ParsedClaim]]:
     """Return what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
     names = {SPEAKER: fold(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
     names |= {thing.key: fold(thing.name) for thing in reading.things}
@@ -73,8 +75,8 @@ def _slots(reading: Reading, said: Said) -> list[tuple[tuple[str, str, str], Cla
     return found
 
 
-def _claim(said: Asserted) -> Claim:
-    return Claim("", said.attribute, said.value, ended=said.ended, weak=said.weak, now=said.now)
+def _claim(said: AttributeClaim) -> ParsedClaim:
+    return ParsedClaim("", said.attribute, said.value, ended=said.ended, weak=said.weak, now=said.now)
 
 
 def _scores(verdicts: Sequence[tuple[bool, bool]]) -> PairScores:

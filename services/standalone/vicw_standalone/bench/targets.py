@@ -19,13 +19,13 @@ from vicw_shared.adapters.null_vector_store import NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
-from vicw_shared.ports import NO_MODEL, Embedder, Nodes, Step, Steps, scan_pages
+from vicw_shared.ports import NO_MODEL, Embedder, MaintenanceStep, Nodes, Steps, scan_pages
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_sleep.consolidation.service import Consolidation, Told
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
 _SETTLED_SECONDS = 3600.0
@@ -95,7 +95,7 @@ class LocalTarget:
         """Return what consolidates old Events."""
         return self._standalone.asleep.consolidation(told)
 
-    def steps(self, task: str) -> AsyncIterator[list[Step]]:
+    def steps(self, task: str) -> AsyncIterator[list[MaintenanceStep]]:
         """Yield what a task of the sleep cycle did, page by page, the latest first."""
         return scan_pages(self._standalone.graph, Steps(tenant=self.tenant, task=task))
 
@@ -165,7 +165,9 @@ class HttpTarget:
 
 
 @asynccontextmanager
-async def open_local(settings: Settings, store: Path, embedder: Embedder | None = None) -> AsyncIterator[LocalTarget]:
+async def open_local(
+    settings: StandaloneSettings, store: Path, embedder: Embedder | None = None
+) -> AsyncIterator[LocalTarget]:
     """Open a memory in the folder ``store`` and close it in the end. Raises what ``Standalone.open`` raises."""
     storage = settings.storage.model_copy(update={"data_dir": store})
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
@@ -197,7 +199,7 @@ async def open_http(url: str, retrieve_url: str | None = None) -> AsyncIterator[
         yield HttpTarget(client)
 
 
-def store_key(settings: Settings, *data: str) -> str:
+def store_key(settings: StandaloneSettings, *data: str) -> str:
     """Return a short name for what a filled store depends on: data, model, and how texts are cut and wrapped."""
     embedding, ingest_settings = settings.embedding, settings.ingest
     if settings.storage.embedder == "none":

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from vicw_shared.archive.manifest import Manifest
     from vicw_shared.ports import KeyRing
     from vicw_shared.progress import Progress
-    from vicw_sleep.archive.exporter import Source
-    from vicw_sleep.archive.importer import Result, Target
+    from vicw_sleep.archive.exporter import ExportSource
+    from vicw_sleep.archive.importer import ImportResult, ImportTarget
 
 FromArgument = Annotated[Path, typer.Argument(help="The folder of an export, or the .tar.gz of a backup.")]
 
@@ -115,7 +115,7 @@ def restore_command(
 
 
 @asynccontextmanager
-async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[Source, KeyRing]]:
+async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[ExportSource, KeyRing]]:
     if platform:
         from vicw_standalone.archive.platform import open_source as open_platform
 
@@ -130,7 +130,7 @@ async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[
 
 
 @asynccontextmanager
-async def _target(data_dir: Path | None, platform: bool) -> AsyncIterator[Target]:
+async def _target(data_dir: Path | None, platform: bool) -> AsyncIterator[ImportTarget]:
     if platform:
         from vicw_standalone.archive.platform import open_target as open_platform
 
@@ -153,13 +153,13 @@ def _export(
     platform: bool,
 ) -> tuple[Manifest, Path]:
     from vicw_shared.archive.writer import ArchiveWriter
-    from vicw_sleep.archive.exporter import Source, Wanted, export
+    from vicw_sleep.archive.exporter import ExportSource, Wanted, export
 
     configure_logs(LogSettings(level="warning"))
 
     async def run(progress: Progress) -> Manifest:
         async with _source(data_dir, platform) as (opened, ring):
-            source = Source(graph=opened.graph) if without_vectors else opened
+            source = ExportSource(graph=opened.graph) if without_vectors else opened
             found = [key for key in await ring.keys() if tenant in {None, key.tenant}] if with_keys else []
             wanted = Wanted(tenant=tenant, context=context, keys=found)
             with ArchiveWriter(to) as writer:
@@ -198,7 +198,7 @@ def _import(
     with unpacked(path) as folder, progress_bar("checking") as progress:
         judged = judge(ArchiveReader(folder), load_registries().edges, progress)
 
-        async def run() -> Result:
+        async def run() -> ImportResult:
             async with _target(data_dir, platform) as target:
                 wanted = target if keys else target.without_keys()
                 return await import_archive(judged, wanted, progress, restoring=restoring)

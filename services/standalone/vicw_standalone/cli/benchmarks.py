@@ -42,7 +42,7 @@ from vicw_standalone.bench.targets import store_key
 from vicw_standalone.bench.threads import LabelledChat, measure_threads
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 _TABLE_WIDTH = 150
 
@@ -173,7 +173,7 @@ def _pairs(data: Path) -> Iterator[tuple[str, list[StatementPair]]]:
 
 
 async def _measure_speed(
-    settings: Settings,
+    settings: StandaloneSettings,
     root: Path,
     sizes: list[int],
     clients: list[int],
@@ -190,7 +190,7 @@ async def _measure_speed(
 
 
 async def _measure_ingest(
-    settings: Settings, given: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
+    settings: StandaloneSettings, given: Sequence[IngestRequest], extract: Extract, rounds: int, progress: Progress
 ) -> tuple[dict[str, Any], IngestReport]:
     described = {"model": asdict(await identity_of(settings)), "extract": extract}
     return described, await measure_ingest(settings, given, extract, rounds, progress)

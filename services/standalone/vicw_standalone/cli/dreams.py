@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.ports import Step
+from vicw_shared.ports import MaintenanceStep
 from vicw_standalone.cli.console import harmless, out
 from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -96,7 +96,7 @@ def _begun(atom: Atom) -> str:
     return said if len(said) <= _BEGUN_CHARS else f"{said[: _BEGUN_CHARS - 1]}…"
 
 
-def told_of(step: Step) -> str:
+def told_of(step: MaintenanceStep) -> str:
     """Return what a step of a dream added, in a line."""
     tags = step.details.get("tags")
     return f"auto-tags {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else ""

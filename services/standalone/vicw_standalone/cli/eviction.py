@@ -14,9 +14,9 @@ from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_ingest.eviction.service import Capacity, Done, Told
+    from vicw_ingest.eviction.service import Capacity, EvictionReport, Told
     from vicw_shared.model import Node
-    from vicw_shared.ports import Step
+    from vicw_shared.ports import MaintenanceStep
     from vicw_shared.settings import ForgetSettings
     from vicw_standalone.cli.maintenance import Forgetful
 
@@ -54,7 +54,7 @@ def capacity(
     run_forgetful(settings, platform, work, schedule="VICW_FORGET_SCHEDULE")
 
 
-async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> Done:
+async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> EvictionReport:
     from vicw_ingest.eviction.job import policy_of
 
     capacity = replace(capacity, told=tell) if tell is not None else capacity
@@ -64,6 +64,6 @@ async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told
     return done
 
 
-def told_of(step: Step) -> str:
+def told_of(step: MaintenanceStep) -> str:
     """Return what a step has erased, for a person."""
     return f"{step.details.get('items', '?')} items erased for want of room"

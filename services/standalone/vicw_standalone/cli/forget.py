@@ -20,7 +20,7 @@ from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
     from vicw_ingest.erasure.selection import Chosen
-    from vicw_ingest.erasure.service import Done, Eraser
+    from vicw_ingest.erasure.service import Eraser, ErasureReport
     from vicw_standalone.erasure.proof import Ended
 
     type Choose = Callable[[Store], Awaitable[Chosen | list[Chosen]]]
@@ -180,7 +180,7 @@ async def _on_directory(
 
     settings = read_settings(data_dir=data_dir)
     begun: list[str] = []
-    done: dict[str, Done] = {}
+    done: dict[str, ErasureReport] = {}
     try:
         async with embedded.opened(settings, half=half) as (standalone, eraser):
             await _check_folders(eraser, copies)
@@ -200,13 +200,13 @@ async def _on_platform(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
 ) -> tuple[list[str], list[Ended]]:
     from vicw_ingest.erasure.record import note_copies
-    from vicw_sleep.settings import Settings as SleepSettings
+    from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_standalone.erasure import platform
     from vicw_standalone.erasure.abandoned_import import settle_half
 
     settings = SleepSettings.read()
     begun: list[str] = []
-    done: dict[str, Done] = {}
+    done: dict[str, ErasureReport] = {}
     async with platform.opened(settings) as (wiring, eraser):
         await _check_folders(eraser, copies)
         graph = wiring.engines.graph

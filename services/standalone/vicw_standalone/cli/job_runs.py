@@ -10,20 +10,20 @@ from vicw_shared.job_runs import under_way
 from vicw_shared.ports import Round
 
 if TYPE_CHECKING:
-    from vicw_standalone.settings import Settings
+    from vicw_standalone.settings import StandaloneSettings
 
 _BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 """What nobody needs who has no vectors: it saves them, goes by them, or mends them."""
 
 
-def told_of(settings: Settings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
+def told_of(settings: StandaloneSettings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
     """Yield a line for each task that has a schedule, then for whatever else has left a note."""
-    from vicw_sleep.jobs import BY_DAY, Nightly, schedules
+    from vicw_sleep.jobs import BY_DAY, ScheduledJob, schedules
 
     noted = {one.task: one for one in rounds}
     for task, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
-        if settings.sleep.paused and task is not Nightly.RECONCILE:
+        if settings.sleep.paused and task is not ScheduledJob.RECONCILE:
             when = "paused (VICW_SLEEP_PAUSED)"
         elif rest is None or (task in _BY_VECTORS and settings.storage.embedder == "none"):
             when = "never by itself"

@@ -14,9 +14,9 @@ from uuid import UUID
 
 import typer
 
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.logs import configure_logs
-from vicw_shared.ports import Backlog, Failure
+from vicw_shared.ports import Backlog, IndexFailure
 from vicw_shared.settings import LogSettings, RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.cli.console import err, fail, harmless, out
@@ -70,7 +70,7 @@ def list_failures(
     What is dead is tried no more: `vicw jobs replay` makes it due again. The others rest between their tries.
     """
 
-    async def read() -> tuple[list[Failure], Backlog]:
+    async def read() -> tuple[list[IndexFailure], Backlog]:
         async with open_graph_of(data_dir, platform) as graph:
             return await graph.outbox.failures(
                 tenant, sys.maxsize if everything else limit
@@ -86,7 +86,7 @@ def list_failures(
     err.print(f"{backlog.dead} dead, {backlog.failing} failing{f'; {left} are not shown' if left > 0 else ''}")
 
 
-def told(failure: Failure) -> str:
+def told(failure: IndexFailure) -> str:
     """Return an entry that failed as a person reads it."""
     what = {
         "dead" if failure.dead else "failing": f"{failure.tries} tries since {failure.since:%Y-%m-%d %H:%M}",
@@ -98,7 +98,7 @@ def told(failure: Failure) -> str:
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines)
 
 
-def fields_of(failure: Failure) -> dict[str, Any]:
+def fields_of(failure: IndexFailure) -> dict[str, Any]:
     """Return an entry that failed as it is printed."""
     fields = asdict(failure)
     named = {"entry": fields.pop("point_id"), "id": fields.pop("source_id")}
@@ -125,7 +125,7 @@ def show(
 
     try:
         status = asyncio.run(read())
-    except NotFoundError as error:
+    except MissingRecordError as error:
         fail(f"{error.detail} of the tenant {whose!r}. `--tenant NAME` shows another tenant's")
     print(json.dumps(status.model_dump(mode="json"), indent=2))
 

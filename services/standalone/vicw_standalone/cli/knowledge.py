@@ -19,7 +19,7 @@ from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.summary import print_refused
 from vicw_standalone.file_import import ImportStoppedError, default_state_path, store_behind
-from vicw_standalone.knowledge.folder_sync import EmptiedError, Synced, Target, sync
+from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, Synced, sync
 from vicw_standalone.knowledge.watcher import watch
 from vicw_standalone.sources.records import Refused
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
@@ -64,10 +64,10 @@ def keep_in_step(client: VicwClient, paths: Sequence[Path], wishes: Wishes) -> N
         raise typer.Exit(1)
 
 
-def _target(client: VicwClient, path: Path, wishes: Wishes) -> Target:
+def _target(client: VicwClient, path: Path, wishes: Wishes) -> FolderTarget:
     root = path.resolve()
     folder = wishes.folder or root.name or "files"
-    target = Target(folder, wishes.context or folder, wishes.domain)
+    target = FolderTarget(folder, wishes.context or folder, wishes.domain)
     if wishes.folder is None:
         store = store_behind(client)
         register = default_state_path(store, [path]).with_name("contexts.json")
@@ -80,7 +80,7 @@ def _target(client: VicwClient, path: Path, wishes: Wishes) -> Target:
     return target
 
 
-def _once(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> bool:
+def _once(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> bool:
     """Bring a folder to the server once; return whether anything was refused."""
     try:
         synced = _sync(client, path, target, wishes, stop)
@@ -93,7 +93,7 @@ def _once(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: 
     return bool(synced.sent.refused)
 
 
-def _watch(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> None:
+def _watch(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> None:
     first = True
 
     def changed() -> bool:
@@ -114,7 +114,7 @@ def _watch(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop:
     err.print("watching is over")
 
 
-def _sync(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: threading.Event) -> Synced:
+def _sync(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> Synced:
     with progress_bar("pages") as report:
         return sync(
             client,
@@ -128,7 +128,7 @@ def _sync(client: VicwClient, path: Path, target: Target, wishes: Wishes, stop: 
         )
 
 
-def _print(synced: Synced, target: Target) -> None:
+def _print(synced: Synced, target: FolderTarget) -> None:
     sent = synced.sent
     table = Table(show_header=False, box=None)
     for name, count in (

@@ -19,7 +19,7 @@ from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_shared.progress import Progress
@@ -104,12 +104,12 @@ def _names(client: VicwClient, context: str | None) -> list[str]:
 
 
 def _print_findings(findings: Iterable[Finding]) -> None:
-    from vicw_standalone.doctor import Verdict
+    from vicw_standalone.doctor import Severity
 
-    marks = {Verdict.FINE: "[green]ok[/]  ", Verdict.NOTE: "[yellow]note[/]", Verdict.PROBLEM: "[bold red]bad[/] "}
+    marks = {Severity.FINE: "[green]ok[/]  ", Severity.NOTE: "[yellow]note[/]", Severity.PROBLEM: "[bold red]bad[/] "}
     wrong = False
     for finding in findings:
-        wrong |= finding.verdict is Verdict.PROBLEM
+        wrong |= finding.verdict is Severity.PROBLEM
         fix = f". {finding.fix}" if finding.fix else ""
         out.print(f"{marks[finding.verdict]} {finding.what}: {escape(harmless(finding.detail + fix))}")
     if wrong:
@@ -124,7 +124,7 @@ async def _check_platform(progress: Progress) -> Report:
         return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)
 
 
-async def _check(settings: Settings, progress: Progress) -> Report:
+async def _check(settings: StandaloneSettings, progress: Progress) -> Report:
     from vicw_sleep.check import check
     from vicw_standalone.offline import open_offline
 

@@ -12,7 +12,7 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.console import fail
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Capacity
@@ -32,7 +32,7 @@ class Forgetful:
 
 
 def run_asleep(
-    settings: Settings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str | None
+    settings: StandaloneSettings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str | None
 ) -> None:
     """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself.
 
@@ -42,7 +42,7 @@ def run_asleep(
 
 
 def run_forgetful(
-    settings: Settings, platform: bool, work: Callable[[Forgetful], Awaitable[None]], *, schedule: str
+    settings: StandaloneSettings, platform: bool, work: Callable[[Forgetful], Awaitable[None]], *, schedule: str
 ) -> None:
     """Do ``work`` with what forgets, the same way."""
 
@@ -63,7 +63,7 @@ def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextMa
 
 @asynccontextmanager
 async def _on_directory[T](
-    settings: Settings, schedule: str | None, use: Callable[[Standalone], T]
+    settings: StandaloneSettings, schedule: str | None, use: Callable[[Standalone], T]
 ) -> AsyncIterator[T]:
     from vicw_standalone.erasure.embedded import opened
     from vicw_standalone.offline import require_store
@@ -81,10 +81,10 @@ async def _on_directory[T](
 
 @asynccontextmanager
 async def _sleep_worker() -> AsyncIterator[Sleeper]:
-    from vicw_sleep.settings import Settings as SleepSettings
-    from vicw_sleep.wiring import Wiring
+    from vicw_sleep.settings import SleepServiceSettings as SleepSettings
+    from vicw_sleep.wiring import SleepWiring
 
-    wiring = Wiring(SleepSettings.read())
+    wiring = SleepWiring(SleepSettings.read())
     await wiring.open()
     try:
         yield wiring
@@ -94,10 +94,10 @@ async def _sleep_worker() -> AsyncIterator[Sleeper]:
 
 @asynccontextmanager
 async def _ingest_worker() -> AsyncIterator[Forgetful]:
-    from vicw_ingest.settings import Settings as IngestSettings
-    from vicw_ingest.wiring import Wiring
+    from vicw_ingest.settings import IngestServiceSettings as IngestSettings
+    from vicw_ingest.wiring import IngestWiring
 
-    wiring = Wiring(IngestSettings.read())
+    wiring = IngestWiring(IngestSettings.read())
     await wiring.open()
     try:
         workers = replace(wiring.expiry, queue=wiring.queue)  # nobody indexes here

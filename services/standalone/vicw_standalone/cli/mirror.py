@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_shared.ports import Store
@@ -103,7 +103,7 @@ def status_command(
         raise typer.Exit(1)
 
 
-def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_dir: Path | None) -> Settings:
+def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_dir: Path | None) -> StandaloneSettings:
     settings = read_settings(data_dir=data_dir)
     given = {"path": path, "viewer": viewer, "tenant": tenant}
     mirror = settings.mirror.model_copy(update={name: value for name, value in given.items() if value is not None})
@@ -114,14 +114,16 @@ def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_di
     return replace(settings, mirror=mirror)
 
 
-def _run[T](settings: Settings, platform: bool, work: Callable[[Mirror], Awaitable[T]], *, writes: bool = False) -> T:
+def _run[T](
+    settings: StandaloneSettings, platform: bool, work: Callable[[Mirror], Awaitable[T]], *, writes: bool = False
+) -> T:
     from vicw_sleep.mirror.service import Mirror
-    from vicw_sleep.mirror.visibility import Sight
+    from vicw_sleep.mirror.visibility import MirrorVisibility
 
     async def run() -> T:
         async with open_graph_of(settings.storage.data_dir, platform) as graph:
             assert settings.mirror.path is not None
-            sight = Sight(settings.mirror.viewer or "")
+            sight = MirrorVisibility(settings.mirror.viewer or "")
             mirror = Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight)
             if writes:
                 await _require_known(graph, mirror)
@@ -136,7 +138,7 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
 
     try:
         await choose_tenant(graph, mirror.tenant)
-    except NotFoundError as error:
+    except MissingRecordError as error:
         if not await mirror.is_there():
             fail(
                 f"{harmless(error.detail)}. Name one with --tenant or VICW_MIRROR_TENANT; no mirror was written", code=2

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from vicw_shared.ports import Backlog, Failure
+from vicw_shared.ports import Backlog, IndexFailure
 from vicw_shared.settings import RedisSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.cli.console import err, fail, out
@@ -35,7 +35,7 @@ def list_unread(
     They are stored and found all the same. What is dead is tried no more: `vicw jobs reread` makes it due again.
     """
 
-    async def read() -> tuple[list[Failure], Backlog]:
+    async def read() -> tuple[list[IndexFailure], Backlog]:
         async with open_graph_of(data_dir, platform) as graph:
             return await graph.unread.failures(tenant, limit), await graph.unread.backlog(tenant)
 

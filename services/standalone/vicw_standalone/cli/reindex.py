@@ -24,7 +24,7 @@ from vicw_standalone.cli.settings import read_settings
 if TYPE_CHECKING:
     from vicw_standalone.reindex.change import Reindexed
     from vicw_standalone.reindex.platform import Platform
-    from vicw_standalone.settings import Settings
+    from vicw_standalone.settings import StandaloneSettings
 
 
 def register(app: typer.Typer) -> None:
@@ -92,7 +92,7 @@ def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
         _tell_done(done, " --platform")
 
 
-def _on_directory(settings: Settings, model: str | None, drop_old: bool, status: bool) -> None:
+def _on_directory(settings: StandaloneSettings, model: str | None, drop_old: bool, status: bool) -> None:
     from vicw_standalone.reindex import local
 
     if status:

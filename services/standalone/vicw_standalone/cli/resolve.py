@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.clock import now
-from vicw_shared.ports import Step
+from vicw_shared.ports import MaintenanceStep
 from vicw_standalone.cli.console import harmless, out
 from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -69,12 +69,12 @@ def resolve(
     run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 
 
-def ends_of(step: Step) -> tuple[str, str]:
+def ends_of(step: MaintenanceStep) -> tuple[str, str]:
     """Return the uids of the two that a step has merged."""
     return step.subject, str(step.details.get(_INTO))
 
 
-def told_of(step: Step, names: Mapping[str, str]) -> str:
+def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     """Return what a step has merged, in a line."""
     one, other = (names.get(uid, uid) for uid in ends_of(step))
     return f"{one} into {other}"

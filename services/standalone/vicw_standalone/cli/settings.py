@@ -7,15 +7,15 @@ from pathlib import Path
 
 from vicw_shared.settings import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.settings import CHOICES, Settings
+from vicw_standalone.settings import CHOICES, StandaloneSettings
 
 
 def read_settings(
     *, host: str | None = None, port: int | None = None, data_dir: Path | None = None, model: str | None = None
-) -> Settings:
+) -> StandaloneSettings:
     """Return the settings. Raises SettingsError that names the variable, what it says and what is wrong with it."""
     with named_by_variable():
-        settings = Settings.read()
+        settings = StandaloneSettings.read()
         storage = StorageSettings() if data_dir is None else StorageSettings(data_dir=data_dir.expanduser().absolute())
     choices = storage.data_dir / CHOICES
     with named_by_variable(str(choices)):

@@ -15,7 +15,7 @@ import typer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
-from vicw_shared.ports import Outcome, Round, Step, Steps, scan_pages
+from vicw_shared.ports import MaintenanceStep, Outcome, Round, Steps, scan_pages
 from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.job_runs import told_of
@@ -34,7 +34,7 @@ _EXPIRED = "expired"
 """What has expired is counted by itself: it may be much, and nothing that is tidied."""
 
 
-class Task(StrEnum):
+class LoggedTask(StrEnum):
     """What logs its steps."""
 
     CONSOLIDATE = "consolidate"
@@ -142,7 +142,7 @@ def undo(
 def log(
     tenant: TenantOption = None,
     limit: Annotated[int, typer.Option(help="Steps listed.", min=1)] = 50,
-    task: Annotated[Task | None, typer.Option(help="Only what this task did.")] = None,
+    task: Annotated[LoggedTask | None, typer.Option(help="Only what this task did.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused, with the reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a step.")] = False,
     data_dir: DataDirOption = None,
@@ -153,9 +153,9 @@ def log(
     What has expired is listed, too; that alone is not undone: send the item again.
     """
 
-    async def read() -> tuple[list[Step], dict[str, str]]:
+    async def read() -> tuple[list[MaintenanceStep], dict[str, str]]:
         async with open_graph_of(data_dir, platform) as graph:
-            steps: list[Step] = []
+            steps: list[MaintenanceStep] = []
             async for step in _steps(graph, tenant, task and task.value):
                 if not refused or step.outcome is Outcome.REFUSED:
                     steps.append(step)
@@ -186,8 +186,8 @@ def status(
     began = now()
     recent: Counter[str] = Counter()
 
-    async def read() -> tuple[Step | None, list[Round]]:
-        last: Step | None = None
+    async def read() -> tuple[MaintenanceStep | None, list[Round]]:
+        last: MaintenanceStep | None = None
         async with open_graph_of(data_dir, platform) as graph:
             async for step in _steps(graph, tenant):
                 last = last or step
@@ -204,14 +204,14 @@ def status(
     out.print(f"last step: {last}; in the last day {counted}")
 
 
-async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[Step]:
+async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[MaintenanceStep]:
     """Yield what is logged, the latest first, however much it is."""
     async for page in scan_pages(log, Steps(tenant=tenant, task=task)):
         for step in page:
             yield step
 
 
-async def _names_in(graph: GraphStore, steps: Iterable[Step]) -> dict[str, str]:
+async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict[str, str]:
     """Return the names, by uid, of what these steps have merged or retired: a step keeps none."""
     from vicw_ingest.versions.expiry import EXPIRE
 
@@ -228,7 +228,7 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _told(step: Step, names: Mapping[str, str]) -> str:
+def _told(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     from vicw_ingest.eviction.service import FORGET
     from vicw_ingest.versions.expiry import EXPIRE
 
@@ -243,14 +243,14 @@ def _told(step: Step, names: Mapping[str, str]) -> str:
     return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
 
 
-def _line(step: Step, names: Mapping[str, str]) -> str:
+def _line(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     told = _told(step, names)
     what = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {told}"
     lines = step.id, what, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)
 
 
-def _json(step: Step) -> str:
+def _json(step: MaintenanceStep) -> str:
     fields = {name: getattr(step, name) for name in step.__slots__}
     told = {**fields, "at": step.at.isoformat(), "details": dict(step.details)}
     return json.dumps(told, ensure_ascii=False)

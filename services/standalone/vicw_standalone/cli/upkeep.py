@@ -17,7 +17,7 @@ from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
 
 if TYPE_CHECKING:
-    from vicw_shared.ports import Step
+    from vicw_shared.ports import MaintenanceStep
     from vicw_shared.progress import Progress
     from vicw_sleep.reconcile import Reconciled
     from vicw_standalone.cli.maintenance import Forgetful
@@ -63,12 +63,12 @@ def reconcile(
 
 async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
     from vicw_sleep.discrepancies import PAGE
-    from vicw_sleep.reconcile import Place, Reconciled
+    from vicw_sleep.reconcile import ReconcileBookmark, Reconciled
     from vicw_sleep.reconcile import reconcile as compare
 
     graph, vectors = sleeper.graph, sleeper.indexes.reading.vectors
     total = await graph.audit.count(Label.CHUNK)
-    found, place, side, pages = Reconciled(0, 0, 0, Place()), Place(), "", 0
+    found, place, side, pages = Reconciled(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
     while found.next is not None:
         place = found.next
         pages = pages + 1 if place.side == side else 1
@@ -107,7 +107,7 @@ def expire(
     run_forgetful(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
 
 
-def told_of(step: Step, names: Mapping[str, str]) -> str:
+def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     """Return what has expired, in a line: what it is called is known as long as the past has it."""
     told = step.details
     end = str(told.get("expired", "?"))[:16].replace("T", " ")

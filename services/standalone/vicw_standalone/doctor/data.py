@@ -17,9 +17,9 @@ from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableErro
 from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
-from vicw_standalone.doctor.findings import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.model_choice import remedy
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
 from vicw_standalone.wiring import GRAPH
 
@@ -27,52 +27,52 @@ _PATIENCE_SECONDS = 15.0
 _REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then words answer, and no vectors"
 
 
-def data(settings: Settings) -> Iterator[Finding]:
+def data(settings: StandaloneSettings) -> Iterator[Finding]:
     """Look at the model that the settings name, the data directory, and the stores in it."""
     wanted, finding = _model(settings)
     yield finding
     path = settings.storage.data_dir
     in_use, finding = _directory(path)
     yield finding
-    if finding.verdict is Verdict.PROBLEM:
+    if finding.verdict is Severity.PROBLEM:
         return
     if not (path / GRAPH).exists():
-        yield Finding("store", Verdict.FINE, "nothing is stored yet")
+        yield Finding("store", Severity.FINE, "nothing is stored yet")
         return
     try:
         seen = glance(path / GRAPH)
     except SchemaVersionError as error:
-        yield Finding("store", Verdict.PROBLEM, error.detail)
+        yield Finding("store", Severity.PROBLEM, error.detail)
     except UnavailableError as error:
-        yield Finding("store", Verdict.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
+        yield Finding("store", Severity.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
         yield _store(seen, wanted)
         if seen.model is None or seen.model.has_vectors:
             yield _index(path, seen, in_use)
 
 
-def _model(settings: Settings) -> tuple[list[ModelIdentity], Finding]:
+def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
     """Return the models that can be had, and the finding."""
     embedding = settings.embedding
     if settings.storage.embedder == "none":
-        return [NO_MODEL], Finding("model", Verdict.FINE, "none (VICW_EMBEDDER): full text, tags and graph answer")
+        return [NO_MODEL], Finding("model", Severity.FINE, "none (VICW_EMBEDDER): full text, tags and graph answer")
     try:
         if embedding.urls:
             found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
             told = ", ".join(f"{url} answers as {identity}" for url, identity in found.items())
-            return list(found.values()), Finding("model", Verdict.FINE, told)
+            return list(found.values()), Finding("model", Severity.FINE, told)
         card = MODELS.get(embedding.model)
         if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
             # Its file is made at the first start, not here: the digest is not known yet.
             size = embedding.dimensions or card.size
             unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
-            return [unmade], Finding("model", Verdict.FINE, f"{card.name} comes with the installation")
+            return [unmade], Finding("model", Severity.FINE, f"{card.name} comes with the installation")
         file = library.resolve(embedding, settings.models_dir)
         size = embedding.dimensions or file.card.size
         identity = ModelIdentity(file.card.name, size, file.digest, WRAPPER_VERSION)
-        return [identity], Finding("model", Verdict.FINE, f"{identity} in {file.path}")
+        return [identity], Finding("model", Severity.FINE, f"{identity} in {file.path}")
     except VicwError as error:
-        return [], Finding("model", Verdict.PROBLEM, error.detail, _model_fix(embedding))
+        return [], Finding("model", Severity.PROBLEM, error.detail, _model_fix(embedding))
 
 
 def _model_fix(settings: EmbeddingSettings) -> str:
@@ -97,36 +97,36 @@ def _directory(path: Path) -> tuple[bool, Finding]:
             pass  # held no longer: a server that starts meanwhile would be refused
     except DataDirError as error:
         if "in use" in error.detail:
-            return True, Finding("data directory", Verdict.FINE, error.detail.split(". ")[0])
+            return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
         fix = "Name another with --data-dir or VICW_DATA_DIR"
-        return False, Finding("data directory", Verdict.PROBLEM, error.detail, fix)
-    return False, Finding("data directory", Verdict.FINE, f"{path} can be used")
+        return False, Finding("data directory", Severity.PROBLEM, error.detail, fix)
+    return False, Finding("data directory", Severity.FINE, f"{path} can be used")
 
 
 def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
-        return Finding("store", Verdict.FINE, "no model has filled it yet")
+        return Finding("store", Severity.FINE, "no model has filled it yet")
     if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
-        return Finding("store", Verdict.FINE, f"filled by {known}" if known.has_vectors else "filled without vectors")
+        return Finding("store", Severity.FINE, f"filled by {known}" if known.has_vectors else "filled without vectors")
     if wanted == [NO_MODEL]:
         fix = "Unset VICW_EMBEDDER to answer with them"
-        return Finding("store", Verdict.NOTE, f"has vectors of {known}, which stay as they are", fix)
+        return Finding("store", Severity.NOTE, f"has vectors of {known}, which stay as they are", fix)
     told = f"filled by {known}, the model now is {' or '.join(map(str, wanted))}"
-    return Finding("store", Verdict.PROBLEM, told, remedy(known, wanted[0]))
+    return Finding("store", Severity.PROBLEM, told, remedy(known, wanted[0]))
 
 
 def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:
-            return Finding("vector index", Verdict.NOTE, f"{path} is missing", _REBUILT)
-        return Finding("vector index", Verdict.FINE, "nothing is indexed yet")
+            return Finding("vector index", Severity.NOTE, f"{path} is missing", _REBUILT)
+        return Finding("vector index", Severity.FINE, "nothing is indexed yet")
     if seen.rebuilding:
-        return Finding("vector index", Verdict.NOTE, "is being rebuilt", _REBUILT)
+        return Finding("vector index", Severity.NOTE, "is being rebuilt", _REBUILT)
     if in_use:
-        return Finding("vector index", Verdict.FINE, "open in the running process")
+        return Finding("vector index", Severity.FINE, "open in the running process")
     if not EdgeVectorStore.closed_in_order(path):
         fix = "Nothing is lost: the next `vicw serve` compares it with the graph before it answers"
-        return Finding("vector index", Verdict.NOTE, "was not closed in order", fix)
-    return Finding("vector index", Verdict.FINE, "closed in order")
+        return Finding("vector index", Severity.NOTE, "was not closed in order", fix)
+    return Finding("vector index", Severity.FINE, "closed in order")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class Severity(StrEnum):
     """How bad a finding is. Only ``PROBLEM`` keeps the server from working."""
 
     FINE = "fine"
@@ -19,6 +19,6 @@ class Finding:
     """One thing looked at. ``fix`` is empty where nothing is to be done."""
 
     what: str
-    verdict: Verdict
+    verdict: Severity
     detail: str
     fix: str = ""

@@ -11,14 +11,14 @@ from vicw_client import VicwClient
 from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT
 from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
-from vicw_standalone.doctor.findings import Finding, Verdict
+from vicw_standalone.doctor.findings import Finding, Severity
 
 BUDGET_MS = 45.0
 """What the channel may take of a request (seed 002 §6.3)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbeAnswers:
     """Questions and their answers, each with what the channel says of itself."""
 
     answers: Sequence[RetrieveResponse]
@@ -46,17 +46,17 @@ class Asked:
         return [answer.took_ms["graph"] for answer in self.answers if "graph" in answer.took_ms]
 
 
-def ask(client: VicwClient, questions: Sequence[str], context: str | None) -> Asked:
+def ask(client: VicwClient, questions: Sequence[str], context: str | None) -> ProbeAnswers:
     """Ask, each question once to warm up and once to look. Raises VicwClientError."""
     answers = []
     for question in questions:
         for _ in range(2):
             answer = client.retrieve(query=question, context=context, explain=True)
         answers.append(answer)
-    return Asked(answers)
+    return ProbeAnswers(answers)
 
 
-def examine(asked: Asked) -> Iterator[Finding]:
+def examine(asked: ProbeAnswers) -> Iterator[Finding]:
     """Go through the checklist: is it on, is there a graph, does it bring anything, does it agree, is it in time."""
     yield _weight(asked.channels)
     yield _edges(asked.answers)
@@ -70,18 +70,18 @@ def _weight(channels: Sequence[GraphChannel]) -> Finding:
     weight = max((channel.weight for channel in channels), default=0.0)
     bias = channels[0].causal_bias if channels else 0.0
     if weight >= LEAST_WEIGHT:
-        return Finding("typed edges", Verdict.FINE, f"count {weight:g}, of these the causal ones {bias:.0%}")
+        return Finding("typed edges", Severity.FINE, f"count {weight:g}, of these the causal ones {bias:.0%}")
     told = f"count {weight:g}: they are not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
-    return Finding("typed edges", Verdict.FINE, told)
+    return Finding("typed edges", Severity.FINE, told)
 
 
 def _edges(answers: Sequence[RetrieveResponse]) -> Finding:
     types = Counter({edge.id: edge.type for answer in answers for edge in answer.graph.edges}.values())
     told = ", ".join(f"{count} {name}" for name, count in types.most_common())
     if set(types) - {"EVIDENCED_BY", "BELONGS_TO"}:
-        return Finding("edges", Verdict.FINE, f"around the results: {told}")
+        return Finding("edges", Severity.FINE, f"around the results: {told}")
     fix = 'Ingest with "extract": "rules", or with relations of your own; `vicw graph show` draws what is there'
-    return Finding("edges", Verdict.NOTE, "nothing joins the results to anything", fix)
+    return Finding("edges", Severity.NOTE, "nothing joins the results to anything", fix)
 
 
 def _reached(channels: Sequence[GraphChannel]) -> Finding:
@@ -93,34 +93,34 @@ def _reached(channels: Sequence[GraphChannel]) -> Finding:
     told = ", ".join(f"{name} {count}" for name, count in spreads.items() if count)
     if told:
         halves = ", ".join(f"{count} {name}" for name, count in parts.items())
-        return Finding("spreads", Verdict.FINE, f"came to items by {told}; best ways: {halves}")
-    return Finding("spreads", Verdict.NOTE, "came to nothing", "Ask a question of what is stored: `--graph QUESTION`")
+        return Finding("spreads", Severity.FINE, f"came to items by {told}; best ways: {halves}")
+    return Finding("spreads", Severity.NOTE, "came to nothing", "Ask a question of what is stored: `--graph QUESTION`")
 
 
 def _results(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
     if not hits:
-        return Finding("results", Verdict.NOTE, "none has anything of the graph")
+        return Finding("results", Severity.NOTE, "none has anything of the graph")
     ways = Counter(f"{hit.edge_type}, {hit.depth} away" if hit.edge_type else "a trigger phrase" for hit, _ in hits)
     told = "; ".join(f"{count} by {way}" for way, count in ways.most_common(8))
-    return Finding("results", Verdict.FINE, f"{len(hits)} have something of the graph: {told}")
+    return Finding("results", Severity.FINE, f"{len(hits)} have something of the graph: {told}")
 
 
 def _agreement(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
     agreed = sum(too for _, too in hits)
-    verdict = Verdict.FINE if agreed or not hits else Verdict.NOTE
+    verdict = Severity.FINE if agreed or not hits else Severity.NOTE
     return Finding("agreement", verdict, f"{agreed} of these were found by another channel, too")
 
 
-def _time(asked: Asked) -> Finding:
+def _time(asked: ProbeAnswers) -> Finding:
     took, channels = asked.took_ms, asked.channels
     if not took:
-        return Finding("time", Verdict.NOTE, "no answer tells how long it took")
+        return Finding("time", Severity.NOTE, "no answer tells how long it took")
     told = f"{median(took):.0f} ms in the middle, {max(took):.0f} at most"
     late = sum(not channel.in_time for channel in channels)
     if late:
         fix = "What was found by then counted. Raise VICW_RETRIEVAL_SPREAD_MS, or find out what else the machine does"
         budget = channels[0].budget_ms
-        return Finding("time", Verdict.NOTE, f"{told}; {late} of {len(took)} were cut off after {budget} ms", fix)
+        return Finding("time", Severity.NOTE, f"{told}; {late} of {len(took)} were cut off after {budget} ms", fix)
     if max(took) > BUDGET_MS:
-        return Finding("time", Verdict.NOTE, f"{told}, where {BUDGET_MS:.0f} are meant to be enough")
-    return Finding("time", Verdict.FINE, told)
+        return Finding("time", Severity.NOTE, f"{told}, where {BUDGET_MS:.0f} are meant to be enough")
+    return Finding("time", Severity.FINE, told)

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import httpx
 
-from vicw_standalone.doctor.findings import Finding, Verdict
-from vicw_standalone.settings import Settings
+from vicw_standalone.doctor.findings import Finding, Severity
+from vicw_standalone.settings import StandaloneSettings
 
 _MIN_MEMORY_MB = 512
 _MIN_MEMORY_WITHOUT_VECTORS_MB = 256
 _ROOMY_MB = 1024
 
 
-def processor(settings: Settings) -> Finding:
+def processor(settings: StandaloneSettings) -> Finding:
     """Look for the instructions that llama.cpp was built with, if it is going to run."""
     cores = os.cpu_count() or 1
     machine = platform.machine()
@@ -29,30 +29,30 @@ def processor(settings: Settings) -> Finding:
         flags = "avx2"
     if machine == "x86_64" and "avx2" not in flags and settings.storage.embedder != "none":
         fix = "Build llama.cpp for it: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean setup"
-        return Finding("processor", Verdict.PROBLEM, "no AVX2: the embedding process would die", fix)
-    return Finding("processor", Verdict.FINE, f"{machine}, {cores} cores")
+        return Finding("processor", Severity.PROBLEM, "no AVX2: the embedding process would die", fix)
+    return Finding("processor", Severity.FINE, f"{machine}, {cores} cores")
 
 
-def memory(settings: Settings) -> Finding:
+def memory(settings: StandaloneSettings) -> Finding:
     """Look at what is available."""
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         available = int(lines["MemAvailable"].split()[0]) // 1024
     except (OSError, KeyError, ValueError):
-        return Finding("memory", Verdict.NOTE, "cannot be read on this system")
+        return Finding("memory", Severity.NOTE, "cannot be read on this system")
     least = _MIN_MEMORY_WITHOUT_VECTORS_MB if settings.storage.embedder == "none" else _MIN_MEMORY_MB
     if available < least:
-        return Finding("memory", Verdict.PROBLEM, f"{available} MiB available", f"Free at least {least} MiB")
-    return Finding("memory", Verdict.FINE, f"{available} MiB available")
+        return Finding("memory", Severity.PROBLEM, f"{available} MiB available", f"Free at least {least} MiB")
+    return Finding("memory", Severity.FINE, f"{available} MiB available")
 
 
-def engines(settings: Settings) -> Finding:
+def engines(settings: StandaloneSettings) -> Finding:
     """Look at the libraries that everything stands on."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
     except sqlite3.OperationalError:
-        return Finding("engines", Verdict.PROBLEM, "SQLite has no FTS5", "Use a Python whose SQLite has it")
+        return Finding("engines", Severity.PROBLEM, "SQLite has no FTS5", "Use a Python whose SQLite has it")
     finally:
         connection.close()
     found = f"SQLite {sqlite3.sqlite_version}"
@@ -60,22 +60,22 @@ def engines(settings: Settings) -> Finding:
         import llama_cpp
 
         found += f", llama-cpp-python {llama_cpp.__version__}"
-    return Finding("engines", Verdict.FINE, found)
+    return Finding("engines", Severity.FINE, found)
 
 
-def room(settings: Settings) -> Finding:
+def room(settings: StandaloneSettings) -> Finding:
     """Look at what is free where the data directory is or would be."""
     path = settings.storage.data_dir
     free = shutil.disk_usage(next(p for p in (path, *path.parents) if p.exists())).free // 1048576
     if free < settings.storage.min_free_mb:
         fix = f"Make room; VICW_MIN_FREE_MB asks for {settings.storage.min_free_mb} MiB"
-        return Finding("disk", Verdict.PROBLEM, f"{free} MiB free, writes are refused", fix)
+        return Finding("disk", Severity.PROBLEM, f"{free} MiB free, writes are refused", fix)
     if free < _ROOMY_MB:
-        return Finding("disk", Verdict.NOTE, f"{free} MiB free", "100,000 memories take about half a gigabyte")
-    return Finding("disk", Verdict.FINE, f"{free} MiB free")
+        return Finding("disk", Severity.NOTE, f"{free} MiB free", "100,000 memories take about half a gigabyte")
+    return Finding("disk", Severity.FINE, f"{free} MiB free")
 
 
-def server(settings: Settings) -> Finding:
+def server(settings: StandaloneSettings) -> Finding:
     """Look at who listens on the port, if anybody does."""
     host, port = settings.server.host, settings.server.port
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -90,8 +90,8 @@ def server(settings: Settings) -> Finding:
             probe.bind((host, port))
         except OSError as error:
             detail = f"{address} cannot be listened on: {error.strerror}"
-            return Finding("server", Verdict.PROBLEM, detail, another)
-    return Finding("server", Verdict.NOTE, f"not running on {address}", "Start it with `vicw serve`")
+            return Finding("server", Severity.PROBLEM, detail, another)
+    return Finding("server", Severity.NOTE, f"not running on {address}", "Start it with `vicw serve`")
 
 
 def _listener(address: str, answer: httpx.Response, another: str) -> Finding:
@@ -100,7 +100,7 @@ def _listener(address: str, answer: httpx.Response, another: str) -> Finding:
     except (ValueError, KeyError, TypeError):
         status = None
     if status == "ready":
-        return Finding("server", Verdict.FINE, f"VICW is ready on {address}")
+        return Finding("server", Severity.FINE, f"VICW is ready on {address}")
     if status == "not ready":
-        return Finding("server", Verdict.PROBLEM, f"VICW on {address} says {answer.text[:200]}", "See its log")
-    return Finding("server", Verdict.PROBLEM, f"something that is not VICW answers on {address}", another)
+        return Finding("server", Severity.PROBLEM, f"VICW on {address} says {answer.text[:200]}", "See its log")
+    return Finding("server", Severity.PROBLEM, f"something that is not VICW answers on {address}", another)

@@ -9,18 +9,18 @@ from dotenv import dotenv_values
 
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.settings.variables import PREFIX, VARIABLES, nearest, variables_of
-from vicw_standalone.doctor.findings import Finding, Verdict
-from vicw_standalone.settings import CHOICES, Settings
+from vicw_standalone.doctor.findings import Finding, Severity
+from vicw_standalone.settings import CHOICES, StandaloneSettings
 
 
-def variables(settings: Settings) -> Iterator[Finding]:
+def variables(settings: StandaloneSettings) -> Iterator[Finding]:
     """Look at the environment, and at the data directory's own file, of which only the model's settings are read."""
     choices = settings.storage.data_dir / CHOICES
     unread = [
         *_unread(os.environ, VARIABLES, "the environment"),
         *_unread(dotenv_values(choices), variables_of(EmbeddingSettings), str(choices)),
     ]
-    yield from unread or [Finding("settings", Verdict.FINE, "every VICW_… variable that is set is known")]
+    yield from unread or [Finding("settings", Severity.FINE, "every VICW_… variable that is set is known")]
 
 
 def _unread(names: Iterable[str], known: Collection[str], place: str) -> Iterator[Finding]:
@@ -29,4 +29,4 @@ def _unread(names: Iterable[str], known: Collection[str], place: str) -> Iterato
         if not upper.startswith(PREFIX) or upper in known:
             continue
         fix = "Set it in the environment" if upper in VARIABLES else f"Did you mean {nearest(upper, known)}?"
-        yield Finding("settings", Verdict.NOTE, f"{name} in {place} is read by nothing", fix)
+        yield Finding("settings", Severity.NOTE, f"{name} in {place} is read by nothing", fix)

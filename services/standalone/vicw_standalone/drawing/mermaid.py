@@ -33,7 +33,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiagramLine:
     """A line between two boxes, by their places; ``label`` is plain text."""
 
     source: int
@@ -49,12 +49,12 @@ MARKS = {
 """The classes that a box may have beside its shape's, with their styles."""
 
 
-def write(boxes: Sequence[Box], lines: Sequence[Line]) -> str:
+def write(boxes: Sequence[Box], lines: Sequence[DiagramLine]) -> str:
     """Return the flowchart, left to right, in the order given."""
     return "\n".join(_written(boxes, lines)) + "\n"
 
 
-def _written(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[str]:
+def _written(boxes: Sequence[Box], lines: Sequence[DiagramLine]) -> Iterator[str]:
     yield "flowchart LR"
     for place, box in enumerate(boxes):
         label = _BREAK.join(map(escape, box.label)) or escape("")

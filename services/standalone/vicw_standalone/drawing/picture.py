@@ -10,7 +10,7 @@ from vicw_shared.model import Label
 from vicw_shared.text import fold
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
 from vicw_shared.wire.retrieve import GraphEdge
-from vicw_standalone.drawing.mermaid import Box, Line, Shape, write
+from vicw_standalone.drawing.mermaid import Box, DiagramLine, Shape, write
 
 _MERGED = "MERGED_INTO"
 _CAUSAL = frozenset({"CAUSED", "ENABLED"})
@@ -57,7 +57,7 @@ def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
     people = {end for e in answer.edges if e.type in _OF_PEOPLE for end in (stands_for[e.source], stands_for[e.target])}
     texts = _texts(answer, nodes)
     boxes = [_box(nodes[uid], start=uid in starts, person=uid in people, what=texts.get(uid)) for uid in shown]
-    drawn = [Line(place[source], place[target], label, arrow) for source, target, label, arrow in lines]
+    drawn = [DiagramLine(place[source], place[target], label, arrow) for source, target, label, arrow in lines]
     return write(boxes, sorted(drawn, key=lambda line: (line.source, line.target, line.arrow, line.label)))
 
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasure.record import copies_of, fingerprints_of
-from vicw_ingest.erasure.service import Done, Eraser
+from vicw_ingest.erasure.service import Eraser, ErasureReport
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.edge.compaction import recover, rewrite
@@ -20,18 +20,18 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.service import Mirror
-from vicw_sleep.mirror.visibility import Sight
-from vicw_sleep.residue_scan import Remains, look_through
+from vicw_sleep.mirror.visibility import MirrorVisibility
+from vicw_sleep.residue_scan import Residue, look_through
 from vicw_standalone.erasure.files import look_through_files, look_through_store
-from vicw_standalone.erasure.proof import Ended, Proof, prove
+from vicw_standalone.erasure.proof import Ended, ErasureProof, prove
 from vicw_standalone.offline import open_offline, require_store
-from vicw_standalone.settings import Settings
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import noted_in, others
 from vicw_standalone.wiring import Standalone
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, half: bool = False) -> AsyncIterator[tuple[Standalone, Eraser]]:
+async def opened(settings: StandaloneSettings, *, half: bool = False) -> AsyncIterator[tuple[Standalone, Eraser]]:
     """Open the stores, with what embeds what comes back. Raises DataDirError while a server has them.
 
     ``half``: also where an import broke off.
@@ -47,17 +47,17 @@ async def opened(settings: Settings, *, half: bool = False) -> AsyncIterator[tup
         await standalone.close()
 
 
-async def erase(settings: Settings, standalone: Standalone, eraser: Eraser, erasure: str) -> Done:
+async def erase(settings: StandaloneSettings, standalone: Standalone, eraser: Eraser, erasure: str) -> ErasureReport:
     """Do what an erasure has noted, and bring all that stays up to date: passages, their payloads, the mirror."""
     done = await eraser.run(erasure)
     await standalone.indexer.drain()
     mirror = settings.mirror
     if mirror.path is not None:
-        await Mirror(standalone.graph, mirror.path, mirror.tenant, Sight(mirror.viewer or "")).build()
+        await Mirror(standalone.graph, mirror.path, mirror.tenant, MirrorVisibility(mirror.viewer or "")).build()
     return done
 
 
-async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
+async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) -> list[Ended]:
     """Write the files anew, search them and noted copies, and end what is proven. The stores must be closed."""
     data_dir = settings.storage.data_dir
     with DataDir(data_dir) as held:
@@ -78,13 +78,13 @@ async def end(settings: Settings, erasures: dict[str, Done]) -> list[Ended]:
     return ended
 
 
-async def _prove(settings: Settings, erasure: str) -> Proof:
+async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
     data_dir, mirror = settings.storage.data_dir, settings.mirror.path
     async with open_offline(settings) as (graph, vectors):
         fingerprints = await fingerprints_of(graph.erasures, erasure)
         folders = [Path(folder) for folder in await copies_of(graph.erasures, [erasure])]
 
-        async def search(remains: Remains) -> int:
+        async def search(remains: Residue) -> int:
             await look_through(graph, [vectors] if vectors is not None else [], remains)
             read = await asyncio.to_thread(look_through_store, data_dir, remains)
             return read + (await asyncio.to_thread(look_through_files, mirror, remains) if mirror is not None else 0)

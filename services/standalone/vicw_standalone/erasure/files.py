@@ -11,7 +11,7 @@ from typing import IO
 
 from vicw_shared.archive.writer import is_archive
 from vicw_shared.fingerprints import WINDOW
-from vicw_sleep.residue_scan import Remains
+from vicw_sleep.residue_scan import Residue
 from vicw_standalone.archive.backups import PACKED
 
 _BLOCK = 2**22
@@ -24,11 +24,11 @@ _NOT_READ = frozenset({"models"})
 """Folders of a data directory that hold nothing of what was stored."""
 
 
-class UnreadableError(Exception):
+class UnreadableCopyError(Exception):
     """A copy that is broken, or that may not be read: nobody knows what it has. Names it, and why."""
 
 
-def look_through_files(root: Path, remains: Remains, *, without: Callable[[Path], bool] = lambda path: False) -> int:
+def look_through_files(root: Path, remains: Residue, *, without: Callable[[Path], bool] = lambda path: False) -> int:
     """Look through all files of a folder, or a file, by the byte; return how many bytes. Links are not followed."""
     done = 0
     for path in sorted(_files(root)):
@@ -38,7 +38,7 @@ def look_through_files(root: Path, remains: Remains, *, without: Callable[[Path]
     return done
 
 
-def look_through_store(data_dir: Path, remains: Remains) -> int:
+def look_through_store(data_dir: Path, remains: Residue) -> int:
     """Look through a data directory, but for models, and what a restore has put aside: that is a copy."""
 
     def is_none(path: Path) -> bool:
@@ -60,7 +60,7 @@ def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
     return sorted(set(found))
 
 
-def look_through_copy(copy: Path, remains: Remains) -> None:
+def look_through_copy(copy: Path, remains: Residue) -> None:
     """Look through an export or a backup, packed or not; whatever is found is found in the copy as a whole.
 
     Raises UnreadableError.
@@ -75,7 +75,7 @@ def look_through_copy(copy: Path, remains: Remains) -> None:
         else:
             _look_through_packed(copy, remains)
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
-        raise UnreadableError(f"{copy} cannot be read: {error}") from error
+        raise UnreadableCopyError(f"{copy} cannot be read: {error}") from error
 
 
 def _copies(path: Path, own: str | None, *, linked: bool = True) -> Iterator[Path]:
@@ -106,7 +106,7 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def _look_through_packed(copy: Path, remains: Remains) -> None:
+def _look_through_packed(copy: Path, remains: Residue) -> None:
     with tarfile.open(copy, "r:gz") as tar:
         for member in tar:
             if (packed := tar.extractfile(member)) is not None:
@@ -119,7 +119,7 @@ def _files(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _look(place: str, file: IO[bytes], remains: Remains) -> int:
+def _look(place: str, file: IO[bytes], remains: Residue) -> int:
     """Look through a file block by block, each with the end of the one before."""
     done, end = 0, b""
     while block := file.read(_BLOCK):

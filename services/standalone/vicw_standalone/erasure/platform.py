@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasure.record import copies_of, fingerprints_of
-from vicw_ingest.erasure.service import Done, Eraser
-from vicw_shared.errors import ConflictError
+from vicw_ingest.erasure.service import Eraser, ErasureReport
+from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Store, VectorStore
 from vicw_sleep.mirror.service import Mirror
-from vicw_sleep.mirror.visibility import Sight
-from vicw_sleep.residue_scan import Remains, look_at_points_again, look_through
-from vicw_sleep.settings import Settings
-from vicw_sleep.wiring import Wiring
+from vicw_sleep.mirror.visibility import MirrorVisibility
+from vicw_sleep.residue_scan import Residue, look_at_points_again, look_through
+from vicw_sleep.settings import SleepServiceSettings
+from vicw_sleep.wiring import SleepWiring
 from vicw_standalone.erasure.files import look_through_files
 from vicw_standalone.erasure.proof import Ended, prove
 
@@ -26,9 +26,9 @@ _LOOK_SECONDS = 0.5
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[tuple[Wiring, Eraser]]:
+async def opened(settings: SleepServiceSettings) -> AsyncIterator[tuple[SleepWiring, Eraser]]:
     """Open the engines."""
-    wiring = Wiring(settings)
+    wiring = SleepWiring(settings)
     await wiring.open()
     try:
         yield wiring, Eraser(wiring.engines.graph, wiring.engines.indexes, wiring.registry)
@@ -36,7 +36,7 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Wiring, Eraser]]:
         await wiring.close()
 
 
-async def erase(settings: Settings, wiring: Wiring, eraser: Eraser, erasure: str) -> Done:
+async def erase(settings: SleepServiceSettings, wiring: SleepWiring, eraser: Eraser, erasure: str) -> ErasureReport:
     """Do what an erasure has noted, have the workers bring passages up to date, and make the mirror anew if it is here.
 
     A mirror elsewhere is made anew by who keeps it, since an erasure has ended.
@@ -45,7 +45,7 @@ async def erase(settings: Settings, wiring: Wiring, eraser: Eraser, erasure: str
     await wiring.wake()
     mirror = settings.mirror
     if mirror.path is not None and mirror.path.is_dir():
-        await _build(Mirror(wiring.engines.graph, mirror.path, mirror.tenant, Sight(mirror.viewer or "")))
+        await _build(Mirror(wiring.engines.graph, mirror.path, mirror.tenant, MirrorVisibility(mirror.viewer or "")))
     return done
 
 
@@ -55,7 +55,7 @@ async def _build(mirror: Mirror) -> None:
     while True:
         try:
             await mirror.build()
-        except ConflictError:
+        except StateConflictError:
             if time.monotonic() > until:
                 raise
             await asyncio.sleep(_LOOK_SECONDS)
@@ -63,11 +63,11 @@ async def _build(mirror: Mirror) -> None:
             return
 
 
-async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> list[Ended]:
+async def end(settings: SleepServiceSettings, wiring: SleepWiring, erasures: dict[str, ErasureReport]) -> list[Ended]:
     """Ask the graph and the vector stores for what is left, search the mirror and noted copies, end what is proven."""
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
-    async def search(remains: Remains) -> int:
+    async def search(remains: Residue) -> int:
         vectors = [(await wiring.engines.indexes.writing()).vectors]
         await look_through(graph, vectors, remains)
         await _follow(graph, vectors, remains)
@@ -85,7 +85,7 @@ async def end(settings: Settings, wiring: Wiring, erasures: dict[str, Done]) -> 
     return ended
 
 
-async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Remains) -> None:
+async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
     """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
 
     Those of no passage are removed at once: of a summary that was never stored, since its making has died.

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vicw_ingest.erasure.service import Done
+from vicw_ingest.erasure.service import ErasureReport
 from vicw_shared.fingerprints import Fingerprints
-from vicw_sleep.residue_scan import Remains
-from vicw_standalone.erasure.files import UnreadableError, copies_in, look_through_copy
+from vicw_sleep.residue_scan import Residue
+from vicw_standalone.erasure.files import UnreadableCopyError, copies_in, look_through_copy
 
 
 @dataclass(slots=True)
-class Proof:
+class ErasureProof:
     """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
 
     ``read`` bytes of files were looked through, and so many copies ``searched`` (None: no folder was named);
@@ -42,26 +42,26 @@ class Ended:
     """An erasure that was gone through: what went in this run, and what the search has found."""
 
     erasure: str
-    done: Done
-    proof: Proof
+    done: ErasureReport
+    proof: ErasureProof
 
 
-type Search = Callable[[Remains], Awaitable[int]]
+type Search = Callable[[Residue], Awaitable[int]]
 """Looks through the stores and their files; returns how many bytes of files."""
 
 
-async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> Proof:
+async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> ErasureProof:
     """Search the stores, then every copy in these folders by itself; a folder that is not there has none."""
-    remains = Remains.of(fingerprints)
-    proof = Proof(read=await search(remains), empty=not fingerprints.marks)
+    remains = Residue.of(fingerprints)
+    proof = ErasureProof(read=await search(remains), empty=not fingerprints.marks)
     proof.places = remains.left()
     proof.missing = [folder for folder in folders if not folder.exists()]
     copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
     for copy in copies:
-        found = Remains(remains.finder, said=remains.said)
+        found = Residue(remains.finder, said=remains.said)
         try:
             look_through_copy(copy, found)
-        except UnreadableError as error:
+        except UnreadableCopyError as error:
             proof.unreadable.append(str(error))
         if found.left():
             proof.copies.append(copy)

@@ -16,7 +16,7 @@ from vicw_shared.text import normalise
 from vicw_shared.wire.faults import describe
 from vicw_shared.wire.ingest import Item
 from vicw_standalone.sources.files import is_generated
-from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableError, shown
+from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableFileError, shown
 from vicw_standalone.sources.text_decoder import read_text
 from vicw_standalone.sources.walk import walk
 
@@ -43,7 +43,7 @@ class PageFile:
         try:
             return Item.model_validate({"id": item_id, "text": self.text, "page": page})
         except ValidationError as error:
-            raise UnreadableError("; ".join(f"{f.field}: {f.problem}" for f in describe(error.errors()))) from None
+            raise UnreadableFileError("; ".join(f"{f.field}: {f.problem}" for f in describe(error.errors()))) from None
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ def _read(snapshot: Snapshot, path: Path, name: str) -> None:
     except NothingToReadError as error:
         snapshot.passed_over.append(Skipped(shown(path), error.reason))
         return
-    except UnreadableError as error:
+    except UnreadableFileError as error:
         reason, line = error.reason, error.line
     except OSError as error:
         reason, line = f"cannot be read: {error.strerror or error}", None

@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 from vicw_client import VicwClient, VicwClientError
 from vicw_shared.domains import CODING
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
-from vicw_standalone.file_import import Import, ImportStoppedError, Progress, Summary
+from vicw_standalone.file_import import FileImport, ImportStoppedError, Progress, Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
 from vicw_standalone.sources.batches import batched as in_requests
-from vicw_standalone.sources.ledger import Mark
-from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableError
+from vicw_standalone.sources.ledger import ItemDigest
+from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableFileError
 
 _IDS_AT_ONCE = 500
 
@@ -30,7 +30,7 @@ class EmptiedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class FolderTarget:
     """Where a folder goes: its name there, the context, the domain (None: coding for code, else the context's)."""
 
     folder: str
@@ -55,7 +55,7 @@ class Synced:
 
 
 @dataclass(slots=True)
-class Plan:
+class SyncPlan:
     """What is to be done: pages to send with their items' ids, ids to retract, and how many are as they were."""
 
     send: list[tuple[str, PageFile]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Plan:
 def sync(
     client: VicwClient,
     root: Path,
-    target: Target,
+    target: FolderTarget,
     *,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
@@ -83,7 +83,9 @@ def sync(
     `import_paths` does, and EmptiedError, before anything is sent.
     """
     snapshot = read_folder(root)
-    run = Import(client, _Unkept(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event())
+    run = FileImport(
+        client, _Unkept(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event()
+    )
     run.summary.refused += snapshot.refused
     run.summary.passed_over += snapshot.passed_over
     try:
@@ -105,9 +107,9 @@ def sync(
     return synced
 
 
-def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, again: bool = False) -> Plan:
+def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, again: bool = False) -> SyncPlan:
     """Return what brings the server to what is on the disk. A file that has moved keeps its item."""
-    plan = Plan()
+    plan = SyncPlan()
     by_path = {page.path: page for page in known}
     gone = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
     homeless = _Homeless(gone)
@@ -152,7 +154,7 @@ def _free(wanted: str, used: set[str]) -> str:
     return free
 
 
-def _known(client: VicwClient, target: Target) -> list[KnownPage]:
+def _known(client: VicwClient, target: FolderTarget) -> list[KnownPage]:
     known: list[KnownPage] = []
     after: str | None = None
     while True:
@@ -162,19 +164,19 @@ def _known(client: VicwClient, target: Target) -> list[KnownPage]:
             return known
 
 
-def _retract(client: VicwClient, target: Target, ids: Sequence[str]) -> int:
+def _retract(client: VicwClient, target: FolderTarget, ids: Sequence[str]) -> int:
     for some in batched(ids, _IDS_AT_ONCE):
         client.retract(context=target.context, ids=some)
     return len(ids)
 
 
-def _records(plan: Plan, target: Target, root: Path) -> Iterator[Record]:
+def _records(plan: SyncPlan, target: FolderTarget, root: Path) -> Iterator[Record]:
     for item, file in plan.send:
         place = str(root / file.path)
         domain = target.domain or (CODING if file.is_code else None)
         try:
             yield SourceItem(target.context, domain, file.item(target.folder, item), place)
-        except UnreadableError as error:
+        except UnreadableFileError as error:
             yield Refused(place, None, error.reason)
 
 
@@ -193,11 +195,11 @@ def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[st
 class _Unkept:
     """A ledger that keeps nothing: the server knows what it has."""
 
-    def has(self, mark: Mark) -> bool:
+    def has(self, mark: ItemDigest) -> bool:
         return False
 
-    def key_of(self, marks: Iterable[Mark]) -> str:
+    def key_of(self, marks: Iterable[ItemDigest]) -> str:
         return uuid.uuid4().hex
 
-    def add(self, marks: Sequence[Mark]) -> None:
+    def add(self, marks: Sequence[ItemDigest]) -> None:
         pass

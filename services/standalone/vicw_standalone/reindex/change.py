@@ -22,7 +22,7 @@ from vicw_shared.indexes import Index
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelChange, ModelIdentity, Passages, PendingPoint, Store
 from vicw_shared.progress import Progress
-from vicw_sleep.reconcile import Place, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_standalone.reindex.lock import ChangeLock
 
 _log = structlog.get_logger()
@@ -45,7 +45,9 @@ async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int],
     Returns at once when another index is in use.
     """
     while (models := await graph.record.models()).used == index.model:
-        found = await reconcile(graph.outbox, graph.audit, index.vectors, start=Place(lost_at=models.rebuilding))
+        found = await reconcile(
+            graph.outbox, graph.audit, index.vectors, start=ReconcileBookmark(lost_at=models.rebuilding)
+        )
         if found.rebuilt is not None:
             await graph.record.clear_rebuilding(found.rebuilt)
         differing = found.missing + found.stale

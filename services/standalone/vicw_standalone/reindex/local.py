@@ -21,13 +21,13 @@ from vicw_standalone.model_choice import choose
 from vicw_standalone.offline import require_store
 from vicw_standalone.reindex.change import Reindex, Reindexed, mark_lost
 from vicw_standalone.reindex.online import NAME_IT
-from vicw_standalone.reindex.status import Status, drop_others, status_of
-from vicw_standalone.settings import Settings
+from vicw_standalone.reindex.status import IndexStatus, drop_others, status_of
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[tuple[DataDir, SqliteGraphStore]]:
+async def _opened(settings: StandaloneSettings) -> AsyncIterator[tuple[DataDir, SqliteGraphStore]]:
     storage = settings.storage
     require_store(storage.data_dir)
     with DataDir(storage.data_dir, min_free_mb=storage.min_free_mb) as data_dir:
@@ -38,7 +38,7 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[DataDir, SqliteGrap
             await graph.close()
 
 
-async def reindex(settings: Settings, model: str | None, progress: Progress, *given: Embedder) -> Reindexed:
+async def reindex(settings: StandaloneSettings, model: str | None, progress: Progress, *given: Embedder) -> Reindexed:
     """Change to ``model``; without one, go on with the change under way, or to the model that the settings name.
 
     Raises DataDirError, SettingsError and what a Reindex raises.
@@ -70,13 +70,13 @@ async def reindex(settings: Settings, model: str | None, progress: Progress, *gi
         return done
 
 
-async def status(settings: Settings) -> Status:
+async def status(settings: StandaloneSettings) -> IndexStatus:
     """Return which index is in use, and how far a change is."""
     async with _opened(settings) as (data_dir, graph):
         return await status_of(graph, data_dir.path)
 
 
-async def drop_old(settings: Settings) -> list[ModelIdentity]:
+async def drop_old(settings: StandaloneSettings) -> list[ModelIdentity]:
     """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
     async with _opened(settings) as (data_dir, graph):
         return await drop_others(graph, data_dir.path)

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator
 
-from vicw_shared.errors import ConflictError, VicwError
+from vicw_shared.errors import StateConflictError, VicwError
 from vicw_shared.ports import ModelChange, ModelIdentity, StoreRecord
 
 _SECONDS = 15.0
@@ -33,7 +33,7 @@ class ChangeLock:
         last_try = time.monotonic() + 1.2 * _SECONDS
         while not await self._take():
             if time.monotonic() > last_try:
-                raise ConflictError(_TAKEN)
+                raise StateConflictError(_TAKEN)
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         task = asyncio.create_task(self._renew())
         try:
@@ -46,13 +46,13 @@ class ChangeLock:
     def require(self) -> None:
         """Raise ConflictError if it has run out: another may be at work by now."""
         if time.monotonic() > self._until:
-            raise ConflictError(_RUN_OUT)
+            raise StateConflictError(_RUN_OUT)
 
     async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
         """Remember the model and the change as their only holder. Raises ConflictError, as ``require`` does."""
         self.require()
         if not await self._record.set_model(identity, change, holder=self._holder):
-            raise ConflictError(_RUN_OUT)
+            raise StateConflictError(_RUN_OUT)
 
     async def _take(self) -> bool:
         asked = time.monotonic()

@@ -10,15 +10,15 @@ import structlog
 
 from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.sqlite import SqliteGraphStore
-from vicw_shared.errors import ConflictError, FatalError, FieldProblem, InvalidInputError, VicwError
+from vicw_shared.errors import FatalError, FieldProblem, InvalidInputError, StateConflictError, VicwError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.model_choice import choose
 from vicw_standalone.reindex.change import Reindex, Reindexed, bring_to_agreement
-from vicw_standalone.reindex.status import Status, drop_others, status_of
-from vicw_standalone.settings import Settings
+from vicw_standalone.reindex.status import IndexStatus, drop_others, status_of
+from vicw_standalone.settings import StandaloneSettings
 
 _log = structlog.get_logger()
 NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
@@ -48,7 +48,7 @@ class Reindexing:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: StandaloneSettings,
         graph: SqliteGraphStore,
         embedders: Embedders,
         folders: IndexFolders,
@@ -82,7 +82,7 @@ class Reindexing:
         self.work = Work(running=True, phase="starting the model")
         self._task = asyncio.create_task(self._run(name), name="reindexing")
 
-    async def status(self) -> Status:
+    async def status(self) -> IndexStatus:
         """Return which index is in use, and how far a change is."""
         return await status_of(self._graph, self._settings.storage.data_dir)
 
@@ -121,7 +121,7 @@ class Reindexing:
 
     def _require_idle(self) -> None:
         if self.work.running:
-            raise ConflictError("A reindexing is at work already: `vicw reindex --status` says how far it is")
+            raise StateConflictError("A reindexing is at work already: `vicw reindex --status` says how far it is")
 
     async def _run(self, name: str | None) -> None:
         target: Index | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.errors import ConflictError, NotFoundError
+from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes, everybody_knows
 from vicw_shared.model import Label
@@ -18,7 +18,7 @@ from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.platform_stores import read_platform, told_where
 from vicw_standalone.reindex.change import Reindex, Reindexed
-from vicw_standalone.reindex.status import Status
+from vicw_standalone.reindex.status import IndexStatus
 
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
@@ -92,14 +92,14 @@ async def _target(platform: Platform, name: str | None) -> Index:
         return opened.index(identity, await opened.collections.ensure(identity), embedder)
     wanted = models.change.model if models.change is not None else models.used
     if wanted is None:
-        raise NotFoundError("Nothing is stored yet: there is nothing to index")
+        raise MissingRecordError("Nothing is stored yet: there is nothing to index")
     return await opened.open(wanted, seconds=_START_SECONDS)
 
 
-async def status(platform: Platform) -> Status:
+async def status(platform: Platform) -> IndexStatus:
     """Return which index is in use, and how far a change is."""
     models, collections = await platform.graph.record.models(), await platform.indexes.collections.all()
-    return Status(
+    return IndexStatus(
         models,
         await platform.graph.audit.count(Label.CHUNK),
         {each.model: each.points for each in collections},
@@ -113,7 +113,7 @@ async def drop_old(platform: Platform) -> list[ModelIdentity]:
     """
     models, collections = await platform.graph.record.models(), platform.indexes.collections
     if models.change is not None:
-        raise ConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
+        raise StateConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
     old = [each for each in await collections.all() if not each.current and each.model != models.used]
     for each in old:
         await collections.drop(each.name)

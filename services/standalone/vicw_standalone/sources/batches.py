@@ -14,7 +14,7 @@ _OPEN_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ItemBatch:
     """Items of one context and domain, in the order in which they were read; never empty."""
 
     context: str
@@ -49,7 +49,7 @@ def batched(
     *,
     max_items: int,
     max_chars: int,
-) -> Iterator[Batch]:
+) -> Iterator[ItemBatch]:
     """Yield the items in batches; an item longer than ``max_chars`` goes alone. The rest goes to ``report``.
 
     A second item with the id of an earlier one in its context is refused: which of the two is meant?
@@ -90,8 +90,8 @@ def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: in
     return due
 
 
-def _closed(key: _Key, batch: _Open) -> Batch:
-    return Batch(key[0], key[1], tuple(batch.items))
+def _closed(key: _Key, batch: _Open) -> ItemBatch:
+    return ItemBatch(key[0], key[1], tuple(batch.items))
 
 
 def _duplicate(record: SourceItem) -> Refused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vicw_standalone.sources.conversations import (
     Conversation,
-    Turn,
+    ConversationTurn,
     UnknownShapeError,
     dig,
     text_in,
@@ -38,13 +38,13 @@ def _leaf(value: object, mapping: dict[str, object]) -> str:
     return max(dated, key=lambda node: dated[node], default=next(reversed(mapping), ""))
 
 
-def _turn(node: str, message: object) -> Turn | None:
+def _turn(node: str, message: object) -> ConversationTurn | None:
     role = text_in(message, "author", "role")
     hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
     addressed_to_tool = text_in(message, "recipient") not in {None, "all"}
     if role not in _SPEAKERS or hidden is True or addressed_to_tool:
         return None
-    return Turn(
+    return ConversationTurn(
         id=text_in(message, "id") or node,
         speaker=role,
         text=_text(dig(message, "content")),

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from vicw_standalone.sources.chatgpt import chatgpt_conversation
 from vicw_standalone.sources.claude import claude_conversation
 from vicw_standalone.sources.conversations import Conversation, UnknownShapeError, records_of, text_in
-from vicw_standalone.sources.records import NothingToReadError, Record, Source, UnreadableError
+from vicw_standalone.sources.records import NothingToReadError, Record, SourceFile, UnreadableFileError
 from vicw_standalone.sources.text_decoder import decode
 
 MAX_EXPORT_BYTES = 1024 * 1024 * 1024
@@ -30,15 +30,15 @@ def looks_like_chats(path: Path) -> bool:
         return _promising(file.read(_SNIFF_BYTES))
 
 
-def read_chats(source: Source) -> Iterator[Record] | None:
+def read_chats(source: SourceFile) -> Iterator[Record] | None:
     """Return the turns in a JSON file, or None if it is valid JSON but no chat export."""
     if source.path.stat().st_size > MAX_EXPORT_BYTES:
-        raise UnreadableError(f"is larger than {MAX_EXPORT_BYTES} bytes")
+        raise UnreadableFileError(f"is larger than {MAX_EXPORT_BYTES} bytes")
     conversations = _conversations(source.path.read_bytes())
     return _records(source, conversations) if conversations else None
 
 
-def read_chat_archive(source: Source) -> Iterator[Record]:
+def read_chat_archive(source: SourceFile) -> Iterator[Record]:
     """Yield the turns of all chat files inside a .zip; refuses one without any."""
     found = False
     try:
@@ -51,7 +51,7 @@ def read_chat_archive(source: Source) -> Iterator[Record]:
                     yield from _records(source, conversations)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         # RuntimeError is how zipfile says that a password is needed.
-        raise UnreadableError(f"is a .zip that cannot be read: {error}") from error
+        raise UnreadableFileError(f"is a .zip that cannot be read: {error}") from error
     if not found:
         raise NothingToReadError("is a .zip without a ChatGPT or Claude export in it")
 
@@ -63,7 +63,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> list[object]:
             return []
         data = head + file.read(MAX_EXPORT_BYTES)
     if len(data) > MAX_EXPORT_BYTES:  # what the archive says of the size is not to be believed
-        raise UnreadableError(f"holds a file of over {MAX_EXPORT_BYTES} bytes")
+        raise UnreadableFileError(f"holds a file of over {MAX_EXPORT_BYTES} bytes")
     return _conversations(data)
 
 
@@ -76,7 +76,7 @@ def _conversations(data: bytes) -> list[object]:
     try:
         value = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"is not JSON: {error}") from None
+        raise UnreadableFileError(f"is not JSON: {error}") from None
     values: list[object] = value if isinstance(value, list) else [value]
     return values if any(_format(one) for one in values) else []
 
@@ -86,7 +86,7 @@ def _format(value: object) -> tuple[str, _Reader] | None:
     return next((known for key, known in _FORMATS.items() if key in keys), None)
 
 
-def _records(source: Source, conversations: list[object]) -> Iterator[Record]:
+def _records(source: SourceFile, conversations: list[object]) -> Iterator[Record]:
     for n, value in enumerate(conversations, 1):
         known = _format(value)
         try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from vicw_standalone.sources.conversations import (
     Conversation,
-    Turn,
+    ConversationTurn,
     UnknownShapeError,
     dig,
     text_in,
@@ -37,7 +37,7 @@ def _shown(value: object, messages: list[object]) -> list[object]:
     return [by_id[uuid] for uuid in thread(leaf, parents)]
 
 
-def _turns(message: object) -> Iterator[Turn]:
+def _turns(message: object) -> Iterator[ConversationTurn]:
     """Yield what was attached to a message, then the message."""
     speaker = _SPEAKERS.get(text_in(message, "sender") or "")
     if speaker is None:
@@ -46,7 +46,7 @@ def _turns(message: object) -> Iterator[Turn]:
     timestamp = time_in(message, "created_at")
     attachments = dig(message, "attachments")
     for n, attachment in enumerate(attachments if isinstance(attachments, list) else []):
-        yield Turn(
+        yield ConversationTurn(
             id=f"{uuid}#attachment-{n}" if uuid else None,
             speaker=speaker,
             text=text_in(attachment, "extracted_content") or "",
@@ -54,7 +54,7 @@ def _turns(message: object) -> Iterator[Turn]:
             subtype="attachment",
             name=text_in(attachment, "file_name"),
         )
-    yield Turn(uuid, speaker, _text(message), timestamp)
+    yield ConversationTurn(uuid, speaker, _text(message), timestamp)
 
 
 def _text(message: object) -> str:

@@ -14,7 +14,7 @@ from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of
 from vicw_standalone.sources.outline import Definition, outline
 from vicw_standalone.sources.plain import read_plain
-from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
 _HERE_CHARS = 100_000
 """A longer text is read in a process of its own, as the server reads each of more than 6,000: files are many."""
@@ -22,7 +22,7 @@ _C = {"c", "cpp"}
 _CALLED = {SymbolKind.FUNCTION, SymbolKind.METHOD}
 
 
-def read_code(source: Source, text: str) -> Iterator[Record]:
+def read_code(source: SourceFile, text: str) -> Iterator[Record]:
     """Yield a file's definitions and its rest; sections of plain text where it cannot be parsed."""
     lines = lines_of(text)
     definitions = definitions_of(text, lines, source.name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vicw_shared.text import visible
-from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
 _NO_TITLE = {"new chat", "untitled", "new conversation"}
 
@@ -17,7 +17,7 @@ class UnknownShapeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One message; ``text`` may be blank where it was only a picture or a tool's call."""
 
     id: str | None
@@ -35,10 +35,10 @@ class Conversation:
     id: str
     title: str | None
     started_at: datetime | None
-    turns: tuple[Turn, ...]
+    turns: tuple[ConversationTurn, ...]
 
 
-def records_of(source: Source, conversation: Conversation, context: str) -> Iterator[Record]:
+def records_of(source: SourceFile, conversation: Conversation, context: str) -> Iterator[Record]:
     """Yield the turns as items of one flow; a turn without a time has that of the turn before it.
 
     ``context`` is the usual one of the format: exports made at different times are one memory.

@@ -16,8 +16,8 @@ from vicw_standalone.sources.records import (
     NothingToReadError,
     Record,
     Skipped,
-    Source,
-    UnreadableError,
+    SourceFile,
+    UnreadableFileError,
     shown,
 )
 from vicw_standalone.sources.text_decoder import read_text
@@ -54,7 +54,7 @@ def read_paths(
             yield from _folder(resolved, context, domain, flow)
         else:
             stem = resolved.name.removeprefix(".").split(".")[0]
-            yield from _file(Source(path, resolved.name, stem or "files", context, domain, flow))
+            yield from _file(SourceFile(path, resolved.name, stem or "files", context, domain, flow))
 
 
 def is_generated(path: Path) -> bool:
@@ -70,25 +70,25 @@ def _folder(root: Path, context: str | None, domain: str | None, flow: str | Non
             yield Skipped(shown(found), "is generated or made for machines")
         else:
             name = found.relative_to(root).as_posix()
-            source = Source(found, name, root.name or "files", context, domain, flow)
+            source = SourceFile(found, name, root.name or "files", context, domain, flow)
             yield from _file(source, in_folder=True)
 
 
-def _file(source: Source, *, in_folder: bool = False) -> Iterator[Record]:
+def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
     try:
         yield from _records(source)
     except NothingToReadError as error:
         # Empty and binary files are normal in a folder; asked for by name they are a mistake.
         yield Skipped(source.shown, error.reason) if in_folder else source.refuse(error.reason)
-    except UnreadableError as error:
+    except UnreadableFileError as error:
         yield source.refuse(error.reason, error.line)
     except OSError as error:
         yield source.refuse(f"cannot be read: {error.strerror or error}")
 
 
-def _records(source: Source) -> Iterator[Record]:
+def _records(source: SourceFile) -> Iterator[Record]:
     if source.path.exists() and not source.path.is_file():
-        raise UnreadableError("is neither a file nor a folder")  # reading a pipe could wait for ever
+        raise UnreadableFileError("is neither a file nor a folder")  # reading a pipe could wait for ever
     name = Path(source.name).name.lower()
     suffix = Path(name).suffix
     if name.endswith(_JSON_LINES):

@@ -15,8 +15,8 @@ from vicw_shared.wire.base import Id, Message, Prose
 from vicw_standalone.sources.records import (
     NothingToReadError,
     Record,
-    Source,
-    UnreadableError,
+    SourceFile,
+    UnreadableFileError,
     faults_of,
 )
 from vicw_standalone.sources.text_decoder import UTF16_MARKS, decode
@@ -29,7 +29,7 @@ class _Place(Message):
     domain: Prose | None = None
 
 
-def read_jsonl(source: Source) -> Iterator[Record]:
+def read_jsonl(source: SourceFile) -> Iterator[Record]:
     """Yield the item of each line; the line's own ``context`` and ``domain`` come before the user's wish.
 
     Blank lines are passed over. An item without an id gets none.
@@ -42,11 +42,11 @@ def read_jsonl(source: Source) -> Iterator[Record]:
                 if raw is None:
                     yield source.refuse(f"is longer than {MAX_LINE_BYTES} bytes", count)
                 elif count == 1 and raw.startswith(UTF16_MARKS):
-                    raise UnreadableError("is UTF-16; JSON Lines are UTF-8")
+                    raise UnreadableFileError("is UTF-16; JSON Lines are UTF-8")
                 elif raw.strip():
                     yield _record(source, raw, count)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UnreadableError(f"is a broken gzip file: {error}", count + 1) from error
+        raise UnreadableFileError(f"is a broken gzip file: {error}", count + 1) from error
     if not count:
         raise NothingToReadError("is empty")
 
@@ -62,11 +62,11 @@ def _lines(file: BufferedIOBase) -> Iterator[bytes | None]:
             line = file.readline(MAX_LINE_BYTES)
 
 
-def _record(source: Source, raw: bytes, line: int) -> Record:
+def _record(source: SourceFile, raw: bytes, line: int) -> Record:
     try:
         fields = _object(raw)
         place = _Place.model_validate({key: fields.pop(key, None) for key in ("context", "domain")})
-    except UnreadableError as error:
+    except UnreadableFileError as error:
         return source.refuse(error.reason, line)
     except ValidationError as error:
         return source.refuse(faults_of(error), line)
@@ -77,11 +77,11 @@ def _object(raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(decode(raw), parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise UnreadableError(f"is not JSON: {error.msg} at column {error.colno}") from None
+        raise UnreadableFileError(f"is not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"is not JSON that can be kept: {error}") from None
+        raise UnreadableFileError(f"is not JSON that can be kept: {error}") from None
     if not isinstance(value, dict):
-        raise UnreadableError("is not a JSON object")
+        raise UnreadableFileError("is not a JSON object")
     return value
 
 

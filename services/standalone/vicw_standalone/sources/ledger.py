@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ItemDigest:
     """Digests of which item it is, and of what it says."""
 
     identity: str
@@ -28,20 +28,20 @@ class Mark:
 class Acknowledged(Protocol):
     """What an import remembers of what it has sent."""
 
-    def has(self, mark: Mark) -> bool:
+    def has(self, mark: ItemDigest) -> bool:
         """Tell whether the item was acknowledged, last with this content."""
         ...
 
-    def key_of(self, marks: Iterable[Mark]) -> str:
+    def key_of(self, marks: Iterable[ItemDigest]) -> str:
         """Return the Idempotency-Key of a request."""
         ...
 
-    def add(self, marks: Sequence[Mark]) -> None:
+    def add(self, marks: Sequence[ItemDigest]) -> None:
         """Remember acknowledged items."""
         ...
 
 
-class Ledger:
+class ImportLedger:
     """What was acknowledged; each addition is on disk before it counts.
 
     ``again`` takes nothing for acknowledged.
@@ -64,11 +64,11 @@ class Ledger:
             self._run = uuid.uuid4().hex
             self._put({"run": self._run})
 
-    def has(self, mark: Mark) -> bool:
+    def has(self, mark: ItemDigest) -> bool:
         """Tell whether the item was acknowledged, last with this content."""
         return not self._again and self._known.get(mark.identity) == mark.content
 
-    def key_of(self, marks: Iterable[Mark]) -> str:
+    def key_of(self, marks: Iterable[ItemDigest]) -> str:
         """Return the Idempotency-Key of a request.
 
         It is the same when a run that was killed is taken up again, so that what was stored and not noted is not
@@ -76,7 +76,7 @@ class Ledger:
         """
         return digest_of([self._run, *(f"{m.identity}{self._known.get(m.identity)}{m.content}" for m in marks)])
 
-    def add(self, marks: Sequence[Mark]) -> None:
+    def add(self, marks: Sequence[ItemDigest]) -> None:
         """Remember acknowledged items, surviving a kill and a power loss."""
         self._put({"done": {mark.identity: mark.content for mark in marks}})
 

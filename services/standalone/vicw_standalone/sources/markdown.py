@@ -10,7 +10,7 @@ from vicw_ingest.knowledge.frontmatter import front_matter
 from vicw_ingest.knowledge.markdown import Heading, outline
 from vicw_shared.anchors import Unique, slug
 from vicw_shared.text import lines_of, visible
-from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Section:
     trail: tuple[str, ...]
 
 
-def read_markdown(source: Source, text: str) -> Iterator[Record]:
+def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
     """Yield a file's sections. The front matter's tags go to all of them."""
     front = front_matter(text)
     body = "".join(lines_of(text)[front.lines :])

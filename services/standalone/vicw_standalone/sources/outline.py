@@ -23,7 +23,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutlinePart:
     """Lines that belong together; ``definition`` is None for the rest. ``line`` is the first one, from 0."""
 
     definition: Definition | None
@@ -31,7 +31,7 @@ class Part:
     text: str
 
 
-def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Part]:
+def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[OutlinePart]:
     """Return the parts in the order of their first lines; their lines together are the file's.
 
     A definition takes the comment just above it and the blank lines below it. An outer definition keeps what its
@@ -46,7 +46,7 @@ def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Par
     for n, whose in enumerate(owner):
         members.setdefault(whose, []).append(n)
     return [
-        Part(
+        OutlinePart(
             None if whose == REST else definitions[whose],
             numbers[0],
             "".join(lines[n] for n in numbers),

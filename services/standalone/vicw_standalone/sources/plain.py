@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from vicw_shared.text import lines_of, visible
-from vicw_standalone.sources.records import Record, Source, bounded_id, bounded_name
+from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
 SECTION_CHARS = 4000
 """About three passages: small enough that a found section is read whole."""
 
 
-def read_plain(source: Source, text: str, domain: str | None = None) -> Iterator[Record]:
+def read_plain(source: SourceFile, text: str, domain: str | None = None) -> Iterator[Record]:
     """Yield the sections of a text; ``domain`` is the usual one of such files."""
     parts = sections(text)
     line = 1

@@ -53,7 +53,7 @@ class Skipped:
 type Record = SourceItem | Refused | Skipped
 
 
-class UnreadableError(Exception):
+class UnreadableFileError(Exception):
     """The whole file cannot be read."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
@@ -62,12 +62,12 @@ class UnreadableError(Exception):
         self.line = line
 
 
-class NothingToReadError(UnreadableError):
+class NothingToReadError(UnreadableFileError):
     """The file holds no text. No fault where a folder is read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file to read, and where its items go.
 
     ``name`` starts the items' ids and must be the same on every run: the path relative to the folder that was

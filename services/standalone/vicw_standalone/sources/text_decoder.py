@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from vicw_shared.text import visible
-from vicw_standalone.sources.records import NothingToReadError, UnreadableError
+from vicw_standalone.sources.records import NothingToReadError, UnreadableFileError
 
 MAX_TEXT_BYTES = 8 * 1024 * 1024
 _SNIFF_BYTES = 8192
@@ -23,13 +23,13 @@ def read_text(path: Path) -> str:
     """
     size = path.stat().st_size
     if size > MAX_TEXT_BYTES:
-        raise UnreadableError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
+        raise UnreadableFileError(f"is too large: {size} bytes, over {MAX_TEXT_BYTES}")
     data = path.read_bytes()
     if looks_binary(data[:_SNIFF_BYTES]):
         raise NothingToReadError("is binary")
     text = decode(data)
     if (at := text.find("\x00")) >= 0:
-        raise UnreadableError("contains the NUL character (U+0000)", line_at(text, at))
+        raise UnreadableFileError("contains the NUL character (U+0000)", line_at(text, at))
     if not visible(text):
         raise NothingToReadError("is empty")
     return text
@@ -47,7 +47,7 @@ def decode(data: bytes) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = line_at(data[: error.start].decode(encoding, "replace"), -1)
-        raise UnreadableError(f"is not valid {encoding.removesuffix('-sig').upper()}", line) from None
+        raise UnreadableFileError(f"is not valid {encoding.removesuffix('-sig').upper()}", line) from None
 
 
 def line_at(text: str, offset: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
 from vicw_shared.adapters.neo4j.pending_extractions import Neo4jUnreadItems
@@ -16,7 +16,7 @@ from vicw_shared.adapters.neo4j.steps import find_steps
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Steps, Use
+from vicw_shared.ports import Counters, GraphSnapshot, MaintenanceStep, Receipt, Steps, Use
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
@@ -30,7 +30,7 @@ _BEFORE_ALL = (-(2**62), "")
 class Neo4jArchive:
     """GraphArchive on one database."""
 
-    def __init__(self, database: Database, types: EdgeTypes) -> None:
+    def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database
         self._types = types
 
@@ -48,7 +48,7 @@ class Neo4jArchive:
 class Neo4jSnapshot:
     """GraphSnapshot of whatever is committed."""
 
-    def __init__(self, database: Database, types: EdgeTypes) -> None:
+    def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database
         self._types = types
         self._unread = Neo4jUnreadItems(database)
@@ -108,5 +108,5 @@ class Neo4jSnapshot:
             for one in kept
         ]
 
-    async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
+    async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
         return await find_steps(self._database, Steps(), before, limit)

@@ -9,7 +9,7 @@ from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import MOST_STRAYS, Link
+from vicw_shared.ports import MOST_STRAYS, ChainLink
 from vicw_shared.telemetry.engines import measured
 
 
@@ -34,13 +34,14 @@ class Neo4jAudit(Neo4jScans):
         rows = await self._database.read(edges.MERGED, uids=list(uids))
         return [(row["source"], row["target"]) for row in rows]
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         places = [(event.uid, place_of(chain, event)) for event in events]
         # Nothing is before an empty end: what is in no chain has no follower.
         rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]
         found = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
         return {
-            row["uid"]: Link(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"]) for row in found
+            row["uid"]: ChainLink(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"])
+            for row in found
         }
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:

@@ -24,7 +24,7 @@ _ALL = -1
 """Records that are sent without being asked for more."""
 
 
-class Run(Protocol):
+class RunStatement(Protocol):
     """Runs one statement of a transaction."""
 
     async def __call__(self, query: str, /, **values: Any) -> Sequence[Record]:
@@ -32,7 +32,7 @@ class Run(Protocol):
         ...
 
 
-class Database:
+class Neo4jDatabase:
     """One driver. Every value is bound; what is joined into a query's text comes from the ``cypher`` package."""
 
     def __init__(self, settings: Neo4jSettings, *, bound: str = "VICW_NEO4J_QUERY_SECONDS") -> None:
@@ -100,7 +100,7 @@ class Database:
         ) as session:
             return [record async for record in await session.run(query, values)]
 
-    async def write[T](self, work: Callable[[Run], Awaitable[T]]) -> T:
+    async def write[T](self, work: Callable[[RunStatement], Awaitable[T]]) -> T:
         """Run ``work`` in one transaction; it may run again, from its start, after a conflict."""
         self._require_open()
 

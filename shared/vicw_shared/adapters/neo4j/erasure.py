@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import erasure_record
 from vicw_shared.ports import ErasureNote
 
@@ -15,7 +15,7 @@ _ALL = "erasure:"
 class Neo4jErasures:
     """Erasures on one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def erasures(self) -> list[ErasureNote]:
@@ -34,7 +34,7 @@ class Neo4jErasures:
         await self._database.write(lambda run: run(records.END_ERASURE, prefix=prefix))
 
 
-async def put_note(run: Run, note: ErasureNote) -> None:
+async def put_note(run: RunStatement, note: ErasureNote) -> None:
     """Keep a part of an erasure's note, in place of one of the same number."""
     await run(
         records.NOTE_ERASURE,

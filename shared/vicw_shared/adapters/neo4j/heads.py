@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from vicw_shared.adapters.neo4j.cypher import text
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.model import Label
 
 _PAGE = 500
 
 
-async def index_buckets(database: Database) -> None:
+async def index_buckets(database: Neo4jDatabase) -> None:
     """Index items by their buckets. May be run twice, at once, and once more after it broke off."""
     for label in (Label.ENTITY, Label.EVENT):
         after = ""
@@ -21,5 +21,5 @@ async def index_buckets(database: Database) -> None:
             after = rows[-1]["uid"]
 
 
-async def _describe(run: Run, *, sources: list[str]) -> None:
+async def _describe(run: RunStatement, *, sources: list[str]) -> None:
     await run(text.DESCRIBE, sources=sources)

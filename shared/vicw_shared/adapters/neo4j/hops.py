@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import chain
 
 from vicw_shared.adapters.neo4j.cypher import edges as cypher
-from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.adapters.neo4j.rows import Properties, edge_of, gathered, is_node, node_of
 from vicw_shared.model.core5 import LABELS
-from vicw_shared.ports import Direction, Lead, Neighbour, Spread
+from vicw_shared.ports import Direction, Neighbour, Spread, WeightedNeighbour
 
 HUB = 256
 """Edges with which a node is a hub, whose spreads are followed one by one."""
@@ -20,7 +20,7 @@ _FEW = 4
 
 
 async def find_neighbours(
-    run: Run, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, among: int | None
+    run: RunStatement, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, among: int | None
 ) -> list[Neighbour]:
     """Return where ``spreads`` lead to, spread by spread, in each the heaviest first: ``GraphStore.expand``."""
     values = _bounds(tenant, limit, among)
@@ -36,11 +36,11 @@ async def find_neighbours(
 
 
 async def find_leads(
-    run: Run, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
-) -> list[Lead]:
+    run: RunStatement, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
+) -> list[WeightedNeighbour]:
     """Return where one spread leads to, and little of what is there: ``GraphStore.leads``."""
     records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among))
-    return [Lead(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
+    return [WeightedNeighbour(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
 
 
 def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:

@@ -8,29 +8,29 @@ from itertools import batched
 from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import item_views as cypher
-from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.adapters.neo4j.rows import is_node, node_of
-from vicw_shared.ports import WholeItem
+from vicw_shared.ports import ItemView
 
 _BATCH = 500
 
 
-async def find_whole(run: Run, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+async def find_whole(run: RunStatement, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
-    found: list[WholeItem] = []
+    found: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
         found += wholes(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
     return found
 
 
-def wholes(rows: Sequence[Record]) -> list[WholeItem]:
+def wholes(rows: Sequence[Record]) -> list[ItemView]:
     """Return the items; what went while the statement read is none, and none of one."""
     return [_whole(row) for row in rows if is_node(row["item"])]
 
 
-def _whole(row: Record) -> WholeItem:
+def _whole(row: Record) -> ItemView:
     marks: list[list[str]] = [mark for mark in row["marks"] if None not in mark]
-    return WholeItem(
+    return ItemView(
         node_of(row["item"]),
         tuple(sorted(map(node_of, filter(is_node, row["passages"])), key=lambda passage: passage.uid)),
         tags=tuple(sorted({name for kind, name in marks if kind != "bucket"})),

@@ -7,7 +7,7 @@ from datetime import datetime
 from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model.keys import ApiKey, Right
 from vicw_shared.telemetry.engines import measured
@@ -19,7 +19,7 @@ _PREFIX = "key:"
 class Neo4jKeyRing:
     """KeyRing on one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def add(self, key: ApiKey) -> None:

@@ -8,7 +8,7 @@ from itertools import batched
 from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import names, nodes
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import (
     beginning,
     chain_end,
@@ -30,7 +30,7 @@ _KINDS = {By.NAME: TermKind.NAME, By.WORD: TermKind.WORD, By.TITLE: TermKind.TIT
 _LAST = "\U0010ffff"
 
 
-async def keep_terms(run: Run, named: Sequence[tuple[str, Node]]) -> None:
+async def keep_terms(run: RunStatement, named: Sequence[tuple[str, Node]]) -> None:
     """Replace the terms of nodes, each given with where it is."""
     for batch in batched(dict(named).items(), _BATCH):
         await run(names.FORGET, keys=[key for key, _ in batch])
@@ -39,7 +39,7 @@ async def keep_terms(run: Run, named: Sequence[tuple[str, Node]]) -> None:
 
 
 async def find_names(
-    run: Run, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
+    run: RunStatement, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
     """Return what each query finds, in their order, of one statement."""
     found: list[dict[str, list[Node]]] = [{} for _ in queries]
@@ -70,7 +70,7 @@ def _beginnings(tenant: str, texts: Iterable[str]) -> list[dict[str, str]]:
 
 
 async def find_triggered(
-    run: Run, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
+    run: RunStatement, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> list[Node]:
     """Return the items that have any of these phrases, at most ``limit`` a phrase."""
     homes = _homes(tenant, contexts)
@@ -87,22 +87,22 @@ async def find_triggered(
     return foremost(found)
 
 
-async def index_names(database: Database) -> None:
+async def index_names(database: Neo4jDatabase) -> None:
     """Make the terms of a store that has none. May be run twice, at once, and once more after it broke off."""
     await _index(database, NAMED_LABELS, names.UNNAMED)
 
 
-async def index_titles(database: Database) -> None:
+async def index_titles(database: Neo4jDatabase) -> None:
     """Make the terms of titled items anew. May be run twice, at once, and once more after it broke off."""
     await _index(database, (Label.ENTITY,), names.TITLED)
 
 
-async def index_beginnings(database: Database) -> None:
+async def index_beginnings(database: Neo4jDatabase) -> None:
     """Make the terms of named things anew. May be run twice, at once, and once more after it broke off."""
     await _index(database, NAMED_LABELS, names.NAMED)
 
 
-async def _index(database: Database, labels: Iterable[Label], which: str) -> None:
+async def _index(database: Neo4jDatabase, labels: Iterable[Label], which: str) -> None:
     """Go through all nodes of ``labels``, page by page, and make the terms of those that ``which`` returns."""
     for label in labels:
         after = ""
@@ -111,11 +111,11 @@ async def _index(database: Database, labels: Iterable[Label], which: str) -> Non
             after = uids[-1]
 
 
-async def _index_page(run: Run, *, which: str, uids: Sequence[str]) -> None:
+async def _index_page(run: RunStatement, *, which: str, uids: Sequence[str]) -> None:
     await _make_terms(run, await run(which, uids=uids))
 
 
-async def _make_terms(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
+async def _make_terms(run: RunStatement, rows: Sequence[Mapping[str, Any]]) -> None:
     named = [(row["key"], node_of(row["node"])) for row in rows]
     await run(names.MARK, rows=[{"key": key, "mark": terms_mark(term_rows(node))} for key, node in named])
     await keep_terms(run, named)

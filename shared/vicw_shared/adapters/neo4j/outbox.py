@@ -14,11 +14,11 @@ from typing import Any
 from neo4j import Record
 
 from vicw_shared.adapters.neo4j.cypher import nodes, outbox
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import is_node, node_of
 from vicw_shared.clock import MICROSECONDS, from_us
-from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 2000
@@ -29,11 +29,11 @@ _ERROR_CHARS = 1000
 class Neo4jOutbox:
     """Outbox over the entries of all tenants. All of its times are the server's."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
-        async def work(run: Run) -> list[PendingPoint]:
+        async def work(run: RunStatement) -> list[PendingPoint]:
             ((turn, now),) = await run(outbox.TURN)
             if items is None:
                 uids = await _next_in_turn(run, limit, turn or "", now)
@@ -58,7 +58,7 @@ class Neo4jOutbox:
     async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
         ids = {part.point_id for point in points for part in point.parts}
 
-        async def work(run: Run) -> set[str]:
+        async def work(run: RunStatement) -> set[str]:
             await run(outbox.SETTLE, points=_rows(points))
             return ids - {row["uid"] for row in await run(nodes.POINT_STATES, uids=sorted(ids))}
 
@@ -76,10 +76,12 @@ class Neo4jOutbox:
         (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
         return Unsettled(row["waiting"], row["dead"])
 
-    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+    async def failures(
+        self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
+    ) -> list[IndexFailure]:
         query = outbox.failures(of_items=items is not None, of_tenant=tenant is not None)
         rows = await self._database.read(query, items=list(items or ()), tenant=tenant, limit=limit)
-        return [Failure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
+        return [IndexFailure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
         key = tenant_key(tenant) if tenant is not None else None
@@ -107,7 +109,7 @@ class Neo4jOutbox:
         count, after = 0, ""
         while True:
 
-            async def work(run: Run, after: str = after) -> Record:
+            async def work(run: RunStatement, after: str = after) -> Record:
                 (row,) = await run(query, after=after, limit=_PAGE, **values)
                 return row
 
@@ -122,7 +124,7 @@ class Neo4jOutbox:
         return {row["uid"] for row in rows}
 
 
-async def _next_in_turn(run: Run, limit: int, turn: str, now: int) -> list[str]:
+async def _next_in_turn(run: RunStatement, limit: int, turn: str, now: int) -> list[str]:
     """Return due entries of the tenants that come after ``turn``, then of those before; each in turn gives one."""
     served: list[tuple[str, str]] = []
     start, around = turn, False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_shared.adapters.neo4j.cypher import pending_extractions
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import tenant_key, unread_record
 from vicw_shared.clock import MICROSECONDS, from_us
-from vicw_shared.ports import Backlog, Failure, UnreadItem
+from vicw_shared.ports import Backlog, IndexFailure, PendingExtraction
 from vicw_shared.telemetry.engines import measured
 
 _ERROR_CHARS = 1000
@@ -18,21 +18,23 @@ _ERROR_CHARS = 1000
 class Neo4jUnreadItems:
     """UnreadItems of all tenants. All of its times are the server's."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
-    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[UnreadItem]:
-        async def work(run: Run) -> list[UnreadItem]:
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
+        async def work(run: RunStatement) -> list[PendingExtraction]:
             ((turn, now),) = await run(pending_extractions.TURN)
             values = {"now": now, "until": now + round(seconds * MICROSECONDS), "limit": limit}
             if items is not None:
                 rows = await run(pending_extractions.TAKE_THESE, records=_records(items), **values)
-                return [UnreadItem(**row.data()) for row in rows]
+                return [PendingExtraction(**row.data()) for row in rows]
             tenant = await _next(run, turn or "", now)
             if tenant is None:
                 return []
             await run(pending_extractions.SET_TURN, turn=tenant)
-            return [UnreadItem(**row.data()) for row in await run(pending_extractions.TAKE, tenant=tenant, **values)]
+            return [
+                PendingExtraction(**row.data()) for row in await run(pending_extractions.TAKE, tenant=tenant, **values)
+            ]
 
         return await self._database.write(work) if limit > 0 else []
 
@@ -48,14 +50,14 @@ class Neo4jUnreadItems:
     async def drop(self, item: str) -> None:
         await self._database.write(lambda run: run(pending_extractions.DROP, record=unread_record(item)))
 
-    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, UnreadItem]:
+    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
         rows = await self._database.read(pending_extractions.OF, records=_records(items), tenant=tenant)
-        return {row["item"]: UnreadItem(**row.data()) for row in rows}
+        return {row["item"]: PendingExtraction(**row.data()) for row in rows}
 
-    async def failures(self, tenant: str | None, limit: int) -> list[Failure]:
+    async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
         query = pending_extractions.failures(of_tenant=tenant is not None)
         rows = await self._database.read(query, tenant=tenant, limit=limit)
-        return [Failure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
+        return [IndexFailure(**row.data() | {"since": from_us(row["since"])}) for row in rows]
 
     async def replay(self, items: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
         query = pending_extractions.replay(of_items=items is not None, of_tenant=tenant is not None)
@@ -69,19 +71,19 @@ class Neo4jUnreadItems:
         return Backlog(row["waiting"], row["failing"], row["dead"])
 
 
-async def put_unread(run: Run, tenant: str, context: str, items: Sequence[str]) -> None:
+async def put_unread(run: RunStatement, tenant: str, context: str, items: Sequence[str]) -> None:
     """Have these items read."""
     rows = [{"ordinal": number, "record": unread_record(item), "item": item} for number, item in enumerate(items)]
     await run(pending_extractions.PUT, rows=rows, tenant=tenant, tenant_key=tenant_key(tenant), context=context)
 
 
-async def take_unread(run: Run, tenant: str, item: str) -> bool:
+async def take_unread(run: RunStatement, tenant: str, item: str) -> bool:
     """Take an item out; return whether it was there."""
     (row,) = await run(pending_extractions.TAKE_OUT, record=unread_record(item), tenant=tenant)
     return bool(row["count"])
 
 
-async def _next(run: Run, turn: str, now: int) -> str | None:
+async def _next(run: RunStatement, turn: str, now: int) -> str | None:
     """Return the next tenant after ``turn``, or from the beginning again, of which something is due."""
     for after in dict.fromkeys((turn, "")):
         for row in await run(pending_extractions.NEXT, turn=after, now=now):

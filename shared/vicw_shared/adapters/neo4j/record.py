@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.keys import receipt_record
 from vicw_shared.adapters.neo4j.transaction import receipt_of
 from vicw_shared.clock import MICROSECONDS, from_us, to_us
@@ -19,7 +19,7 @@ from vicw_shared.telemetry.engines import measured
 class Neo4jRecord:
     """StoreRecord on one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:

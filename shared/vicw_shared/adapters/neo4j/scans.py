@@ -7,7 +7,7 @@ from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox
 from vicw_shared.adapters.neo4j.cypher import item_views as cypher
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.item_views import wholes
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, name_place, place, tenant_key
@@ -25,16 +25,16 @@ from vicw_shared.ports import (
     Flow,
     Flows,
     Items,
+    ItemView,
+    MaintenanceStep,
     NamedThings,
     Nodes,
     PassageChange,
     Passages,
     PendingPoint,
     Scan,
-    Step,
     Steps,
     Thread,
-    WholeItem,
 )
 from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
@@ -47,7 +47,7 @@ _LAST = "\U0010ffff"
 class Neo4jScans:
     """Scans on one database."""
 
-    def __init__(self, database: Database, types: EdgeTypes) -> None:
+    def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database
         self._types = types
 
@@ -57,18 +57,18 @@ class Neo4jScans:
         return await _READERS[type(what)](self._database, self._types, what, after, limit)
 
 
-async def _nodes(database: Database, _types: EdgeTypes, what: Nodes, after: str | None, limit: int) -> list[Node]:
+async def _nodes(database: Neo4jDatabase, _types: EdgeTypes, what: Nodes, after: str | None, limit: int) -> list[Node]:
     return nodes_in(await database.read(nodes.page(what.label), after=after or "", limit=limit))
 
 
 async def _passages(
-    database: Database, _types: EdgeTypes, _: Passages, after: str | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, _: Passages, after: str | None, limit: int
 ) -> list[PendingPoint]:
     rows = await database.read(outbox.PASSAGES, after=after or "", limit=limit)
     return [point_of(row) for row in rows if is_node(row["chunk"])]
 
 
-async def _edges(database: Database, types: EdgeTypes, _: Edges, after: Edge | None, limit: int) -> list[EdgeEnds]:
+async def _edges(database: Neo4jDatabase, types: EdgeTypes, _: Edges, after: Edge | None, limit: int) -> list[EdgeEnds]:
     """Return edges type by type: an index is of one type."""
     found: list[EdgeEnds] = []
     for name in types.all:
@@ -82,13 +82,15 @@ async def _edges(database: Database, types: EdgeTypes, _: Edges, after: Edge | N
     return found
 
 
-async def _items(database: Database, _types: EdgeTypes, what: Items, after: str | None, limit: int) -> list[WholeItem]:
+async def _items(
+    database: Neo4jDatabase, _types: EdgeTypes, what: Items, after: str | None, limit: int
+) -> list[ItemView]:
     rows = await database.read(cypher.page(what.label), tenant=what.tenant, after=after or "", limit=limit)
     return wholes(rows)
 
 
 async def _changes(
-    database: Database, _types: EdgeTypes, what: Changes, after: PassageChange | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, what: Changes, after: PassageChange | None, limit: int
 ) -> list[PassageChange]:
     at, uid = (after.at, after.uid) if after is not None else (what.since, "")
     values = {"tenant_key": tenant_key(what.tenant), "at": to_us(at), "uid": uid, "limit": limit}
@@ -96,7 +98,7 @@ async def _changes(
     return [PassageChange(row["uid"], from_us(row["at"]), row["seq"]) for row in rows]
 
 
-async def _flows(database: Database, _types: EdgeTypes, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
+async def _flows(database: Neo4jDatabase, _types: EdgeTypes, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
     if what.within is not None:
         prefix = chain_prefix(*what.within, None)
         values = {"start": prefix, "end": chain_end(prefix), "after": after.flow_id if after is not None else ""}
@@ -112,7 +114,7 @@ async def _flows(database: Database, _types: EdgeTypes, what: Flows, after: Flow
 
 
 async def _thread(
-    database: Database, _types: EdgeTypes, what: Thread, after: ChainKey | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, what: Thread, after: ChainKey | None, limit: int
 ) -> list[Node]:
     prefix = chain_prefix(what.flow.tenant, what.flow.context, what.flow.flow_id)
     start = place(prefix, after) if after is not None else prefix
@@ -121,7 +123,7 @@ async def _thread(
 
 
 async def _named(
-    database: Database, _types: EdgeTypes, what: NamedThings, after: tuple[str, str] | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, what: NamedThings, after: tuple[str, str] | None, limit: int
 ) -> list[Node]:
     first = name_place(what.tenant, what.context, what.prefix)
     start, uid = (name_place(what.tenant, what.context, after[0]), after[1]) if after is not None else (first, "")
@@ -137,11 +139,13 @@ async def _named(
     return nodes_in(rows)
 
 
-async def _steps(database: Database, _types: EdgeTypes, what: Steps, after: Step | None, limit: int) -> list[Step]:
+async def _steps(
+    database: Neo4jDatabase, _types: EdgeTypes, what: Steps, after: MaintenanceStep | None, limit: int
+) -> list[MaintenanceStep]:
     return await find_steps(database, what, after, limit)
 
 
-_READERS: dict[type[Scan[Any, Any]], Callable[[Database, EdgeTypes, Any, Any, int], Awaitable[list[Any]]]] = {
+_READERS: dict[type[Scan[Any, Any]], Callable[[Neo4jDatabase, EdgeTypes, Any, Any, int], Awaitable[list[Any]]]] = {
     Nodes: _nodes,
     Passages: _passages,
     Edges: _edges,

@@ -13,7 +13,7 @@ from uuid import uuid4
 from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.heads import index_buckets
 from vicw_shared.adapters.neo4j.names import index_beginnings, index_names, index_titles
 from vicw_shared.adapters.neo4j.text_keys import index_wording
@@ -21,7 +21,7 @@ from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
 
-Pass = Callable[[Database], Awaitable[None]]
+Pass = Callable[[Neo4jDatabase], Awaitable[None]]
 """A migration that needs this program: in transactions of its own, it may be run twice, at once and after it broke off.
 """
 _MARK_ENDS = (
@@ -96,7 +96,7 @@ def statements(types: Iterable[str]) -> dict[str, str]:
     return made
 
 
-async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
+async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, ...]:
     """Bring the database to this program's version; return the types of the edges that it has or may get.
 
     Raises SchemaVersionError, before anything is changed, if it is newer than this program.
@@ -116,11 +116,11 @@ async def prepare(database: Database, types: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(known.union(types)))
 
 
-async def _existing(database: Database) -> set[str]:
+async def _existing(database: Neo4jDatabase) -> set[str]:
     return {record["name"] for record in await database.read("SHOW INDEXES YIELD name")}
 
 
-async def _define(database: Database, holder: str, missing: Mapping[str, str]) -> None:
+async def _define(database: Neo4jDatabase, holder: str, missing: Mapping[str, str]) -> None:
     """Make what is missing. One process at a time: several would wait for each other's locks in a circle."""
     renewed = time.monotonic()
     for statement in missing.values():
@@ -134,13 +134,13 @@ async def _define(database: Database, holder: str, missing: Mapping[str, str]) -
     await _hold(database, holder, seconds=0)
 
 
-async def _hold(database: Database, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
+async def _hold(database: Neo4jDatabase, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
     length = round(seconds * MICROSECONDS)
     (row,) = await _write_patiently(database, lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length))
     return bool(row["count"])
 
 
-async def _write_patiently[T](database: Database, work: Callable[[Run], Awaitable[T]]) -> T:
+async def _write_patiently[T](database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[T]]) -> T:
     """Write, however long another takes that defines a constraint, whose locks stop whoever waits for them too long."""
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -152,14 +152,14 @@ async def _write_patiently[T](database: Database, work: Callable[[Run], Awaitabl
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
-async def _go_through(database: Database, number: int) -> None:
+async def _go_through(database: Neo4jDatabase, number: int) -> None:
     migration = MIGRATIONS[number]
     assert not isinstance(migration, tuple)
     await migration(database)
     await _write_patiently(database, lambda run: run(records.SET_SCHEMA, schema=number + 1))
 
 
-async def _migrate(run: Run) -> int | None:
+async def _migrate(run: RunStatement) -> int | None:
     """Apply what statements are missing, with the store's record locked; return the number of the pass to come."""
     latest = len(MIGRATIONS)
     (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import nodes, records
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import arrivals_record, round_record, step_record
 from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Label
-from vicw_shared.ports import Growth, Outcome, Round, Step, Steps
+from vicw_shared.ports import ArrivalCount, MaintenanceStep, Outcome, Round, Steps
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
@@ -20,7 +20,7 @@ _LATEST = 2**62
 _LAST_ID = "\U0010ffff"
 
 
-async def put_step(run: Run, step: Step) -> None:
+async def put_step(run: RunStatement, step: MaintenanceStep) -> None:
     """Keep a step, in place of one of the same id."""
     await run(
         records.PUT_STEP,
@@ -37,7 +37,9 @@ async def put_step(run: Run, step: Step) -> None:
     )
 
 
-async def find_steps(database: Database, what: Steps, after: Step | None, limit: int) -> list[Step]:
+async def find_steps(
+    database: Neo4jDatabase, what: Steps, after: MaintenanceStep | None, limit: int
+) -> list[MaintenanceStep]:
     """Return steps, the latest first."""
     at, step_id = (to_us(after.at), after.id) if after is not None else (_LATEST, _LAST_ID)
     rows = await database.read(records.STEPS, at=at, id=step_id, tenant=what.tenant, task=what.task, limit=limit)
@@ -48,25 +50,25 @@ async def find_steps(database: Database, what: Steps, after: Step | None, limit:
 class Neo4jSleepLog:
     """SleepLog on one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
-    async def step(self, step_id: str) -> Step | None:
+    async def step(self, step_id: str) -> MaintenanceStep | None:
         rows = await self._database.read(records.STEP, record=step_record(step_id))
         return _step(rows[0]["step"]) if rows else None
 
-    async def grown(self, by: int, *, limit: int) -> list[Growth]:
-        found: list[Growth] = []
+    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+        found: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
         # A record has nothing of its context's name, so it is the contexts that are gone through.
         while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
             after = contexts[-1].uid
             of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
             grown = await self._database.read(records.GROWN, records=list(of), by=by)
-            found += [Growth(*of[row["record"]], row["value"]) for row in grown]
+            found += [ArrivalCount(*of[row["record"]], row["value"]) for row in grown]
         return found[:limit]
 
-    async def note_growth(self, growth: Growth) -> None:
+    async def note_growth(self, growth: ArrivalCount) -> None:
         record = arrivals_record(growth.tenant, growth.context)
         await self._database.write(lambda run: run(records.NOTE_GROWTH, record=record, arrivals=growth.arrivals))
 
@@ -89,8 +91,8 @@ class Neo4jSleepLog:
         ]
 
 
-def _step(row: Mapping[str, Any]) -> Step:
-    return Step(
+def _step(row: Mapping[str, Any]) -> MaintenanceStep:
+    return MaintenanceStep(
         id=row["step_id"],
         tenant=row["step_of"],
         context=row["step_context"],

@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j.archive import Neo4jArchive
 from vicw_shared.adapters.neo4j.audit import Neo4jAudit
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.cypher import text as full_text
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
 from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
@@ -41,13 +41,13 @@ from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
-    Lead,
+    ItemView,
     NameQuery,
     Neighbour,
     Scope,
     Spread,
     TextHit,
-    WholeItem,
+    WeightedNeighbour,
 )
 from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import measured
@@ -57,7 +57,7 @@ from vicw_shared.telemetry.engines import measured
 class Neo4jGraphStore(Neo4jScans):
     """Store on one database. Any number of processes may open it."""
 
-    def __init__(self, database: Database, types: EdgeTypes) -> None:
+    def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         super().__init__(database, types)
         self.record = Neo4jRecord(database)
         self.outbox = Neo4jOutbox(database)
@@ -77,7 +77,7 @@ class Neo4jGraphStore(Neo4jScans):
         Afterwards nothing takes longer than ``patience_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and what somebody with so
         little patience asks is ready to be answered. Raises UnavailableError, SettingsError or SchemaVersionError.
         """
-        database = Database(settings)
+        database = Neo4jDatabase(settings)
         try:
             types = EdgeTypes(registry, await prepare(database, [t.name for t in registry]))
         except BaseException:
@@ -87,7 +87,7 @@ class Neo4jGraphStore(Neo4jScans):
             await _warm_up(cls(database, types))
             await database.close()
             bound = {"bound": "VICW_RETRIEVAL_GRAPH_MS"} if patience_seconds < settings.query_seconds else {}
-            database = Database(settings.hurried(patience_seconds), **bound)
+            database = Neo4jDatabase(settings.hurried(patience_seconds), **bound)
         return cls(database, types)
 
     @property
@@ -99,7 +99,7 @@ class Neo4jGraphStore(Neo4jScans):
         await self._database.close()
 
     async def write[T](self, tenant: str, context: str, work: Callable[[GraphTransaction], Awaitable[T]]) -> T:
-        async def attempt(run: Run) -> T:
+        async def attempt(run: RunStatement) -> T:
             transaction = Neo4jTransaction(run, tenant, context, self._types)
             await transaction.lock()
             return await work(transaction)
@@ -125,7 +125,7 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def leads(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
-    ) -> list[Lead]:
+    ) -> list[WeightedNeighbour]:
         if not uids or not self._types.held(spread[:1]):
             return []
         return await find_leads(self._database.read, tenant, uids, spread, limit, among)
@@ -170,7 +170,7 @@ class Neo4jGraphStore(Neo4jScans):
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
         return nodes_in(rows)
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await find_whole(self._database.read, tenant, uids)
 
     async def contexts(self, tenant: str) -> list[Node]:

@@ -8,7 +8,7 @@ from itertools import batched
 
 from vicw_shared.adapters.neo4j.cypher import nodes
 from vicw_shared.adapters.neo4j.cypher import text_keys as cypher
-from vicw_shared.adapters.neo4j.database import Database, Run
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import worded_key
 from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.model import Label, Node
@@ -19,7 +19,7 @@ _PAGE = 500
 
 
 async def find_worded(
-    run: Run, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
+    run: RunStatement, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the live nodes that have each of these keys, at most ``limit`` a key, oldest first."""
     found: list[Node] = []
@@ -33,7 +33,7 @@ async def find_worded(
     return {key: nodes[:limit] for key, nodes in by_key.items()}
 
 
-async def index_wording(database: Database) -> None:
+async def index_wording(database: Neo4jDatabase) -> None:
     """Make the keys of passages that have none. May be run twice, at once, and once more after it broke off."""
     after = ""
     while page := nodes_in(await database.read(nodes.page(Label.CHUNK), after=after, limit=_PAGE)):
@@ -42,7 +42,7 @@ async def index_wording(database: Database) -> None:
         after = page[-1].uid
 
 
-async def _index_page(run: Run, *, chunks: Sequence[Node]) -> None:
+async def _index_page(run: RunStatement, *, chunks: Sequence[Node]) -> None:
     rows = []
     for chunk in chunks:
         key = text_key(chunk.text or "", verbatim=is_verbatim(chunk.speaker, chunk.subtype, chunk.domain))

@@ -15,7 +15,7 @@ from vicw_shared.adapters.neo4j.cypher import archive, outbox, records, text
 from vicw_shared.adapters.neo4j.cypher import edges as of_edges
 from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
-from vicw_shared.adapters.neo4j.database import Run
+from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import put_note
 from vicw_shared.adapters.neo4j.keys import (
@@ -36,12 +36,12 @@ from vicw_shared.adapters.neo4j.pending_extractions import put_unread, take_unre
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
-from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, NameQuery, Receipt, Step, Use
+from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -55,7 +55,7 @@ _type = attrgetter("type")
 class Neo4jTransaction:
     """GraphTransaction over one attempt of a managed transaction."""
 
-    def __init__(self, run: Run, tenant: str, context: str, types: EdgeTypes) -> None:
+    def __init__(self, run: RunStatement, tenant: str, context: str, types: EdgeTypes) -> None:
         self._run = run
         self._tenant = tenant
         self._context = context
@@ -218,7 +218,7 @@ class Neo4jTransaction:
         ]
         await self._run(records.RAISE_USES, uses=rows, tenant=self._tenant)
 
-    async def log_step(self, step: Step) -> None:
+    async def log_step(self, step: MaintenanceStep) -> None:
         await put_step(self._run, step)
 
     async def raise_counters(self, counters: Counters) -> None:
@@ -270,7 +270,7 @@ class Neo4jTransaction:
             self._keys.update((row["uid"], row["key"]) for row in rows)
         missing = [uid for uid in unknown if uid not in self._keys]
         if missing:
-            raise NotFoundError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
+            raise MissingRecordError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
 
     async def _follow(self, changed: Iterable[tuple[str, str]]) -> None:
         """Bring what repeats edges, by type and source, to what they now say: indexed text, payloads."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.database import Database
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.keys import use_record
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import Use
@@ -15,7 +15,7 @@ from vicw_shared.ports import Use
 class Neo4jUses:
     """Uses on one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:

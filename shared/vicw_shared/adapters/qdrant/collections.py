@@ -19,7 +19,7 @@ from qdrant_client.models import (
 
 from vicw_shared.adapters.qdrant.errors import translated
 from vicw_shared.adapters.qdrant.layout import DENSE, SPARSE, dense_params, indexes, sparse_params, strict_mode
-from vicw_shared.errors import ConflictError, ModelMismatchError, NotFoundError, SettingsError
+from vicw_shared.errors import MissingRecordError, ModelMismatchError, SettingsError, StateConflictError
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.telemetry.engines import measured
 
@@ -131,7 +131,7 @@ class QdrantCollections:
     async def drop(self, name: str) -> None:
         """Remove a collection and all its vectors. Raises ConflictError for the one in use, or NotFoundError."""
         if (await self._find(name)).current:
-            raise ConflictError(f"The collection {name} is in use: swap the alias first")
+            raise StateConflictError(f"The collection {name} is in use: swap the alias first")
         with translated():
             await self._client.delete_collection(name)
 
@@ -174,7 +174,7 @@ class QdrantCollections:
         for each in await self.all():
             if each.name == name:
                 return each
-        raise NotFoundError(f"There is no collection {name} of {self._alias}")
+        raise MissingRecordError(f"There is no collection {name} of {self._alias}")
 
     def _described(self, name: str, info: CollectionInfo, *, current: bool) -> VectorCollection | None:
         """Return what a collection is; None if it is not one of ours."""

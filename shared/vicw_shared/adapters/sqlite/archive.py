@@ -10,14 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Database, translated
+from vicw_shared.adapters.sqlite.database import SqliteDatabase, translated
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, edge_of, marks, node_of, pack, unpack
 from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.adapters.sqlite.transaction import read_counters, read_nodes
 from vicw_shared.adapters.sqlite.uses import read_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Node
-from vicw_shared.ports import Counters, GraphSnapshot, Receipt, Step, Steps, Use
+from vicw_shared.ports import Counters, GraphSnapshot, MaintenanceStep, Receipt, Steps, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -36,7 +36,7 @@ _BEFORE_ALL = (-(2**62), "")
 class SqliteArchive:
     """GraphArchive over the database of a graph."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     @asynccontextmanager
@@ -122,5 +122,5 @@ class SqliteSnapshot:
         rows = await self._do(lambda c: c.execute(_RECEIPTS, (tenant, *place, limit)).fetchall())
         return [Receipt(key, fingerprint, from_us(at), json.loads(body)) for key, fingerprint, at, body in rows]
 
-    async def steps(self, *, before: Step | None, limit: int) -> list[Step]:
+    async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
         return await self._do(lambda c: read_steps(c, Steps(), before, limit))

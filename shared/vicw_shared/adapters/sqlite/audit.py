@@ -12,7 +12,7 @@ from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.transaction import read_counters
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import MOST_STRAYS, Counters, Link
+from vicw_shared.ports import MOST_STRAYS, ChainLink, Counters
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -85,8 +85,8 @@ class SqliteAudit(SqliteScans):
 
         return await self._database.read(work)
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, Link]:
-        def work(connection: sqlite3.Connection) -> dict[str, Link]:
+    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
+        def work(connection: sqlite3.Connection) -> dict[str, ChainLink]:
             links = ((event.uid, _link(connection, chain, event)) for event in events)
             return {uid: link for uid, link in links if link is not None}
 
@@ -108,7 +108,7 @@ class SqliteAudit(SqliteScans):
         return await self._database.read(work)
 
 
-def _link(connection: sqlite3.Connection, chain: str, event: Node) -> Link | None:
+def _link(connection: sqlite3.Connection, chain: str, event: Node) -> ChainLink | None:
     uid = pack(event.uid)
     stored = connection.execute("SELECT pk FROM node WHERE uid = ?", (uid,)).fetchone()
     if stored is None:
@@ -126,7 +126,7 @@ def _link(connection: sqlite3.Connection, chain: str, event: Node) -> Link | Non
             joined = True
         elif len(strays) < MOST_STRAYS:
             strays.add(later)
-    return Link(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, strays)))
+    return ChainLink(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, strays)))
 
 
 def _is_behind(counters: Counters, event: Node) -> bool:

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from prometheus_client import Counter
 
-from vicw_shared.adapters.sqlite.hop import Step, read_steps
+from vicw_shared.adapters.sqlite.hop import HopStep, read_steps
 from vicw_shared.adapters.sqlite.rows import unpack
 from vicw_shared.adapters.sqlite.transaction import read_nodes
 from vicw_shared.model import Node
@@ -61,7 +61,7 @@ class ReadCache:
         self._most = most
         # Ordered: of a plain dict, the oldest is found by a search over all that went before it.
         self._nodes: OrderedDict[str, Node] = OrderedDict()
-        self._steps: OrderedDict[str, dict[_Asked, tuple[Step, ...]]] = OrderedDict()
+        self._steps: OrderedDict[str, dict[_Asked, tuple[HopStep, ...]]] = OrderedDict()
         self._size = 0
         self._writes = 0
         self._lock = threading.Lock()
@@ -120,7 +120,7 @@ class ReadCache:
 
     def _steps_of(
         self, connection: sqlite3.Connection, asked: _Asked, uids: Sequence[str]
-    ) -> Mapping[str, Sequence[Step]]:
+    ) -> Mapping[str, Sequence[HopStep]]:
         writes = self._writes
         found = {uid: steps for uid in uids if (steps := self._steps.get(uid, {}).get(asked)) is not None}
         missing = [uid for uid in uids if uid not in found]
@@ -142,7 +142,7 @@ class ReadCache:
         while len(self._nodes) > self._most:
             self._nodes.popitem(last=False)
 
-    def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[Step, ...]]) -> None:
+    def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[HopStep, ...]]) -> None:
         for uid, steps in read.items():
             of_node = self._steps.setdefault(uid, {})
             self._size += _size(steps) if asked not in of_node else 0
@@ -162,7 +162,7 @@ def _is_small(node: Node) -> bool:
     return not node.metadata or len(repr(node.metadata)) <= _METADATA_CHARS
 
 
-def _size(steps: tuple[Step, ...]) -> int:
+def _size(steps: tuple[HopStep, ...]) -> int:
     return 1 + len(steps)
 
 

@@ -29,7 +29,7 @@ _FULL = {
 }
 
 
-class Database:
+class SqliteDatabase:
     """Runs functions of a connection in threads of its own, so that the event loop never waits for a disk.
 
     A commit is durable once it returns (WAL, ``synchronous=FULL``).

@@ -12,7 +12,7 @@ from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, STATEMENT, columns_of, 
 from vicw_shared.clock import from_us
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD
-from vicw_shared.ports import Failure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import IndexFailure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.text import fold
 
 type _Said = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
@@ -197,7 +197,7 @@ def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) 
 
 def failures(
     connection: sqlite3.Connection, tenant: str | None, limit: int, items: Sequence[str] | None
-) -> list[Failure]:
+) -> list[IndexFailure]:
     """Return entries that have failed, most tries first."""
     wanted = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
     rows = connection.execute(
@@ -209,7 +209,9 @@ def failures(
         (tenant, tenant, *map(pack, items or ()), limit),
     )
     return [
-        Failure(unpack(point), owner, context, unpack(item), source_id, tries, error or "", from_us(since), bool(dead))
+        IndexFailure(
+            unpack(point), owner, context, unpack(item), source_id, tries, error or "", from_us(since), bool(dead)
+        )
         for point, owner, context, item, source_id, tries, error, since, dead in rows
     ]
 

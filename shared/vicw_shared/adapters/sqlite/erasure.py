@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.ports import ErasureNote
 
 _COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
@@ -15,7 +15,7 @@ _COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SE
 class SqliteErasures:
     """Erasures over the database of a graph."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def erasures(self) -> list[ErasureNote]:

@@ -11,12 +11,12 @@ from vicw_shared.adapters.sqlite.rows import edge_between, marks, pack, unpack
 from vicw_shared.model import Edge
 from vicw_shared.model.core5 import LABELS
 from vicw_shared.model.edges import UNHOLDING
-from vicw_shared.ports import Direction, Lead, Spread
+from vicw_shared.ports import Direction, Spread, WeightedNeighbour
 
 _BATCH = 500
 
 
-class Step(NamedTuple):
+class HopStep(NamedTuple):
     """An edge to the node of ``uid``. ``place`` is that of its spread; ``lightness`` is less, the heavier it is."""
 
     place: int
@@ -27,24 +27,24 @@ class Step(NamedTuple):
 
 def read_steps(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
-) -> dict[str, tuple[Step, ...]]:
+) -> dict[str, tuple[HopStep, ...]]:
     """Return where each spread leads from each node, the heaviest edges of each."""
     places = {spread: place for place, spread in enumerate(spreads)}
     given = {pack(uid): uid for uid in uids}
-    found: dict[str, list[Step]] = {uid: [] for uid in uids}
+    found: dict[str, list[HopStep]] = {uid: [] for uid in uids}
     for direction, types in _by_direction(spreads).items():
         for batch in batched(uids, _BATCH):
             for row in _step_rows(connection, direction, types, batch, tenant, limit):
                 origin, uid = given[row[0]], unpack(row[7])
                 ends = (origin, uid) if direction is Direction.OUT else (uid, origin)
                 edge = edge_between(ends, row[1:7])
-                found[origin].append(Step(places[edge.type, direction], -edge.weight, edge, uid))
+                found[origin].append(HopStep(places[edge.type, direction], -edge.weight, edge, uid))
     return {uid: tuple(steps) for uid, steps in found.items()}
 
 
 def read_leads(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spread: Spread, limit: int
-) -> list[Lead]:
+) -> list[WeightedNeighbour]:
     """Return where one spread leads to, the heaviest edges of each node first."""
     edge_type, direction = spread
     here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
@@ -59,7 +59,7 @@ def read_leads(
             (edge_type, limit, *batch, tenant),
         )
         found += [
-            Lead(given[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
+            WeightedNeighbour(given[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
             for origin, uid, label, name, is_item, weight in rows
         ]
     return found

@@ -10,16 +10,16 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Node
 from vicw_shared.model.edges import AUTO_TAGGED
-from vicw_shared.ports import WholeItem
+from vicw_shared.ports import ItemView
 from vicw_shared.text import fold
 
 _BATCH = 500
 LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
 
 
-def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
-    found: list[WholeItem] = []
+    found: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
         rows = connection.execute(
             f"SELECT pk, {NODE_COLUMNS} FROM node WHERE uid IN ({marks(len(batch))}) "  # noqa: S608
@@ -30,7 +30,7 @@ def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
     return found
 
 
-def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[WholeItem]:
+def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[ItemView]:
     """Return what the edges of these items (pk, then NODE_COLUMNS) say of each."""
     passages: dict[object, list[Node]] = {}
     said: dict[tuple[object, str], set[str]] = {}
@@ -56,7 +56,7 @@ def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]])
             elif teller is None or teller == unpack(own):
                 said.setdefault((item, "bucket" if fold(subtype) == "bucket" else "tag"), set()).add(name)
     return [
-        WholeItem(
+        ItemView(
             node_of(row[1:]),
             tuple(passages.get(row[0], ())),
             *(tuple(sorted(said.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT", AUTO_TAGGED)),

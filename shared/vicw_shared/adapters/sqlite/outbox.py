@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 
 from vicw_shared.adapters.sqlite import entries
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import MICROSECONDS, now, to_us
-from vicw_shared.ports import Backlog, Failure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, Unsettled
 from vicw_shared.telemetry.engines import measured
 
 
@@ -20,7 +20,7 @@ from vicw_shared.telemetry.engines import measured
 class SqliteOutbox:
     """Outbox over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database, write: Writer) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
         self._claiming = asyncio.Lock()
@@ -69,7 +69,9 @@ class SqliteOutbox:
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
         return await self._database.read(lambda c: entries.count_of(c, tenant, item_uids))
 
-    async def failures(self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None) -> list[Failure]:
+    async def failures(
+        self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
+    ) -> list[IndexFailure]:
         return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
-from vicw_shared.ports import Backlog, Failure, UnreadItem
+from vicw_shared.ports import Backlog, IndexFailure, PendingExtraction
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -32,7 +32,7 @@ _REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NU
 class SqliteUnreadItems:
     """UnreadItems over the database of a graph that one process has open."""
 
-    def __init__(self, database: Database, write: Writer) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
         # Claims are of this process alone, and end with it: nobody else has the store open.
@@ -40,12 +40,12 @@ class SqliteUnreadItems:
         self._held: dict[str, float] = {}
         self._turn = ""
 
-    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[UnreadItem]:
+    async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         async with self._claiming:
             instant, clock = to_us(now()), time.monotonic()
             self._held = {item: until for item, until in self._held.items() if until > clock}
 
-            def work(connection: sqlite3.Connection) -> list[UnreadItem]:
+            def work(connection: sqlite3.Connection) -> list[PendingExtraction]:
                 if items is None:
                     return self._next(connection, limit, instant)
                 found = [one for one, due in _these(connection, items) if due is not None and due <= instant]
@@ -55,7 +55,7 @@ class SqliteUnreadItems:
             self._held |= {one.item: clock + seconds for one in claimed}
             return claimed
 
-    def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[UnreadItem]:
+    def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[PendingExtraction]:
         """Return due items of the next tenant that has some which nobody holds."""
         after, around = self._turn, not self._turn
         while True:
@@ -86,20 +86,20 @@ class SqliteUnreadItems:
     async def drop(self, item: str) -> None:
         await self._write(lambda c: c.execute("DELETE FROM unread WHERE item = ?", (pack(item),)))
 
-    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, UnreadItem]:
+    async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
         found = await self._database.read(lambda c: _these(c, items))
         return {one.item: replace(one, dead=due is None) for one, due in found if one.tenant == tenant}
 
-    async def failures(self, tenant: str | None, limit: int) -> list[Failure]:
+    async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
         sql = (
             "SELECT u.item, u.tenant, u.context, n.source_id, u.tries, u.error, u.failed_at, u.due_at IS NULL "
             "FROM unread u LEFT JOIN node n ON n.uid = u.item WHERE u.tries > 0 AND (u.tenant = ? OR ? IS NULL) "
             "ORDER BY u.tries DESC, u.seq LIMIT ?"
         )
 
-        def work(connection: sqlite3.Connection) -> list[Failure]:
+        def work(connection: sqlite3.Connection) -> list[IndexFailure]:
             return [
-                Failure(
+                IndexFailure(
                     unpack(uid), owner, context, unpack(uid), source, tries, error or "", from_us(since), bool(dead)
                 )
                 for uid, owner, context, source, tries, error, since, dead in connection.execute(
@@ -143,9 +143,9 @@ def take_unread(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
     return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
 
 
-def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[UnreadItem, int | None]]:
+def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
     """Return those of these items that are here, with when they are due."""
-    found: list[tuple[UnreadItem, int | None]] = []
+    found: list[tuple[PendingExtraction, int | None]] = []
     for part in batched(items, _BATCH):
         rows = connection.execute(
             f"SELECT item, tenant, context, tries, due_at FROM unread WHERE item IN ({marks(len(part))}) ORDER BY seq",  # noqa: S608
@@ -155,7 +155,7 @@ def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[U
     return found
 
 
-def _item(row: Sequence[object]) -> UnreadItem:
+def _item(row: Sequence[object]) -> PendingExtraction:
     uid, tenant, context, tries = row
     assert isinstance(uid, bytes) and isinstance(tries, int)
-    return UnreadItem(unpack(uid), str(tenant), str(context), tries)
+    return PendingExtraction(unpack(uid), str(tenant), str(context), tries)

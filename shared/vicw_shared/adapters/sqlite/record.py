@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from datetime import datetime
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.transaction import read_receipt
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
@@ -20,7 +20,7 @@ from vicw_shared.telemetry.engines import measured
 class SqliteRecord:
     """StoreRecord over the database of a graph."""
 
-    def __init__(self, database: Database, write: Writer) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
         self._changer: tuple[str, float] | None = None

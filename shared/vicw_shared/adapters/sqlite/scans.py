@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.entries import read_passages
 from vicw_shared.adapters.sqlite.item_views import LIVE, with_edges
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, edge_of, node_of, pack, unpack
@@ -22,6 +22,7 @@ from vicw_shared.ports import (
     Flow,
     Flows,
     Items,
+    ItemView,
     NamedThings,
     Nodes,
     PassageChange,
@@ -30,7 +31,6 @@ from vicw_shared.ports import (
     Scan,
     Steps,
     Thread,
-    WholeItem,
 )
 from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
@@ -60,7 +60,7 @@ _FLOW = (
 class SqliteScans:
     """Scans over the database of a graph."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def scan[Record, Place](
@@ -84,7 +84,7 @@ def _edges(connection: sqlite3.Connection, _: Edges, after: Edge | None, limit: 
     return [EdgeEnds(edge_of(r), r[8] and Label(r[8]), r[9] and Label(r[9])) for r in rows]
 
 
-def _items(connection: sqlite3.Connection, what: Items, after: str | None, limit: int) -> list[WholeItem]:
+def _items(connection: sqlite3.Connection, what: Items, after: str | None, limit: int) -> list[ItemView]:
     rows = connection.execute(_ITEMS, (what.tenant, what.label.value, pack(after) if after else b"", limit))
     return with_edges(connection, rows.fetchall())
 

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from typing import Any
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import Growth, Outcome, Round, Step, Steps
+from vicw_shared.ports import ArrivalCount, MaintenanceStep, Outcome, Round, Steps
 from vicw_shared.telemetry.engines import measured
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
@@ -24,14 +24,16 @@ _NOTE_ROUND = "INSERT OR REPLACE INTO meta VALUES ('round:' || ?, ?)"
 _ROUNDS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER BY key"
 
 
-def put_step(connection: sqlite3.Connection, step: Step) -> None:
+def put_step(connection: sqlite3.Connection, step: MaintenanceStep) -> None:
     """Keep a step, in place of one of the same id."""
     details = json.dumps(step.details, ensure_ascii=False)
     row = (step.id, step.tenant, step.context, step.task, step.outcome.value, to_us(step.at), step.subject, step.reason)
     connection.execute(_PUT, (*row, details))
 
 
-def read_steps(connection: sqlite3.Connection, what: Steps, after: Step | None, limit: int) -> list[Step]:
+def read_steps(
+    connection: sqlite3.Connection, what: Steps, after: MaintenanceStep | None, limit: int
+) -> list[MaintenanceStep]:
     """Return steps, the latest first."""
     conditions: dict[str, tuple[object, ...]] = {}
     if what.tenant is not None:
@@ -50,19 +52,19 @@ def read_steps(connection: sqlite3.Connection, what: Steps, after: Step | None, 
 class SqliteSleepLog:
     """SleepLog over the database of a graph."""
 
-    def __init__(self, database: Database, write: Writer) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
 
-    async def step(self, step_id: str) -> Step | None:
+    async def step(self, step_id: str) -> MaintenanceStep | None:
         sql = f"SELECT {_COLUMNS} FROM step WHERE id = ?"  # noqa: S608
         row = await self._database.read(lambda c: c.execute(sql, (step_id,)).fetchone())
         return _step(row) if row else None
 
-    async def grown(self, by: int, *, limit: int) -> list[Growth]:
-        return await self._database.read(lambda c: [Growth(*row) for row in c.execute(_GROWN, (by, limit))])
+    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+        return await self._database.read(lambda c: [ArrivalCount(*row) for row in c.execute(_GROWN, (by, limit))])
 
-    async def note_growth(self, growth: Growth) -> None:
+    async def note_growth(self, growth: ArrivalCount) -> None:
         row = (growth.arrivals, growth.tenant, growth.context)
         await self._write(lambda c: c.execute(_NOTE_GROWTH, row))
 
@@ -75,9 +77,9 @@ class SqliteSleepLog:
         return [_round(task, *json.loads(told)) for task, told in rows]
 
 
-def _step(row: Any) -> Step:
+def _step(row: Any) -> MaintenanceStep:
     step_id, tenant, context, task, outcome, at, subject, reason, details = row
-    return Step(
+    return MaintenanceStep(
         id=step_id,
         tenant=tenant,
         context=context,

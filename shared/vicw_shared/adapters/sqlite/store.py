@@ -12,7 +12,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite.archive import SqliteArchive
 from vicw_shared.adapters.sqlite.audit import SqliteAudit
 from vicw_shared.adapters.sqlite.cache import ReadCache
-from vicw_shared.adapters.sqlite.database import MAPPED_MB, Database
+from vicw_shared.adapters.sqlite.database import MAPPED_MB, SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.adapters.sqlite.full_text import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_leads
@@ -47,13 +47,13 @@ from vicw_shared.model.names import UNCOUNTED
 from vicw_shared.ports import (
     GraphTransaction,
     ItemRef,
-    Lead,
+    ItemView,
     NameQuery,
     Neighbour,
     Scope,
     Spread,
     TextHit,
-    WholeItem,
+    WeightedNeighbour,
 )
 from vicw_shared.telemetry.engines import measured
 
@@ -89,7 +89,7 @@ class SqliteGraphStore(SqliteScans):
             (require_current if beside else migrate)(connection)
             cache.watch(connection)
 
-        database = Database(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
+        database = SqliteDatabase(data_dir.path / "graph.sqlite3", prepare, mapped_mb=mapped_mb)
         super().__init__(database)
         self._cache = cache
         self._write = write = Writer(database, cache.commit)
@@ -136,7 +136,7 @@ class SqliteGraphStore(SqliteScans):
 
     async def leads(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
-    ) -> list[Lead]:
+    ) -> list[WeightedNeighbour]:
         return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))
 
     async def find_names(
@@ -168,7 +168,7 @@ class SqliteGraphStore(SqliteScans):
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[WholeItem]:
+    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         return await self._database.read(lambda c: read_whole(c, tenant, uids))
 
     async def contexts(self, tenant: str) -> list[Node]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.erasure import drop_receipts, drop_steps, put_note
 from vicw_shared.adapters.sqlite.hop import read_isolated
@@ -30,12 +30,12 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.steps import put_step
 from vicw_shared.adapters.sqlite.uses import hand_on_uses, raise_uses
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.errors import NotFoundError
+from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
-from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, NameQuery, Receipt, Step, Use
+from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -62,7 +62,7 @@ _ARRIVAL = ""
 class SqliteTransaction:
     """GraphTransaction over the writer's connection."""
 
-    def __init__(self, database: Database, registry: EdgeRegistry, tenant: str, context: str) -> None:
+    def __init__(self, database: SqliteDatabase, registry: EdgeRegistry, tenant: str, context: str) -> None:
         self._database = database
         self._registry = registry
         self._tenant = tenant
@@ -227,7 +227,7 @@ class SqliteTransaction:
     async def raise_uses(self, uses: Mapping[str, Use]) -> None:
         await self._do(lambda c: raise_uses(c, self._tenant, uses))
 
-    async def log_step(self, step: Step) -> None:
+    async def log_step(self, step: MaintenanceStep) -> None:
         await self._do(lambda c: put_step(c, step))
 
     async def raise_counters(self, counters: Counters) -> None:
@@ -342,5 +342,5 @@ def _keys(connection: sqlite3.Connection, tenant: str, uids: set[str]) -> dict[s
         keys.update((unpack(uid), pk) for uid, pk in rows)
     if len(keys) < len(ordered):
         missing = sorted(uids - keys.keys())
-        raise NotFoundError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
+        raise MissingRecordError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
     return keys

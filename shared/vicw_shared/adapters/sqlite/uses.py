@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import batched
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
@@ -62,7 +62,7 @@ def read_uses(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) 
 class SqliteUses:
     """Uses over the database of a graph."""
 
-    def __init__(self, database: Database, write: Writer) -> None:
+    def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
 

@@ -6,14 +6,14 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 
-from vicw_shared.adapters.sqlite.database import Database
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.shielded import finish
 
 
 class Writer:
     """Frames what is written; what raises is rolled back."""
 
-    def __init__(self, database: Database, commit: Callable[[sqlite3.Connection], None]) -> None:
+    def __init__(self, database: SqliteDatabase, commit: Callable[[sqlite3.Connection], None]) -> None:
         self._database = database
         self._commit = commit
         self._writing = asyncio.Lock()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from vicw_ingest.knowledge.links import Link, LinkKind
+from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_ingest.knowledge.markdown import outline
 
 
@@ -68,7 +68,7 @@ def test_headings_have_anchors_and_places() -> None:
 
 
 def test_the_same_link_on_one_line_counts_once() -> None:
-    assert outline("[[A]] [[A]]\n[[A]]").links == (Link(LinkKind.WIKI, "A", 1), Link(LinkKind.WIKI, "A", 2))
+    assert outline("[[A]] [[A]]\n[[A]]").links == (PageLink(LinkKind.WIKI, "A", 1), PageLink(LinkKind.WIKI, "A", 2))
 
 
 @pytest.mark.parametrize("part", ["[", "[[", "[](", "*a ", "`a ", "<a ", "> ", "- a\n", "![", "**a", "[a]: b\n", "|a"])

@@ -13,7 +13,7 @@ from memory import Memory
 from unit.ingest.test_reading import told
 from unit.ingest.test_repository import bridges
 from unit.ingest.versions.test_retraction import live_names
-from vicw_ingest.knowledge.bridges.builder import Bridges
+from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import Fresh
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.versions.expiry import Expiry
@@ -31,7 +31,7 @@ DEPLOYED = {"id": "m1", "speaker": "Ines", "text": "We deployed the tide model w
 class Flaky:
     """Bridges that cannot be drawn ``fails`` times."""
 
-    def __init__(self, bridges: Bridges) -> None:
+    def __init__(self, bridges: BridgeBuilder) -> None:
         self.fails = 0
         self._bridges = bridges
 

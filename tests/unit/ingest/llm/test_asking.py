@@ -12,8 +12,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
-from vicw_ingest.extraction.llm.requests import Asker, ReadingError, Told
-from vicw_ingest.extraction.model import ITEM, SPEAKER, Reading, Source
+from vicw_ingest.extraction.llm.requests import ModelExtraction, ModelExtractor, ReadingError
+from vicw_ingest.extraction.model import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import EdgeRegistry
@@ -32,20 +32,22 @@ def relation(source: str, kind: str, target: str, **fields: Any) -> dict[str, An
 
 
 @asynccontextmanager
-async def asker(chat: Chat, most: int = 1000, **settings: Any) -> AsyncIterator[Asker]:
+async def asker(chat: Chat, most: int = 1000, **settings: Any) -> AsyncIterator[ModelExtractor]:
     model = OpenAILanguageModel(base_url=chat.url, model="m", retry_seconds=0.0, timeout_seconds=5)
     try:
-        yield Asker(model, EdgeRegistry.with_core_types(), LlmSettings(**settings), most)
+        yield ModelExtractor(model, EdgeRegistry.with_core_types(), LlmSettings(**settings), most)
     finally:
         await model.close()
 
 
-async def read(*replies: Reply, text: str = TEXT, speaker: str | None = None, **options: Any) -> tuple[Told, Chat]:
+async def read(
+    *replies: Reply, text: str = TEXT, speaker: str | None = None, **options: Any
+) -> tuple[ModelExtraction, Chat]:
     async with chatting(*replies) as chat, asker(chat, **options) as opened:
-        return await opened.read(Source(text, AT, speaker), [text]), chat
+        return await opened.read(SourceText(text, AT, speaker), [text]), chat
 
 
-def links(reading: Reading) -> set[tuple[str, str, str]]:
+def links(reading: TextExtraction) -> set[tuple[str, str, str]]:
     names = {thing.key: thing.name for thing in reading.things} | {ITEM: ITEM, SPEAKER: SPEAKER}
     names |= {event.key: event.text for event in reading.happenings}
     return {(names[link.source], link.type, names[link.target]) for link in reading.links}
@@ -234,7 +236,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_shorter() -> None:
 async def test_a_text_that_a_model_refuses_is_not_argued_about(reply: Reply, reason: str) -> None:
     async with chatting(reply) as chat, asker(chat) as opened:
         with pytest.raises(ReadingError) as raised:
-            await opened.read(Source(TEXT, AT), [TEXT])
+            await opened.read(SourceText(TEXT, AT), [TEXT])
     assert (raised.value.reason, len(chat.asked)) == (reason, 1)
 
 
@@ -255,7 +257,7 @@ async def test_a_long_text_is_read_in_parts_each_where_it_stands() -> None:
 
     async with chatting(name) as chat, asker(chat, text_chars=200, parts=2) as opened:
         text = "".join(passages)
-        reading = (await opened.read(Source(text, AT), passages)).reading
+        reading = (await opened.read(SourceText(text, AT), passages)).reading
     assert [text[t.span.start : t.span.end] for t in reading.things] == ["Person0", "Person7"]
     assert len({thing.key for thing in reading.things}) == 2
     assert len(chat.texts) == 2, "no more parts than the setting allows"
@@ -268,7 +270,7 @@ async def test_the_last_time_what_could_be_read_is_taken() -> None:
         return told(entities=[MARA]) if "Mara" in body["messages"][-1]["content"] else "no"
 
     async with chatting(half) as chat, asker(chat, text_chars=200, repairs=0) as opened:
-        source = Source("".join(passages), AT)
+        source = SourceText("".join(passages), AT)
         with pytest.raises(ReadingError):
             await opened.read(source, passages)
         read_ = await opened.read(source, passages, in_part=True)

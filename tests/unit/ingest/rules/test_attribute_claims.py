@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vicw_ingest.extraction.rules.attribute_claims import Claim, agrees, claims, supersedes
+from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, agrees, claims, supersedes
 from vicw_shared.language.analysis import Analyst
 
 
@@ -16,7 +16,7 @@ def analyst() -> Analyst:
     return Analyst()
 
 
-def claimed(text: str) -> list[Claim]:
+def claimed(text: str) -> list[ParsedClaim]:
     return [claim for sentence in analyst().analyse([text])[0] for claim in claims(sentence)]
 
 
@@ -172,13 +172,13 @@ def test_what_is_told_under_two_names_is_one_claim() -> None:
 
 def test_hearsay_names_its_source() -> None:
     (told,) = claimed("Tom said that Ana lives in Oslo.")
-    assert told == Claim("ana", "home", "Oslo", source="tom")
+    assert told == ParsedClaim("ana", "home", "Oslo", source="tom")
     (unknown,) = claimed("Apparently, Ana lives in Oslo.")
     assert unknown.source == ""
 
 
 def test_the_same_in_other_words_agrees() -> None:
-    one, other = Claim("s", "port", "8080"), Claim("s", "port", "port 8080")
+    one, other = ParsedClaim("s", "port", "8080"), ParsedClaim("s", "port", "port 8080")
     assert agrees(one, other)
-    assert not agrees(Claim("s", "port", "9090"), one)
-    assert not agrees(Claim("s", "port", "", ended=True), one)
+    assert not agrees(ParsedClaim("s", "port", "9090"), one)
+    assert not agrees(ParsedClaim("s", "port", "", ended=True), one)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Happening, Reading, Source
+from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedEvent, SourceText, TextExtraction
 from vicw_ingest.extraction.rules.extractor import RulesReader
 
 AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
@@ -18,12 +18,12 @@ def rules() -> RulesReader:
     return RulesReader()
 
 
-def read(rules: RulesReader, text: str, speaker: str | None = "Lena") -> Reading:
-    (reading,) = rules.read([Source(text, AT, speaker)])
+def read(rules: RulesReader, text: str, speaker: str | None = "Lena") -> TextExtraction:
+    (reading,) = rules.read([SourceText(text, AT, speaker)])
     return reading
 
 
-def links(reading: Reading, *types: str) -> set[tuple[str, ...]]:
+def links(reading: TextExtraction, *types: str) -> set[tuple[str, ...]]:
     """Return links by what their ends say: names of things, texts of happenings."""
     said: dict[str, str] = {thing.key: thing.name for thing in reading.things}
     said |= {happening.key: happening.text for happening in reading.happenings}
@@ -34,7 +34,7 @@ def links(reading: Reading, *types: str) -> set[tuple[str, ...]]:
     }
 
 
-def statements(reading: Reading) -> list[Happening]:
+def statements(reading: TextExtraction) -> list[ExtractedEvent]:
     return [happening for happening in reading.happenings if happening.is_statement]
 
 

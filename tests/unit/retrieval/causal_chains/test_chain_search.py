@@ -14,11 +14,11 @@ import pytest
 from memory import Memory
 from vicw_ingest.identity.merges import merge
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.identity.merge import Decision
+from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Direction, Neighbour
 from vicw_shared.uids import named_uid
-from vicw_shared.wire.retrieve import Chain, RetrieveRequest, RetrieveResponse
+from vicw_shared.wire.retrieve import CausalChain, RetrieveRequest, RetrieveResponse
 
 OUTAGE = (
     "The disk filled up because log rotation was off. The database crashed because the disk filled up. "
@@ -51,7 +51,7 @@ def names(answer: RetrieveResponse) -> list[list[str]]:
     """Return what each chain leads from and to, in its order."""
     called = {node.uid: node.name for node in answer.graph.nodes}
 
-    def ends(chain: Chain) -> list[str]:
+    def ends(chain: CausalChain) -> list[str]:
         back = chain.direction == "back"
         first = chain.steps[0].effect if back else chain.steps[0].cause
         return [called[uid] for uid in (first, *(step.cause if back else step.effect for step in chain.steps))]
@@ -287,7 +287,7 @@ async def test_a_thing_that_was_merged_leads_on_from_what_stands_for_it(memory: 
     await memory.ingest({"id": "i", "text": "the tower fell by the old policy", "extraction": told})
     assert names(await ask(memory, WHY)) == [["the tower fell", "Old policy"]]
 
-    decision = Decision(memory.tenant, datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
+    decision = MergeDecision(memory.tenant, datetime(2026, 1, 1, tzinfo=UTC), EdgeRegistry.with_core_types())
     uids = [named_uid(memory.tenant, "ctx", "policy", name) for name in ("Old policy", "Policy")]
     await merge(memory.standalone.graph, decision, *uids)
 

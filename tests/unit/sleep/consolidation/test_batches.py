@@ -13,13 +13,13 @@ from unit.sleep.consolidation.materials import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batches import Rules, batches, worth_reading
+from vicw_sleep.consolidation.batches import ConsolidationRules, batches, worth_reading
 from vicw_sleep.consolidation.model import Material
 
-RULES = Rules(before=AT + timedelta(hours=1))
+RULES = ConsolidationRules(before=AT + timedelta(hours=1))
 
 
-def steps(flow: Sequence[Material], rules: Rules = RULES, **how: bool) -> list[list[int]]:
+def steps(flow: Sequence[Material], rules: ConsolidationRules = RULES, **how: bool) -> list[list[int]]:
     return [[(one.event.flow_step or 0) - 1 for one in batch] for batch in batches(flow, rules, **how)]
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.ports import Flow, Growth, Round
+from vicw_shared.ports import ArrivalCount, Flow, Round
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.flow_scan import Bookmark
+from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CaughtUp, catch_up
 from vicw_sleep.consolidation.service import Consolidated
 from vicw_sleep.jobs import BY_DAY
 
-GROWN = Growth("t", "c", 12)
+GROWN = ArrivalCount("t", "c", 12)
 
 
 class Consolidation:
@@ -21,7 +21,7 @@ class Consolidation:
 
     def __init__(self, done: Consolidated) -> None:
         self.graph = self.log = self
-        self.noted: list[Growth] = []
+        self.noted: list[ArrivalCount] = []
         self.rounds_noted: list[Round] = []
         self._done = done
 
@@ -34,10 +34,10 @@ class Consolidation:
     async def note_round(self, round_: Round) -> None:
         self.rounds_noted.append(round_)
 
-    async def grown(self, *_: object, **__: object) -> list[Growth]:
+    async def grown(self, *_: object, **__: object) -> list[ArrivalCount]:
         return [] if self.noted else [GROWN]
 
-    async def note_growth(self, growth: Growth) -> None:
+    async def note_growth(self, growth: ArrivalCount) -> None:
         self.noted.append(growth)
 
 
@@ -51,7 +51,7 @@ async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_conso
 
 
 async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
-    consolidation: Any = Consolidation(Consolidated(macros=1, next=Bookmark(Flow("t", "c", "f"))))
+    consolidation: Any = Consolidation(Consolidated(macros=1, next=FlowBookmark(Flow("t", "c", "f"))))
     caught = await catch_up(consolidation, ConsolidationSettings(interactions=6))
     (begun, first) = consolidation.rounds_noted
     assert (begun.task, begun.turns, first.turns, first.over) == (BY_DAY, 0, 1, False)

@@ -15,7 +15,7 @@ from unit.sleep.consolidation.materials import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_sleep.consolidation.extractive_summary import summarise, told_by
-from vicw_sleep.consolidation.facts import Fact, Kind, facts_of
+from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of
 from vicw_sleep.consolidation.model import Material
 from vicw_sleep.consolidation.summary_check import missing, unlike
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
@@ -38,19 +38,22 @@ def lost_of(sources: Sequence[Material], summary: str) -> list[Fact]:
 @pytest.mark.parametrize(
     ("sentence", "facts"),
     [
-        ("It cost 3.50 on 2025-03-14, 20% less.", {(Kind.NUMBER, "3.50"), (Kind.NUMBER, "2025"), (Kind.NUMBER, "20%")}),
-        ("We meet on Friday, March 14, 2025.", {(Kind.DATE, "friday"), (Kind.DATE, "march 14, 2025")}),
-        ("I told Ms Okafor about the NASA trip.", {(Kind.NAME, "ms okafor"), (Kind.NAME, "nasa")}),
-        ("He never eats fish.", {(Kind.NEGATION, "eat fish")}),
-        ("I don't like it.", {(Kind.NEGATION, "like it")}),
-        ("Nothing special here", {(Kind.NEGATION, "special here")}),
-        ("He has no allergies.", {(Kind.NEGATION, "allergi")}),
-        ("i dont eat fish", {(Kind.NEGATION, "eat fish")}),
-        ("No sugar for me.", {(Kind.NEGATION, "sugar for me")}),
-        ("She hardly ever drinks.", {(Kind.NEGATION, "drink")}),
+        (
+            "It cost 3.50 on 2025-03-14, 20% less.",
+            {(FactKind.NUMBER, "3.50"), (FactKind.NUMBER, "2025"), (FactKind.NUMBER, "20%")},
+        ),
+        ("We meet on Friday, March 14, 2025.", {(FactKind.DATE, "friday"), (FactKind.DATE, "march 14, 2025")}),
+        ("I told Ms Okafor about the NASA trip.", {(FactKind.NAME, "ms okafor"), (FactKind.NAME, "nasa")}),
+        ("He never eats fish.", {(FactKind.NEGATION, "eat fish")}),
+        ("I don't like it.", {(FactKind.NEGATION, "like it")}),
+        ("Nothing special here", {(FactKind.NEGATION, "special here")}),
+        ("He has no allergies.", {(FactKind.NEGATION, "allergi")}),
+        ("i dont eat fish", {(FactKind.NEGATION, "eat fish")}),
+        ("No sugar for me.", {(FactKind.NEGATION, "sugar for me")}),
+        ("She hardly ever drinks.", {(FactKind.NEGATION, "drink")}),
     ],
 )
-def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[Kind, str]]) -> None:
+def test_facts_are_read_off_a_sentence(sentence: str, facts: set[tuple[FactKind, str]]) -> None:
     assert {Fact(*fact) for fact in facts} <= facts_of(sentence)
 
 
@@ -60,13 +63,13 @@ def test_what_denies_nothing_that_matters_is_no_fact(sentence: str) -> None:
 
 
 def test_names_that_the_graph_knows_are_facts_in_any_casing() -> None:
-    assert facts_of("we use redis for that", ["Redis", "red"]) == {Fact(Kind.NAME, "redis")}
+    assert facts_of("we use redis for that", ["Redis", "red"]) == {Fact(FactKind.NAME, "redis")}
 
 
 def test_causes_are_facts_by_a_cue_or_since_the_graph_says_so() -> None:
-    assert {fact.kind for fact in facts_of("It broke because of the cache.")} == {Kind.CAUSE}
+    assert {fact.kind for fact in facts_of("It broke because of the cache.")} == {FactKind.CAUSE}
     assert facts_of("It broke.") == set()
-    assert {fact.kind for fact in facts_of("It broke.", caused=["It broke."])} == {Kind.CAUSE}
+    assert {fact.kind for fact in facts_of("It broke.", caused=["It broke."])} == {FactKind.CAUSE}
 
 
 def test_what_tells_nothing_goes_first_and_every_fact_stays() -> None:
@@ -122,28 +125,34 @@ def test_names_that_find_no_room_are_listed() -> None:
 
 def test_what_is_denied_of_one_thing_does_not_tell_what_is_denied_of_it_otherwise() -> None:
     turns = [said(0, "We did not sell the red boat, by the way."), said(1, "We did not paint the boat.")]
-    assert lost_of(turns, "Ana: We did not paint the boat.") == [Fact(Kind.NEGATION, "sell the red")]
+    assert lost_of(turns, "Ana: We did not paint the boat.") == [Fact(FactKind.NEGATION, "sell the red")]
     assert lost_of(turns, "Ana: We never sell boats. We did not paint the boat.") == []
 
 
 def test_what_no_list_can_tell_is_missed_by_the_check() -> None:
     long = "We never again want to rent that flat near the harbour with its broken lift and its noisy neighbours."
     lost = lost_of([said(0, long)], short([said(0, long)], most=60))
-    assert [fact.kind for fact in lost] == [Kind.NEGATION]
+    assert [fact.kind for fact in lost] == [FactKind.NEGATION]
 
 
 @pytest.mark.parametrize(
     ("summary", "kind"),
     [
         ("", None),
-        ("We did not ship on 14 March because three tests failed. Ben flew with Ms Okafor last week.", Kind.NAME),
-        ("We shipped on 14 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.", Kind.NEGATION),
-        ("We did not ship on 15 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.", Kind.DATE),
-        ("We did not ship on 14 March. 3 of them. Ben flew to Porto with Ms Okafor last week.", Kind.CAUSE),
+        ("We did not ship on 14 March because three tests failed. Ben flew with Ms Okafor last week.", FactKind.NAME),
+        (
+            "We shipped on 14 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.",
+            FactKind.NEGATION,
+        ),
+        (
+            "We did not ship on 15 March because 3 tests failed. Ben flew to Porto with Ms Okafor last week.",
+            FactKind.DATE,
+        ),
+        ("We did not ship on 14 March. 3 of them. Ben flew to Porto with Ms Okafor last week.", FactKind.CAUSE),
         ("On 14 March we did not ship because 3 tests failed. Ben and Ms Okafor flew to Porto last week.", False),
     ],
 )
-def test_a_summary_in_other_words_is_read_as_by_a_stranger(summary: str, kind: Kind | bool | None) -> None:
+def test_a_summary_in_other_words_is_read_as_by_a_stranger(summary: str, kind: FactKind | bool | None) -> None:
     """Empty, contradictory, incomplete ones are found out; a faithful one is not."""
     lost = {fact.kind for fact in lost_of(TURNS, summary)}
     assert lost == set() if kind is False else (len(lost) >= 4 if kind is None else kind in lost)
@@ -195,7 +204,7 @@ def test_of_a_macro_event_its_summary_is_told_and_each_line_keeps_who_says_it() 
 
 def test_what_a_macro_event_tells_of_causes_without_saying_so_must_not_be_lost() -> None:
     macro = replace(consolidated(0, "Ben: It broke.\nAna: We waited."), caused=("It broke.",))
-    assert {fact.kind for fact in lost_of([macro], "Ana: We waited.")} == {Kind.CAUSE}
+    assert {fact.kind for fact in lost_of([macro], "Ana: We waited.")} == {FactKind.CAUSE}
 
 
 def test_a_macro_event_of_macro_events_is_called_as_the_first_of_them() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from unit.sleep.consolidation.materials import AT
 from vicw_shared.model import Label, Node
 from vicw_sleep.dream.auto_tags import NEIGHBOURS, PHRASE, choose
-from vicw_sleep.dream.key_phrases import Phrase
-from vicw_sleep.dream.similarity import FLOOR, Alike, certainty_of, same_eyes
+from vicw_sleep.dream.key_phrases import KeyPhrase
+from vicw_sleep.dream.similarity import FLOOR, SimilarItem, certainty_of, same_eyes
 from vicw_sleep.mirror.atoms import Atom
 
 TEXT = "The winter storm broke the lighthouse near the harbour."
@@ -26,8 +26,8 @@ def atom(
 
 
 def test_certainties_are_joined() -> None:
-    phrases = [Phrase("storm", 0.6), Phrase("harbour", 0.5), Phrase("keeper", 0.4)]
-    alike = [Alike(atom("b", tags=("Storm", "sea")), 0.7), Alike(atom("d", "Nothing.", tags=("sea",)), 0.5)]
+    phrases = [KeyPhrase("storm", 0.6), KeyPhrase("harbour", 0.5), KeyPhrase("keeper", 0.4)]
+    alike = [SimilarItem(atom("b", tags=("Storm", "sea")), 0.7), SimilarItem(atom("d", "Nothing.", tags=("sea",)), 0.5)]
     tags = {tag.name: tag for tag in choose(phrases, alike, taken=set(), in_use={"keeper"})}
     assert tags["storm"].certainty == pytest.approx(1 - 0.4 * 0.5 * 0.3)
     assert tags["harbour"].certainty == pytest.approx(1 - 0.5 * 0.5), "the likest says it, too"
@@ -39,12 +39,15 @@ def test_certainties_are_joined() -> None:
 
 
 def test_what_is_taken_is_left_out() -> None:
-    assert choose([Phrase("storm", 0.9)], [Alike(atom(tags=("Sea",)), 0.9)], taken={"storm", "sea"}, in_use=set()) == []
+    assert (
+        choose([KeyPhrase("storm", 0.9)], [SimilarItem(atom(tags=("Sea",)), 0.9)], taken={"storm", "sea"}, in_use=set())
+        == []
+    )
 
 
 def test_auto_tags_lead_to_no_others() -> None:
     guessed = Atom(atom("b").item, "Nothing.", (), (), frozenset(), (), (), ("guess",))
-    assert choose([], [Alike(guessed, 1.0)], taken=set(), in_use=set()) == []
+    assert choose([], [SimilarItem(guessed, 1.0)], taken=set(), in_use=set()) == []
 
 
 @given(cosine=st.floats(-1, 1))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from memory import Memory
 from vicw_sleep.mirror.service import Mirror
-from vicw_sleep.mirror.visibility import Sight
+from vicw_sleep.mirror.visibility import MirrorVisibility
 
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#^]+)")
 
 
 def mirror_of(memory: Memory, path: Path, viewer: str = "") -> Mirror:
-    return Mirror(memory.standalone.graph, path, memory.tenant, Sight(viewer))
+    return Mirror(memory.standalone.graph, path, memory.tenant, MirrorVisibility(viewer))
 
 
 def pages(path: Path) -> dict[str, str]:

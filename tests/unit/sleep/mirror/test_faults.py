@@ -16,7 +16,7 @@ import pytest
 
 from memory import Memory, open_memory
 from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
-from vicw_shared.errors import ConflictError, SettingsError, StorageFullError
+from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError
 from vicw_sleep.mirror import folder as on_disk
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.ledger import LEDGER
@@ -151,7 +151,7 @@ async def test_a_disk_that_is_full_leaves_the_mirror_as_it_was(
 
 
 async def test_two_do_not_write_at_once(memory: Memory, tmp_path: Path) -> None:
-    with MirrorFolder(tmp_path / "m").locked(), pytest.raises(ConflictError, match="another process"):
+    with MirrorFolder(tmp_path / "m").locked(), pytest.raises(StateConflictError, match="another process"):
         await mirror_of(memory, tmp_path / "m").build()
 
 

@@ -12,7 +12,7 @@ from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, Scope
 from vicw_shared.text import fold
 from vicw_sleep.mirror.atoms import Atom
-from vicw_sleep.mirror.visibility import EVERYTHING, Sight
+from vicw_sleep.mirror.visibility import EVERYTHING, MirrorVisibility
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 INSTANTS = st.sampled_from([None, AT - timedelta(days=1), AT, AT + timedelta(days=1)])
@@ -52,4 +52,4 @@ def test_it_shows_what_an_answer_would(
     whom = frozenset(map(fold, about))
     audience = None if viewer == EVERYTHING else Audience(subjects=(fold(viewer),) if viewer else ())
     expected = sees(Scope(tenant="t", now=AT, audience=audience), item, whom)
-    assert Sight(viewer).sees(Atom(item, "text", (), (), whom, (), ()), AT) == expected
+    assert MirrorVisibility(viewer).sees(Atom(item, "text", (), (), whom, (), ()), AT) == expected

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from vicw_shared.identity.name_similarity import ACCENTS, SAME
-from vicw_shared.identity.pairs import Alike
+from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import make_uid, named_uid
-from vicw_sleep.resolve.match_rules import Eyes, Known, against, may_be_one, shared_company
+from vicw_sleep.resolve.match_rules import EntityEvidence, Eyes, against, may_be_one, shared_company
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PUBLIC: Eyes = ("public", True, frozenset())
@@ -25,12 +25,12 @@ def thing(name: str, subtype: str = "person", **fields: Any) -> Node:
     return Node(uid=named_uid("t", "c", subtype, name), name=name, subtype=subtype, **(told | fields))
 
 
-def pair(one: Node, other: Node, score: float = ACCENTS, *, spelt: bool = False) -> Alike:
-    return Alike((one, other), score, "", spelt)
+def pair(one: Node, other: Node, score: float = ACCENTS, *, spelt: bool = False) -> SimilarPair:
+    return SimilarPair((one, other), score, "", spelt)
 
 
-def known(name: str, **fields: Any) -> Known:
-    return Known(thing=thing(name), members=frozenset({name}), **fields)
+def known(name: str, **fields: Any) -> EntityEvidence:
+    return EntityEvidence(thing=thing(name), members=frozenset({name}), **fields)
 
 
 ANA, ANNA = thing("Ana Sá"), thing("Ana Sa")
@@ -59,7 +59,7 @@ def test_names_of_the_same_letters_may_be_one() -> None:
         ),
     ],
 )
-def test_what_is_never_one_by_likeness(unlike: Alike) -> None:
+def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
     assert not may_be_one(unlike, "c")
 
 

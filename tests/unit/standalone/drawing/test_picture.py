@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unit.standalone.drawing.flowchart import read
 from vicw_shared.wire.graph import GraphAnswer
-from vicw_standalone.drawing.mermaid import Box, Line, escape, write
+from vicw_standalone.drawing.mermaid import Box, DiagramLine, escape, write
 from vicw_standalone.drawing.picture import EVENT, TOLD, Style, draw
 
 AT = datetime(2026, 1, 19, 10, tzinfo=UTC)
@@ -203,7 +203,7 @@ def test_a_hostile_name_is_a_label_and_nothing_else(text: str) -> None:
 
 @given(st.text(max_size=80))
 def test_any_text_is_a_label_that_shows_what_it_says(text: str) -> None:
-    (box, other) = read(write([Box(EVENT, [text]), Box(TOLD, ["x"])], [Line(0, 1, text)])).boxes
+    (box, other) = read(write([Box(EVENT, [text]), Box(TOLD, ["x"])], [DiagramLine(0, 1, text)])).boxes
     assert other == "x"
     kept = [ch for ch in text if ch.isprintable()]
     assert [ch for ch in box if not ch.isspace() and ch != "\u200b"] == [ch for ch in kept if not ch.isspace()]

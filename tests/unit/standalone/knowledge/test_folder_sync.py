@@ -11,7 +11,7 @@ import pytest
 
 from vicw_shared.wire.knowledge import KnownPage
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
-from vicw_standalone.knowledge.folder_sync import Plan, plan_of
+from vicw_standalone.knowledge.folder_sync import SyncPlan, plan_of
 from vicw_standalone.knowledge.watcher import watch
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 
@@ -28,11 +28,11 @@ def page(path: str, text: str, item: str | None = None, key: str | None = None) 
     return KnownPage(id=item or f"f/{path}", uid=path, path=path, title=path, key=key, sha256=digest(text))
 
 
-def plan(files: list[PageFile], known: list[KnownPage], **snapshot: set[str]) -> Plan:
+def plan(files: list[PageFile], known: list[KnownPage], **snapshot: set[str]) -> SyncPlan:
     return plan_of(Snapshot(pages={file.path: file for file in files}, **snapshot), known, "f")  # type: ignore[arg-type]
 
 
-def sent(made: Plan) -> list[tuple[str, str]]:
+def sent(made: SyncPlan) -> list[tuple[str, str]]:
     return [(item, file.path) for item, file in made.send]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vicw_ingest.extraction.code.model import Base, Call, CodeReading, Symbol
-from vicw_ingest.extraction.model import ITEM, Link, Reading, Thing
+from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 
 _RULE = "rules:code"
 
 
-def tell(code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False) -> Reading:
+def tell(code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False) -> TextExtraction:
     """Return what a piece of code tells of.
 
     Keys begin with ``key``, spans with ``offset``. ``name`` is what its item is called: of one that is called
@@ -31,14 +31,14 @@ class _Telling:
         own = whole and name not in {symbol.qualified for symbol in code.symbols} and not self._prefix
         self._item = ITEM if own else None  # an item that is called as what it defines is no file
         self._modules = {use.module: use.resolved or use.module for use in code.imports}
-        self._things: dict[str, Thing] = {}
+        self._things: dict[str, ExtractedEntity] = {}
 
-    def reading(self) -> Reading:
+    def reading(self) -> TextExtraction:
         """Return all of it."""
         for symbol in self._code.symbols:
             self._symbol(symbol)
         links = dict.fromkeys([*self._containing(), *self._importing(), *self._calling(), *self._inheriting()])
-        return Reading(things=list(self._things.values()), links=list(links))
+        return TextExtraction(things=list(self._things.values()), links=list(links))
 
     def _add(
         self,
@@ -55,7 +55,7 @@ class _Telling:
         where = Span(span.start + self._offset, span.end + self._offset)
         proven = description is not None or scope is not None
         self._things.setdefault(
-            key, Thing(key, name, Label.ENTITY, kind, kind, where, scope, description, only_known, proven)
+            key, ExtractedEntity(key, name, Label.ENTITY, kind, kind, where, scope, description, only_known, proven)
         )
         return key
 
@@ -81,39 +81,39 @@ class _Telling:
         path = self._code.path
         return self._add("file", path, "file", Span(0, 0)) if path is not None else self._item
 
-    def _containing(self) -> Iterator[Link]:
+    def _containing(self) -> Iterator[ExtractedRelation]:
         for symbol in self._code.symbols:
             inside = self._known(symbol.container) if symbol.container is not None else self._file()
             target = self._known(symbol.qualified)
             if inside is not None and target is not None:
-                yield Link(inside, "CONTAINS", target, _RULE)
+                yield ExtractedRelation(inside, "CONTAINS", target, _RULE)
 
-    def _importing(self) -> Iterator[Link]:
+    def _importing(self) -> Iterator[ExtractedRelation]:
         for use in self._code.imports:
             kind = "file" if use.resolved is not None else "module"
             name = self._modules[use.module]
             target = self._add(f"module {name}", name, kind, use.span)
             file = self._file()
             if file is not None:
-                yield Link(file, "DEPENDS_ON", target, _RULE, desc="imports")
+                yield ExtractedRelation(file, "DEPENDS_ON", target, _RULE, desc="imports")
 
-    def _calling(self) -> Iterator[Link]:
+    def _calling(self) -> Iterator[ExtractedRelation]:
         for call in self._code.calls:
             caller = self._known(call.caller) if call.caller is not None else self._file()
             yield from self._using(caller, call, "calls")
 
-    def _inheriting(self) -> Iterator[Link]:
+    def _inheriting(self) -> Iterator[ExtractedRelation]:
         for base in self._code.bases:
             yield from self._using(self._known(base.symbol), base, "inherits")
 
-    def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[Link]:
+    def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[ExtractedRelation]:
         """Yield what a use leads to: a symbol, and where that is not of this text, the module that it comes from."""
         ends = [self._used(use)]
         if use.target is None and use.module in self._modules:
             ends.append(self._key(f"module {self._modules[use.module]}"))
         for end in ends:
             if user is not None and end is not None and user != end:
-                yield Link(user, "DEPENDS_ON", end, _RULE, desc=how)
+                yield ExtractedRelation(user, "DEPENDS_ON", end, _RULE, desc=how)
 
     def _used(self, use: Call | Base) -> str | None:
         """Return the key of what is used: a symbol of this text, or what is known by the name that it has elsewhere.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicw_ingest.extraction.code.commits import Commit
-from vicw_ingest.extraction.model import ITEM, Link, Reading, Thing, item_key
+from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 
@@ -11,28 +11,30 @@ _RULE = "rules:commit"
 _START = Span(0, 0)
 
 
-def tell_commit(commit: Commit) -> Reading:
+def tell_commit(commit: Commit) -> TextExtraction:
     """Return what a commit tells of, of the item that it is.
 
     Its authors INITIATED it; files and issues are mentioned; RELATED_TO {desc: "fixes"} an issue that it closes,
     CONTRADICTS a commit that it reverts, where that is an item under its hash.
     """
-    reading = Reading()
+    reading = TextExtraction()
 
     def add(slot: str, name: str, kind: str | None, guess: str) -> str:
         key = f"commit {slot}"
-        reading.things.append(Thing(key, name, Label.ENTITY, kind, guess, _START))
+        reading.things.append(ExtractedEntity(key, name, Label.ENTITY, kind, guess, _START))
         return key
 
     for number, author in enumerate((*((commit.author,) if commit.author else ()), *commit.co_authors)):
         who = add(f"author {number}", author.name, None, "person")
-        reading.links.append(Link(who, "INITIATED", ITEM, _RULE))
+        reading.links.append(ExtractedRelation(who, "INITIATED", ITEM, _RULE))
     for number, file in enumerate(commit.files):
         add(f"file {number}", file, "file", "file")
     for number, reference in enumerate(dict.fromkeys((*commit.references, *commit.closes))):
         if reference not in commit.reverts:
             issue = add(f"issue {number}", reference, "issue", "issue")
             if reference in commit.closes:
-                reading.links.append(Link(ITEM, "RELATED_TO", issue, _RULE, desc="fixes"))
-    reading.links += [Link(ITEM, "CONTRADICTS", item_key(sha), _RULE, desc="reverts") for sha in commit.reverts]
+                reading.links.append(ExtractedRelation(ITEM, "RELATED_TO", issue, _RULE, desc="fixes"))
+    reading.links += [
+        ExtractedRelation(ITEM, "CONTRADICTS", item_key(sha), _RULE, desc="reverts") for sha in commit.reverts
+    ]
     return reading

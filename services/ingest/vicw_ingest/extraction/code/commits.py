@@ -29,7 +29,7 @@ _MAX_LINE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class CommitAuthor:
     """Who wrote a commit: a name, and a mail address or None."""
 
     name: str
@@ -49,7 +49,7 @@ class Commit:
     """
 
     sha: str | None
-    author: Author | None
+    author: CommitAuthor | None
     date: datetime | None
     subject: str
     body: str
@@ -59,7 +59,7 @@ class Commit:
     references: tuple[str, ...]
     closes: tuple[str, ...]
     reverts: tuple[str, ...]
-    co_authors: tuple[Author, ...]
+    co_authors: tuple[CommitAuthor, ...]
     files: tuple[str, ...]
     span: Span
     apart: tuple[Span, ...]
@@ -83,7 +83,7 @@ _NO_ISSUE = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|HTTP|AES|MD|TLS|IPV|PEP|GPT|COVI
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b")
 _TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
 _TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
-_DATED = frozenset({"Author", "Date"})
+_DATED = frozenset({"CommitAuthor", "Date"})
 _BREAKING = re.compile(r"BREAKING[ -]CHANGE: ")
 _DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
 _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
@@ -152,7 +152,7 @@ def _fields(lines: _Lines) -> dict[str, str]:
 def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
     """Return the fields of a commit that is printed without its hash, and its message; none without an author."""
     fields = _fields(lines)
-    if _PERSON.match(fields.get("Author", "").strip()) is None:
+    if _PERSON.match(fields.get("CommitAuthor", "").strip()) is None:
         return {}, lines
     message = _trimmed(lines[len(fields) :])
     inside = all(line.startswith("    ") or not line.strip() for line, _ in message)
@@ -201,7 +201,7 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
     hashes = (found[0] for found in _HASH.finditer(said))
     return Commit(
         sha=sha,
-        author=_person(fields.get("Author", "")) or _author_below(trailers),
+        author=_person(fields.get("CommitAuthor", "")) or _author_below(trailers),
         date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
         subject=subject,
         body=body,
@@ -222,9 +222,9 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
     )
 
 
-def _author_below(trailers: Sequence[re.Match[str]]) -> Author | None:
+def _author_below(trailers: Sequence[re.Match[str]]) -> CommitAuthor | None:
     """Return whom a message names as its author at its end, with a mail address."""
-    named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
+    named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "CommitAuthor"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
 
 
@@ -256,11 +256,15 @@ def _distinct(found: Sequence[str] | Iterator[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:MAX_REFERENCES]
 
 
-def _person(written: str) -> Author | None:
+def _person(written: str) -> CommitAuthor | None:
     found = _PERSON.match(written.strip())
     if found:
-        return Author(found["name"] or found["mail"], found["mail"] or None) if found["name"] or found["mail"] else None
-    return Author(written.strip(), None) if written.strip() else None
+        return (
+            CommitAuthor(found["name"] or found["mail"], found["mail"] or None)
+            if found["name"] or found["mail"]
+            else None
+        )
+    return CommitAuthor(written.strip(), None) if written.strip() else None
 
 
 def _date(written: str) -> datetime | None:

@@ -5,7 +5,7 @@ What each becomes in the graph (``Entity`` throughout, so that no label is added
 * the text itself: subtype ``file`` if its path is known, else ``module``;
 * a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
   ``constant``), named ``path#qualified``; ``CONTAINS`` from its container, or from the file;
-* an ``Import``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
+* an ``ImportedModule``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
 * a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to the imported module and, where it is
   known, to what that calls so; one that has neither is only a name, and ``MENTIONS`` is enough;
 * a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to what it extends or implements, and to its module.
@@ -56,7 +56,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportedModule:
     """A module that the text uses.
 
     ``module`` is its name as written, without quotes. ``names`` maps what it is called here to what it is called
@@ -117,7 +117,7 @@ class CodeReading:
     package: str | None
     doc: str | None
     symbols: tuple[Symbol, ...]
-    imports: tuple[Import, ...]
+    imports: tuple[ImportedModule, ...]
     calls: tuple[Call, ...]
     bases: tuple[Base, ...]
     broken: float

@@ -29,20 +29,20 @@ _TAGS = re.compile(r"</?\w[^<>]*>")
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class SymbolScope:
     """A stretch of bytes that holds definitions: a symbol, or (``kind`` None) a mere scope."""
 
     start: int
     end: int
     kind: SymbolKind | None
     parts: tuple[str, ...]
-    container: Frame | None = None
+    container: SymbolScope | None = None
     prefix: str = ""
     doc: str | None = None
     depth: int = 0
     qualified: str = field(default="", init=False)
 
-    def settle(self, container: Frame | None) -> None:
+    def settle(self, container: SymbolScope | None) -> None:
         """Take a place inside another frame, or in the text itself (None)."""
         self.container = container
         self.depth = container.depth + 1 if container else 0
@@ -54,13 +54,13 @@ class Frame:
             self.kind = SymbolKind.METHOD
 
 
-def frames_of(parsed: Parsed, depth: int) -> tuple[list[Frame], str | None]:
+def frames_of(parsed: Parsed, depth: int) -> tuple[list[SymbolScope], str | None]:
     """Return what defines and what holds definitions, in the order of the text, each in its place; the text's doc line.
 
     Left out are the constants of functions and what is nested deeper than ``depth``.
     """
     taken = {node.start_byte for found in parsed.matches for node in found.get("as", ()) if "from" in found}
-    frames: list[Frame] = []
+    frames: list[SymbolScope] = []
     for found in parsed.matches:
         frame = _frame(parsed, found)
         if frame and (at := found["name"][0].start_byte) not in taken:
@@ -68,7 +68,7 @@ def frames_of(parsed: Parsed, depth: int) -> tuple[list[Frame], str | None]:
             frames.append(frame)
     _lengthen(frames, parsed)
     frames.sort(key=lambda frame: (frame.start, -frame.end))
-    kept: list[Frame] = []
+    kept: list[SymbolScope] = []
     for frame, above in nested(frames):
         frame.settle(above)
         hidden = frame.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
@@ -77,9 +77,9 @@ def frames_of(parsed: Parsed, depth: int) -> tuple[list[Frame], str | None]:
     return kept, _describe(kept, parsed)
 
 
-def nested(frames: Iterable[Frame]) -> Iterator[tuple[Frame, Frame | None]]:
+def nested(frames: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
     """Yield each of the sorted frames with the innermost one around it."""
-    stack: list[Frame] = []
+    stack: list[SymbolScope] = []
     for frame in frames:
         while stack and stack[-1].end < frame.end:
             stack.pop()
@@ -87,9 +87,9 @@ def nested(frames: Iterable[Frame]) -> Iterator[tuple[Frame, Frame | None]]:
         stack.append(frame)
 
 
-def owners(frames: Sequence[Frame], places: Iterable[int]) -> Iterator[Frame | None]:
+def owners(frames: Sequence[SymbolScope], places: Iterable[int]) -> Iterator[SymbolScope | None]:
     """Yield, for bytes in rising order, the innermost of the sorted frames around each."""
-    stack: list[Frame] = []
+    stack: list[SymbolScope] = []
     following = iter(frames)
     frame = next(following, None)
     for place in places:
@@ -111,7 +111,7 @@ def name_parts(written: str) -> tuple[str, ...]:
     return tuple(part for part in _JOINTS.split(bare.strip("\"'`")) if part)
 
 
-def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> Frame | None:
+def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> SymbolScope | None:
     kind = next((name for name in found if name in _DEFINING or name == _SCOPE), None)
     if kind is None or "name" not in found:
         return None
@@ -121,10 +121,10 @@ def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> Frame | None:
     parts = name_parts(parsed.name(name)) if not parsed.name(name).startswith("operator") else (parsed.name(name),)
     if "receiver" in found:
         parts = (*name_parts(parsed.name(found["receiver"][0])[:MAX_NAME]), *parts)
-    return Frame(node.start_byte, node.end_byte, _DEFINING.get(kind), parts) if parts else None
+    return SymbolScope(node.start_byte, node.end_byte, _DEFINING.get(kind), parts) if parts else None
 
 
-def _lengthen(frames: Iterable[Frame], parsed: Parsed) -> None:
+def _lengthen(frames: Iterable[SymbolScope], parsed: Parsed) -> None:
     """Let a definition begin where what wraps it begins: its decorators, its ``export``, its ``template``.
 
     A wrap is the outermost definition's of those in it that end with it; a semicolon between the ends counts for none.
@@ -134,7 +134,7 @@ def _lengthen(frames: Iterable[Frame], parsed: Parsed) -> None:
         for node in found.get("wrap", ()):
             end = node.end_byte - (parsed.data[node.end_byte - 1 : node.end_byte] == b";")
             wraps.setdefault(end, []).append(node.start_byte)
-    wrapped: dict[int, list[Frame]] = {end: [] for end in wraps}
+    wrapped: dict[int, list[SymbolScope]] = {end: [] for end in wraps}
     for frame in frames:
         if frame.end in wrapped:
             wrapped[frame.end].append(frame)
@@ -146,7 +146,7 @@ def _lengthen(frames: Iterable[Frame], parsed: Parsed) -> None:
             frame.start = min(own, default=frame.start)
 
 
-def _describe(frames: Sequence[Frame], parsed: Parsed) -> str | None:
+def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> str | None:
     """Give each frame the first line of its docstring, or of the comment above it; return that of the text itself."""
     of_text = None
     docs = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("doc", ()))

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from vicw_ingest.extraction.code.traces.detector import read_trace
-from vicw_ingest.extraction.code.traces.model import Failure, StackTrace, TraceFrame
-from vicw_ingest.extraction.code.traces.model import Link as Brought
-from vicw_ingest.extraction.model import Happening, Link, Reading, Thing
+from vicw_ingest.extraction.code.traces.model import FailureLink as Brought
+from vicw_ingest.extraction.code.traces.model import StackTrace, TracedFailure, TraceFrame
+from vicw_ingest.extraction.model import ExtractedEntity, ExtractedEvent, ExtractedRelation, TextExtraction
 from vicw_shared.model import Label
 
 _RULE = "rules:trace"
@@ -23,40 +23,44 @@ def traces_in(text: str) -> list[StackTrace]:
     return read_trace(text) if _MAY_HOLD_ONE.search(text) else []
 
 
-def tell_traces(traces: Sequence[StackTrace]) -> Reading:
+def tell_traces(traces: Sequence[StackTrace]) -> TextExtraction:
     """Return what stack traces tell of: ``error`` events, CAUSED by one another, RELATED_TO where they came up."""
-    reading = Reading()
+    reading = TextExtraction()
     for number, trace in enumerate(traces):
         keys = [f"trace {number} failure {place}" for place in range(len(trace.failures))]
         for key, failure in zip(keys, trace.failures, strict=True):
             name = f"{failure.error}: {failure.message}".removesuffix(": ")[:_MOST_NAME]
-            reading.happenings.append(Happening(key, name, "error", failure.span))
+            reading.happenings.append(ExtractedEvent(key, name, "error", failure.span))
             reading.links += _where(key, failure, reading)
         for (key, before), failure in zip(pairwise(keys), trace.failures, strict=False):
             if failure.link is not None:
-                reading.links.append(Link(before, "CAUSED", key, _RULE, certainty=_CERTAINTY[failure.link]))
+                reading.links.append(
+                    ExtractedRelation(before, "CAUSED", key, _RULE, certainty=_CERTAINTY[failure.link])
+                )
     return reading
 
 
-def _where(key: str, failure: Failure, reading: Reading) -> Iterator[Link]:
+def _where(key: str, failure: TracedFailure, reading: TextExtraction) -> Iterator[ExtractedRelation]:
     for place, frame in enumerate(frame for frame in failure.frames if not frame.library):
         function = _thing(f"{key} function {place}", frame.function, "symbol", failure, reading)
         file = _thing(f"{key} file {place}", _path(frame), "file", failure, reading)
         end = function or file
         if end is not None:
             own = place == 0
-            yield Link(key, "RELATED_TO" if own else "MENTIONS", end, _RULE, desc="failed in" if own else None)
+            yield ExtractedRelation(
+                key, "RELATED_TO" if own else "MENTIONS", end, _RULE, desc="failed in" if own else None
+            )
         if function is not None and file is not None:
-            yield Link(file, "CONTAINS", function, _RULE)
+            yield ExtractedRelation(file, "CONTAINS", function, _RULE)
 
 
 def _path(frame: TraceFrame) -> str | None:
     return frame.file.replace("\\", "/") if frame.file is not None else None
 
 
-def _thing(key: str, name: str | None, kind: str, failure: Failure, reading: Reading) -> str | None:
+def _thing(key: str, name: str | None, kind: str, failure: TracedFailure, reading: TextExtraction) -> str | None:
     """Add what a frame names. ``<module>`` and what else is in angle brackets is no name."""
     if name is None or not name.strip() or name.startswith("<"):
         return None
-    reading.things.append(Thing(key, name[:_MOST_NAME], Label.ENTITY, kind, kind, failure.span))
+    reading.things.append(ExtractedEntity(key, name[:_MOST_NAME], Label.ENTITY, kind, kind, failure.span))
     return key

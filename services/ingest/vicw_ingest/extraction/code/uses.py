@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vicw_ingest.extraction.code.model import Base, Call, Import, SymbolKind
+from vicw_ingest.extraction.code.model import Base, Call, ImportedModule, SymbolKind
 from vicw_ingest.extraction.code.parser import Parsed
-from vicw_ingest.extraction.code.symbols import Frame, name_parts, owners
+from vicw_ingest.extraction.code.symbols import SymbolScope, name_parts, owners
 from vicw_ingest.extraction.code.variables import Variables
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class _Module:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def imports_of(parsed: Parsed, path: str | None) -> Iterator[Import]:
+def imports_of(parsed: Parsed, path: str | None) -> Iterator[ImportedModule]:
     """Yield the imports in the order of the text; what they mean is worked out from ``path``, the text's own."""
     spans = parsed.spans()
     modules = sorted(_modules(parsed), key=lambda module: module.start)
     for module in modules:
         resolved = _resolved(module, parsed.language.name, path)
         names = module.names or _own_names(module.module, parsed.language.name)
-        yield Import(module.module, names, resolved, spans(module.start, module.end))
+        yield ImportedModule(module.module, names, resolved, spans(module.start, module.end))
 
 
 def _modules(parsed: Parsed) -> Iterator[_Module]:
@@ -124,14 +124,14 @@ def _resolved(module: _Module, language: str, path: str | None) -> str | None:
 class Resolver:
     """Says whose a name is: a symbol of the text, or one of an imported module."""
 
-    def __init__(self, frames: Sequence[Frame], imports: Sequence[Import], *, own_members: bool) -> None:
+    def __init__(self, frames: Sequence[SymbolScope], imports: Sequence[ImportedModule], *, own_members: bool) -> None:
         self._known = {frame.qualified for frame in frames if frame.kind in _CALLABLE}
         self._own_members = own_members
         self._imports: dict[str, str] = {}
         for one in imports:
             self._imports.update(dict.fromkeys(map(_dotted, one.names), one.module))
 
-    def resolve(self, written: str, inside: Frame | None) -> tuple[str | None, str | None]:
+    def resolve(self, written: str, inside: SymbolScope | None) -> tuple[str | None, str | None]:
         """Return the qualified name of the symbol that ``written`` plainly means, else the module it comes from."""
         parts = [part for part in _SPLIT.split(written) if part]
         if not parts or written.startswith("."):
@@ -156,7 +156,7 @@ class Resolver:
         return None, None
 
     def member(
-        self, variables: Variables, written: str, inside: Frame | None, place: int
+        self, variables: Variables, written: str, inside: SymbolScope | None, place: int
     ) -> tuple[str | None, str | None] | None:
         """Return the method that ``written`` means by its variable's class; None if that is not plain."""
         variable, *rest = [part for part in _SPLIT.split(written) if part]
@@ -165,7 +165,7 @@ class Resolver:
         return (target, None) if target in self._known else None
 
 
-def calls_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Iterator[Call]:
+def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Call]:
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
     variables = Variables(parsed, frames, resolver.resolve)
@@ -190,7 +190,7 @@ def calls_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Ite
             yield Call(caller, callee, target, module, spans(start, end))
 
 
-def bases_of(parsed: Parsed, frames: Sequence[Frame], resolver: Resolver) -> Iterator[Base]:
+def bases_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:
     """Yield what each type extends, once, in the order of the text."""
     places = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("base", ()))
     seen = set()
@@ -216,7 +216,7 @@ def written_name(written: str) -> str | None:
     return name if whole else f".{_SPLIT.split(name)[-1]}"
 
 
-def _symbol_around(frame: Frame | None) -> str | None:
+def _symbol_around(frame: SymbolScope | None) -> str | None:
     while frame and frame.kind is None:
         frame = frame.container
     return frame.qualified if frame else None
@@ -226,7 +226,7 @@ def _dotted(name: str) -> str:
     return ".".join(name_parts(name))
 
 
-def _type_around(frame: Frame | None) -> str | None:
+def _type_around(frame: SymbolScope | None) -> str | None:
     """Return the qualified name of the class that ``self`` means here."""
     while frame:
         if frame.kind is SymbolKind.METHOD:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from vicw_ingest.extraction.code.model import SymbolKind
 from vicw_ingest.extraction.code.parser import Parsed
-from vicw_ingest.extraction.code.symbols import Frame, owners
+from vicw_ingest.extraction.code.symbols import SymbolScope, owners
 
 _TYPES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.TYPE})
 _MAX_BOUND = 2_000
@@ -16,13 +16,13 @@ _MAX_BOUND = 2_000
 _UNKNOWN = ""
 _OUTSIDE = ("nonlocal ", "global ")
 _WORD = re.compile(r"[\w$]+")
-type Resolve = Callable[[str, Frame | None], tuple[str | None, str | None]]
+type Resolve = Callable[[str, SymbolScope | None], tuple[str | None, str | None]]
 
 
 class Variables:
     """The variables of a text by the frames that they are bound in."""
 
-    def __init__(self, parsed: Parsed, frames: Sequence[Frame], resolve: Resolve) -> None:
+    def __init__(self, parsed: Parsed, frames: Sequence[SymbolScope], resolve: Resolve) -> None:
         types = {frame.qualified for frame in frames if frame.kind in _TYPES}
         self._bound = bound = _bound(parsed, frames)
         made = sorted(
@@ -30,7 +30,7 @@ class Variables:
             for found in parsed.matches
             if "variable" in found and "made" in found
         )
-        self._types: dict[tuple[Frame | None, str], tuple[int, str]] = {}
+        self._types: dict[tuple[SymbolScope | None, str], tuple[int, str]] = {}
         for (start, variable, written), frame in zip(
             made, owners(frames, [start for start, _, _ in made]), strict=True
         ):
@@ -38,20 +38,20 @@ class Variables:
             if target is not None and target in types and bound[frame][variable] == 1 and not bound[frame][_UNKNOWN]:
                 self._types[frame, variable] = start, target
 
-    def type_of(self, variable: str, frame: Frame | None, place: int) -> str | None:
+    def type_of(self, variable: str, frame: SymbolScope | None, place: int) -> str | None:
         """Return the qualified name of a variable's class where that is certain at this byte."""
         start, target = self._types.get((frame, variable), (0, None))
         return target if start < place else None
 
-    def binds(self, name: str, frame: Frame | None) -> bool:
+    def binds(self, name: str, frame: SymbolScope | None) -> bool:
         """Tell whether something in this frame may make a variable of a name."""
         return bool(self._bound[frame][name] or self._bound[frame][_UNKNOWN])
 
 
-def _bound(parsed: Parsed, frames: Sequence[Frame]) -> defaultdict[Frame | None, Counter[str]]:
+def _bound(parsed: Parsed, frames: Sequence[SymbolScope]) -> defaultdict[SymbolScope | None, Counter[str]]:
     """Return how often each name is bound in each frame; names in what binds (types, defaults) count, too."""
     places = sorted({(node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("bound", ())})
-    counts: defaultdict[Frame | None, Counter[str]] = defaultdict(Counter)
+    counts: defaultdict[SymbolScope | None, Counter[str]] = defaultdict(Counter)
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
         written = parsed.written(start, min(end, start + _MAX_BOUND))
         names = _WORD.findall(written) if end - start <= _MAX_BOUND else [_UNKNOWN]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.model import SPEAKER, Asserted
-from vicw_shared.edge_factory import Ties
+from vicw_ingest.extraction.model import SPEAKER, AttributeClaim
+from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold
@@ -40,12 +40,12 @@ class Asserting:
     ``about`` are those whom the item is about; ``by`` has read it.
     """
 
-    ties: Ties
+    ties: EdgeFactory
     item: Node
     about: frozenset[str]
     by: str
 
-    def parts(self, asserted: list[Asserted], ends: Mapping[str, Node | None]) -> AssertedParts:
+    def parts(self, asserted: list[AttributeClaim], ends: Mapping[str, Node | None]) -> AssertedParts:
         """Return what is stored. What is said of somebody unknown is left out."""
         made = AssertedParts()
         order = 0
@@ -60,7 +60,7 @@ class Asserting:
             made.edges += self._edges(each, order, statement, slot, ends)
         return made
 
-    def _slot(self, asserted: Asserted, owner: Node | None) -> Node:
+    def _slot(self, asserted: AttributeClaim, owner: Node | None) -> Node:
         item = self.item
         name = " ".join(filter(None, (owner.name if owner else "", asserted.of, f"· {asserted.attribute}")))
         seen_by = [item.sensitivity.value, str(item.portable), str(item.expires_at is None), *sorted(self.about)]
@@ -79,7 +79,7 @@ class Asserting:
         )
 
     def _edges(
-        self, asserted: Asserted, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
+        self, asserted: AttributeClaim, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
     ) -> Iterator[Edge]:
         hearsay = asserted.source is not None
         said: dict[str, object] = {"attribute": asserted.attribute, "value": asserted.value, "order": order}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.linking.model import Place
+from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
@@ -19,7 +19,7 @@ _POINTING = frozenset(
 _FEWEST_WORDS = 3
 
 
-def shared_uid(text: str, place: Place) -> str | None:
+def shared_uid(text: str, place: ItemExtraction) -> str | None:
     """Return the uid of an event that other items may tell of in these words; None if they cannot."""
     words = words_of(text)
     if not place.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):

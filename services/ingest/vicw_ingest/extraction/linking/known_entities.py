@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.name_match import GUESSES, besides_users, fits, likeness, natural_name
-from vicw_ingest.extraction.model import Reading, Thing
+from vicw_ingest.extraction.model import ExtractedEntity, TextExtraction
 from vicw_shared.canonical import canonical_nodes
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label, Node
@@ -19,7 +19,7 @@ from vicw_shared.uids import named_uid
 _FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})
 
 
-class Known:
+class KnownEntities:
     """What names mean to one request."""
 
     def __init__(self, transaction: GraphTransaction, now: datetime, root: Node, hub_edges: int) -> None:
@@ -32,7 +32,7 @@ class Known:
         self._known: dict[str, list[Node]] = {}
         self._stands_for: dict[str, str] = {}
 
-    async def look_up(self, names: Iterable[str], readings: Collection[Reading]) -> None:
+    async def look_up(self, names: Iterable[str], readings: Collection[TextExtraction]) -> None:
         """Find out what is known by these names, of who speaks and is spoken to, and by those that these texts name."""
         speaking = {fold(name) for name in names}
         wanted = speaking | {fold(thing.name) for reading in readings for thing in reading.things}
@@ -52,14 +52,14 @@ class Known:
 
     def person(self, name: str, subtype: str) -> Node:
         """Return the node of somebody who speaks: one that is known by the name, else a new one."""
-        thing = Thing("", name, Label.ENTITY, None, subtype, Span(0, 0))
+        thing = ExtractedEntity("", name, Label.ENTITY, None, subtype, Span(0, 0))
         return self.named(thing) or self._new(thing)
 
     def introduce(self, person: Node) -> None:
         """Take a name for this person alone from now on."""
         self._known[fold(person.name)] = [person]
 
-    def named(self, thing: Thing) -> Node | None:
+    def named(self, thing: ExtractedEntity) -> Node | None:
         """Return the node that a name means: one that is known by it, else a new one; nobody of several people."""
         if thing.kind == FILE and (page := self.given.get(fold(thing.name))) is not None:
             return page
@@ -74,7 +74,7 @@ class Known:
             return _better(known, min(fitting, key=likeness), thing)
         return self._new(thing) if not thing.only_known else None
 
-    def _new(self, thing: Thing) -> Node:
+    def _new(self, thing: ExtractedEntity) -> Node:
         tenant, context = self._root.tenant, self._root.context
         uid = named_uid(tenant, context, thing.guess, natural_name(thing))
         known = self._known.setdefault(fold(thing.name), [])
@@ -99,7 +99,7 @@ def _people(nodes: Iterable[Node]) -> list[Node]:
     return [node for node in nodes if node.label is Label.ENTITY and fold(node.subtype) == "person"]
 
 
-def _better(known: list[Node], node: Node, thing: Thing) -> Node:
+def _better(known: list[Node], node: Node, thing: ExtractedEntity) -> Node:
     """Return a node as it is known with what a text says that it is."""
     if node.subtype in GUESSES and thing.guess not in GUESSES:
         node = _instead(known, node, replace(node, subtype=thing.guess, source=thing.scope))

@@ -8,10 +8,10 @@ from itertools import accumulate
 
 from vicw_ingest.extraction.linking.attribute_claims import Asserting
 from vicw_ingest.extraction.linking.events import event_of
-from vicw_ingest.extraction.linking.known_entities import Known
-from vicw_ingest.extraction.linking.model import Place, Placed
-from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, Link, Reading, item_key
-from vicw_shared.edge_factory import Ties, describing
+from vicw_ingest.extraction.linking.known_entities import KnownEntities
+from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
+from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
+from vicw_shared.edge_factory import EdgeFactory, describing
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -32,13 +32,13 @@ class Placing:
         self._transaction = transaction
         self._registry = registry
         self._now = now
-        self._ties = Ties(registry, now)
-        self.known = Known(transaction, now, root, hub_edges)
+        self._ties = EdgeFactory(registry, now)
+        self.known = KnownEntities(transaction, now, root, hub_edges)
         self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
 
-    async def place(self, place: Place) -> Placed:
+    async def place(self, place: ItemExtraction) -> LinkedExtraction:
         """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
-        placed, item = Placed(), place.item
+        placed, item = LinkedExtraction(), place.item
         ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
         ends |= {ADDRESSEE: place.addressee, PREVIOUS: place.previous}
         starts = list(accumulate((len(chunk.text or "") for chunk in place.chunks), initial=0))
@@ -70,14 +70,14 @@ class Placing:
         placed.edges += asserted.edges
         return placed
 
-    async def _items(self, reading: Reading) -> dict[str, Node | None]:
+    async def _items(self, reading: TextExtraction) -> dict[str, Node | None]:
         """Return the live items that links name by their ids, by key."""
         keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
         found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
         found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
         return {item_key(name): node for name, node in found.items() if node.retired_at is None}
 
-    def _edges(self, links: Sequence[Link], ends: Mapping[str, Node | None], item: Node) -> Iterator[Edge]:
+    def _edges(self, links: Sequence[ExtractedRelation], ends: Mapping[str, Node | None], item: Node) -> Iterator[Edge]:
         for link in links:
             source, target = ends.get(link.source), ends.get(link.target)
             if source is None or target is None or source.uid == target.uid:
@@ -91,7 +91,7 @@ class Placing:
             yield self._edge(link.type, source, target, item, link.rule, certainty=link.certainty, desc=link.desc)
 
     def _item_mentions(
-        self, placed: Placed, item: Node, described: Mapping[str, str | None], by: str
+        self, placed: LinkedExtraction, item: Node, described: Mapping[str, str | None], by: str
     ) -> Iterator[Edge]:
         """An item mentions what its sentences do: whoever looks for it need not know how it was cut."""
         by = "rules:name" if by == "rules" else by

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.model import Reading
+from vicw_ingest.extraction.model import TextExtraction
 from vicw_shared.model import Edge, Node, Sensitivity
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ItemExtraction:
     """An item as it is stored, with what was read in it.
 
     ``speaker``, ``addressee`` and ``previous``, the item before: None where nobody, or nothing, is known.
@@ -19,7 +19,7 @@ class Place:
 
     item: Node
     chunks: Sequence[Node]
-    reading: Reading
+    reading: TextExtraction
     speaker: Node | None = None
     addressee: Node | None = None
     previous: Node | None = None
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Placed:
+class LinkedExtraction:
     """What is stored of a reading: named things, slots of attributes, events with the time they are of, and edges."""
 
     named: list[Node] = field(default_factory=list)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from vicw_ingest.extraction.code.model import SymbolKind
-from vicw_ingest.extraction.model import Thing
+from vicw_ingest.extraction.model import ExtractedEntity
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
 from vicw_shared.text import fold
@@ -17,7 +17,7 @@ GUESSES = frozenset({"name", "symbol"})
 """Subtypes that say nothing: what is known better is meant."""
 
 
-def fits(thing: Thing, node: Node) -> bool:
+def fits(thing: ExtractedEntity, node: Node) -> bool:
     """Tell whether a known node may be what a name means: of the same label, and of the kind that its form tells."""
     subtype = fold(node.subtype)
     if node.label is not thing.label:
@@ -44,6 +44,6 @@ def likeness(node: Node) -> tuple[bool, datetime, str]:
     return node.subtype in GUESSES, node.created_at, node.uid
 
 
-def natural_name(thing: Thing) -> str:
+def natural_name(thing: ExtractedEntity) -> str:
     """Return what a new thing's uid is made of: a symbol is one of its file."""
     return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name

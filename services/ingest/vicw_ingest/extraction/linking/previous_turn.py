@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_ingest.extraction.model import ADDRESSEE, PREVIOUS, Reading
+from vicw_ingest.extraction.model import ADDRESSEE, PREVIOUS, TextExtraction
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import GraphTransaction
@@ -18,7 +18,7 @@ class Preceding:
         self._transaction = transaction
         self._nodes = nodes
 
-    async def of(self, readings: Mapping[str, Reading]) -> dict[str, Node]:
+    async def of(self, readings: Mapping[str, TextExtraction]) -> dict[str, Node]:
         """Return what comes right before each item, by uid, where its reading leans on that."""
         found: dict[str, Node] = {}
         for node in self._nodes:
@@ -45,7 +45,7 @@ class Preceding:
                 before.append((at, stored))
         return max(before, key=lambda entry: entry[0])[1] if before else None
 
-    def addressees(self, readings: Mapping[str, Reading], before: Mapping[str, Node]) -> dict[str, str]:
+    def addressees(self, readings: Mapping[str, TextExtraction], before: Mapping[str, Node]) -> dict[str, str]:
         """Return the names of whom items speak to, by uid, of those that say *you*.
 
         It is who spoke before, else who answers in this request.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from vicw_ingest.extraction.llm.grounding import Ground
 from vicw_ingest.extraction.llm.schema import SaidClaim
-from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, Asserted, Happening, Thing
+from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
 from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span
@@ -48,8 +48,13 @@ class Claiming:
         self._sentences = list(sentences(self.text))
 
     def tell(
-        self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, Thing], ground: Ground, start: int
-    ) -> tuple[Happening, Asserted] | None:
+        self,
+        said: SaidClaim,
+        keys: Mapping[str, str],
+        things: Mapping[str, ExtractedEntity],
+        ground: Ground,
+        start: int,
+    ) -> tuple[ExtractedEvent, AttributeClaim] | None:
         """Return a claim with the sentence that makes it; None if it is none, or the text does not say so.
 
         ``keys`` are those of what the answer names, ``ground`` is the text from ``start`` that the model has read.
@@ -72,7 +77,7 @@ class Claiming:
                 self.dropped["not_asserted"] += 1
             elif self._is_new(statement.key, whose_and_of, attribute, value, ended=said.ended):
                 single = attribute in _SINGLE or attribute.startswith(_SINGLE_KINDS)
-                return statement, Asserted(
+                return statement, AttributeClaim(
                     statement.key,
                     *whose_and_of,
                     attribute,
@@ -96,7 +101,7 @@ class Claiming:
         self._told |= tellings
         return new
 
-    def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, Thing]) -> str | None:
+    def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
         """Return whom an answer means; who speaks is the speaker, by name too."""
         key = keys.get(name) or keys.get(fold(name))
         thing = things.get(key or "")
@@ -104,7 +109,7 @@ class Claiming:
         return SPEAKER if self.speaker is not None and called == fold(self.speaker) else key
 
     def _whose(
-        self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, Thing]
+        self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
     ) -> tuple[str | None, str] | None:
         """Return the key of whose attribute it is, and what of theirs; a thing of no name of its own has no key."""
         key = self._key(said.subject, keys, things)
@@ -116,13 +121,13 @@ class Claiming:
             return None
         return None, " ".join(filter(None, (subject_of(f"the {thing.name}"), of)))
 
-    def _source(self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, Thing]) -> str | None:
+    def _source(self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
         """Return the key of whom the speaker has it from, an empty one of somebody unknown; None: nobody."""
         key = self._key(said.heard_from, keys, things) if said.heard_from is not None else SPEAKER
         return None if key == SPEAKER else key or ""
 
-    def _statement(self, place: int) -> Happening:
+    def _statement(self, place: int) -> ExtractedEvent:
         """Return the sentence at a place of the text."""
         number = max((n for n, span in enumerate(self._sentences) if span.start <= place), default=0)
         span = self._sentences[number]
-        return Happening(f"llm sentence {number}", self.text[span.start : span.end], STATEMENT, span)
+        return ExtractedEvent(f"llm sentence {number}", self.text[span.start : span.end], STATEMENT, span)

@@ -9,8 +9,17 @@ from itertools import islice
 
 from vicw_ingest.extraction.llm.claims import Claiming
 from vicw_ingest.extraction.llm.grounding import Ground
-from vicw_ingest.extraction.llm.schema import Answer, SaidClaim, SaidEvent, SaidRelation, SaidThing
-from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, Happening, Link, Reading, Source, Thing
+from vicw_ingest.extraction.llm.schema import ParsedAnswer, SaidClaim, SaidEvent, SaidRelation, SaidThing
+from vicw_ingest.extraction.model import (
+    ITEM,
+    SPEAKER,
+    STATEMENT,
+    ExtractedEntity,
+    ExtractedEvent,
+    ExtractedRelation,
+    SourceText,
+    TextExtraction,
+)
 from vicw_shared.model import Label
 from vicw_shared.text import fold
 
@@ -30,7 +39,7 @@ _OURS = {
 class Teller:
     """Turns answers about one text into readings. ``dropped`` counts what was left out, by reason."""
 
-    def __init__(self, source: Source, types: Sequence[str], by: str, most: int) -> None:
+    def __init__(self, source: SourceText, types: Sequence[str], by: str, most: int) -> None:
         """``types`` may join; ``by`` is who is named as the relations' source; ``most`` is told in all."""
         self._source = source
         self._types = frozenset(types)
@@ -39,10 +48,10 @@ class Teller:
         self.dropped: Counter[str] = Counter()
         self._claiming = Claiming(source.text, source.speaker, self.dropped)
 
-    def tell(self, answer: Answer, *, start: int, end: int, part: int) -> Reading:
+    def tell(self, answer: ParsedAnswer, *, start: int, end: int, part: int) -> TextExtraction:
         """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""
         ground = Ground(self._source.text[start:end], self._source.speaker, self._source.name)
-        reading, keys = Reading(by=self._by), self._keys()
+        reading, keys = TextExtraction(by=self._by), self._keys()
         for kind, label in (("entities", Label.ENTITY), ("concepts", Label.CONCEPT)):
             for said in self._some(getattr(answer, kind)):
                 if thing := self._thing(said, label, ground, start, f"llm {part} {said.id}"):
@@ -57,7 +66,7 @@ class Teller:
         return reading
 
     def _claim(
-        self, claims: Sequence[SaidClaim], keys: Mapping[str, str], reading: Reading, ground: Ground, start: int
+        self, claims: Sequence[SaidClaim], keys: Mapping[str, str], reading: TextExtraction, ground: Ground, start: int
     ) -> None:
         """Add what the text says of attributes, each with the sentence that says it."""
         self.dropped["too_many"] += max(0, len(claims) - MOST)
@@ -95,7 +104,7 @@ class Teller:
         self._room -= 1
         return True
 
-    def _thing(self, said: SaidThing, label: Label, ground: Ground, start: int, key: str) -> Thing | None:
+    def _thing(self, said: SaidThing, label: Label, ground: Ground, start: int, key: str) -> ExtractedEntity | None:
         """Return a thing by the first of its names that the text has."""
         for name in (said.name, *said.aliases[:5]):
             span = ground.find(name) if len(name) <= _NAME_CHARS else None
@@ -105,18 +114,20 @@ class Teller:
             self.dropped["not_in_text"] += 1
             return None
         default = "thing" if label is Label.ENTITY else "idea"
-        return Thing(
+        return ExtractedEntity(
             key, name, label, None, _subtype(said.subtype, default), span.moved(start), description=_short(said)
         )
 
-    def _happening(self, said: SaidEvent, ground: Ground, start: int, key: str) -> Happening | None:
+    def _happening(self, said: SaidEvent, ground: Ground, start: int, key: str) -> ExtractedEvent | None:
         span = ground.quoted((said.quote or said.name)[:_TOLD_CHARS])
         if span is None:
             self.dropped["not_in_text"] += 1
             return None
-        return Happening(key, said.name, _subtype(said.subtype, "event"), span.moved(start), _instant(said.time))
+        return ExtractedEvent(key, said.name, _subtype(said.subtype, "event"), span.moved(start), _instant(said.time))
 
-    def _links(self, relations: Sequence[SaidRelation], keys: Mapping[str, str], reading: Reading) -> Iterator[Link]:
+    def _links(
+        self, relations: Sequence[SaidRelation], keys: Mapping[str, str], reading: TextExtraction
+    ) -> Iterator[ExtractedRelation]:
         self.dropped["too_many"] += max(0, len(relations) - MOST)
         at = {happening.key: happening.at for happening in reading.happenings}
         links = [link for said in relations[:MOST] if (link := self._link(said, keys))]
@@ -135,7 +146,7 @@ class Teller:
             if self._take_room():
                 yield link
 
-    def _link(self, said: SaidRelation, keys: Mapping[str, str]) -> Link | None:
+    def _link(self, said: SaidRelation, keys: Mapping[str, str]) -> ExtractedRelation | None:
         source, target = (keys.get(end) or keys.get(fold(end)) for end in (said.source, said.target))
         if said.type not in self._types:
             self.dropped["unknown_type"] += 1
@@ -147,7 +158,7 @@ class Teller:
             self.dropped["too_long"] += 1
         else:
             certainty = said.certainty if said.type in _RULED else None
-            return Link(source, said.type, target, self._by, certainty, said.desc)
+            return ExtractedRelation(source, said.type, target, self._by, certainty, said.desc)
         return None
 
 

@@ -12,11 +12,11 @@ from prometheus_client import Counter
 
 from vicw_ingest.extraction.llm.mapper import MOST, Teller
 from vicw_ingest.extraction.llm.prompts import prompt
-from vicw_ingest.extraction.llm.schema import Answer, described, offered, parse, schema_of, told_problems
-from vicw_ingest.extraction.model import SPEAKER, Reading, Source
+from vicw_ingest.extraction.llm.schema import ParsedAnswer, described, offered, parse, schema_of, told_problems
+from vicw_ingest.extraction.model import SPEAKER, SourceText, TextExtraction
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
 from vicw_shared.model import EdgeRegistry
-from vicw_shared.ports import Completion, Finish, LanguageModel, Role, Turn
+from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages
 from vicw_shared.untrusted_text import as_material
@@ -42,15 +42,15 @@ class ReadingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ModelExtraction:
     """What a model has told of a text, and how it signs; ``missing`` are the parts that it failed at."""
 
-    reading: Reading
+    reading: TextExtraction
     by: str
     missing: int = 0
 
 
-class Asker:
+class ModelExtractor:
     """Reads texts by a model."""
 
     def __init__(self, model: LanguageModel, registry: EdgeRegistry, settings: LlmSettings, most: int) -> None:
@@ -64,13 +64,13 @@ class Asker:
         self._prompt = prompt("spo")
         self._listed = described(types)
 
-    async def read(self, source: Source, passages: Sequence[str], *, in_part: bool = False) -> Told:
+    async def read(self, source: SourceText, passages: Sequence[str], *, in_part: bool = False) -> ModelExtraction:
         """Return what the model tells of a text; ``passages`` joined are the text.
 
         Raises ReadingError if it fails at a part of it, with ``in_part`` only if it fails at all of them; and what
         the model raises when it cannot be reached.
         """
-        reading, by, failed, read = Reading(), "", None, 0
+        reading, by, failed, read = TextExtraction(), "", None, 0
         teller: Teller | None = None
         parts = list(islice(_joined(passages, self._settings.text_chars), self._settings.parts))
         for number, (start, end) in enumerate(parts):
@@ -94,18 +94,18 @@ class Asker:
             raise failed or ReadingError("empty", "there is nothing to read")
         for reason, count in teller.dropped.items():
             DROPPED.labels(reason).inc(count)
-        return Told(reading, by, len(parts) - read)
+        return ModelExtraction(reading, by, len(parts) - read)
 
-    def _opening(self, source: Source, text: str) -> list[Turn]:
+    def _opening(self, source: SourceText, text: str) -> list[Prompt]:
         speaker = f', "{SPEAKER}" whoever wrote it' if source.speaker is not None else ""
         claimant = f' or "{SPEAKER}"' if source.speaker is not None else ""
         told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
         return [
-            Turn(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
-            Turn(Role.USER, as_material(told)),
+            Prompt(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
+            Prompt(Role.USER, as_material(told)),
         ]
 
-    async def _ask(self, opening: list[Turn]) -> tuple[Answer, Completion]:
+    async def _ask(self, opening: list[Prompt]) -> tuple[ParsedAnswer, Completion]:
         """Return the first answer that is in form, else what is in form of the last one."""
         turns = opening
         for left in range(self._settings.repairs, -1, -1):
@@ -127,7 +127,7 @@ class Asker:
             raise ReadingError("nonsense", answer.problems[0])
         return answer, completion
 
-    async def _call(self, turns: Sequence[Turn]) -> Completion:
+    async def _call(self, turns: Sequence[Prompt]) -> Completion:
         try:
             with asking("call"):
                 completion = await self._model.complete(turns, self._schema, max_tokens=self._settings.max_tokens)
@@ -143,11 +143,11 @@ class Asker:
         return completion
 
 
-def _sent_back(text: str, answer: Answer, cut_off: bool) -> list[Turn]:
+def _sent_back(text: str, answer: ParsedAnswer, cut_off: bool) -> list[Prompt]:
     if cut_off:
-        return [Turn(Role.USER, prompt("shorter").format(most=_FEW))]
+        return [Prompt(Role.USER, prompt("shorter").format(most=_FEW))]
     told = prompt("repair").format(problems=told_problems(answer))
-    return [Turn(Role.ASSISTANT, text[:_ECHOED_CHARS] or "{}"), Turn(Role.USER, told)]
+    return [Prompt(Role.ASSISTANT, text[:_ECHOED_CHARS] or "{}"), Prompt(Role.USER, told)]
 
 
 def _joined(passages: Sequence[str], size: int) -> list[tuple[int, int]]:

@@ -87,7 +87,7 @@ class _Form(_Part):
 
 
 @dataclass(slots=True)
-class Answer:
+class ParsedAnswer:
     """What of an answer is in the right form, and what is wrong with the rest."""
 
     entities: list[SaidThing] = field(default_factory=list)
@@ -162,17 +162,17 @@ def _plain(part: Any) -> Any:
 _KEYWORDS = frozenset({"type", "items", "anyOf", "$ref", "enum"})
 
 
-def parse(text: str) -> Answer:
+def parse(text: str) -> ParsedAnswer:
     """Return what is in an answer. Around the JSON object may stand other words; what is not in form is a problem."""
     start = text.find("{")
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, start) if start >= 0 else (None, 0)
     except (ValueError, RecursionError) as error:
         told = error.args[0] if isinstance(error, ValueError) else "nested too deep"
-        return Answer(problems=[f"it is not JSON: {told}"])
+        return ParsedAnswer(problems=[f"it is not JSON: {told}"])
     if not isinstance(value, Mapping):
-        return Answer(problems=["it is no JSON object"])
-    answer = Answer()
+        return ParsedAnswer(problems=["it is no JSON object"])
+    answer = ParsedAnswer()
     if not any(kind in value for kind in _KINDS):
         answer.problems.append(f"it has none of {', '.join(_KINDS)}")
     for kind, adapter in _KINDS.items():
@@ -191,7 +191,7 @@ def parse(text: str) -> Answer:
     return answer
 
 
-def told_problems(answer: Answer) -> str:
+def told_problems(answer: ParsedAnswer) -> str:
     """Return what is wrong with an answer, as the model is told it."""
     return "\n".join(f"- {problem}" for problem in answer.problems[:_MOST_PROBLEMS])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.extraction.rules.cues import Cue, Side, certainty_of, cue_in, fails
+from vicw_ingest.extraction.rules.cues import CauseSide, Cue, certainty_of, cue_in, fails
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
@@ -50,7 +50,7 @@ def _told(sentences: Sequence[Sentence], number: int) -> Cause | None:
     if cue is None:
         return None
     behind = _trimmed(words, cue.last + 1, _end(words, cue))
-    if cue.fronted and cue.side is Side.BEHIND:
+    if cue.fronted and cue.side is CauseSide.BEHIND:
         cut = _fronted(words, cue.last + 1)
         one, two = (_trimmed(words, cue.last + 1, cut), _trimmed(words, cut, len(words))) if cut else (behind, None)
     else:
@@ -61,7 +61,7 @@ def _told(sentences: Sequence[Sentence], number: int) -> Cause | None:
     other = _span(words, two) if two is not None else _before(sentences, number, cue)
     if other is None:
         return None
-    cause, effect = (here, other) if cue.side is Side.BEHIND else (other, here)
+    cause, effect = (here, other) if cue.side is CauseSide.BEHIND else (other, here)
     return Cause(cause, effect, certainty_of(words, cue.certainty), cue.rule)
 
 
@@ -70,7 +70,7 @@ def _before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Span | None
     if number > 0:
         return sentences[number - 1].span
     word = sentences[number].words[cue.first]
-    return Span(word.start, word.end) if cue.side is Side.BEFORE and word.lower in {"that", "this"} else None
+    return Span(word.start, word.end) if cue.side is CauseSide.BEFORE and word.lower in {"that", "this"} else None
 
 
 def _start(words: Sequence[Word], cue: Cue) -> int:

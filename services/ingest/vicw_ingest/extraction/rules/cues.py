@@ -10,7 +10,7 @@ from vicw_shared.language.analysis import Word
 from vicw_shared.language.times import MONTHS, WEEKDAYS
 
 
-class Side(Enum):
+class CauseSide(Enum):
     """Where the cause stands."""
 
     BEHIND = auto()
@@ -26,7 +26,7 @@ class Cue:
 
     first: int
     last: int
-    side: Side
+    side: CauseSide
     certainty: float
     fronted: bool
     rule: str
@@ -89,9 +89,9 @@ _DOUBTED = 0.5
 """The most certain that a cause can be of which a sentence says that it may be one."""
 
 
-def _table() -> dict[str, list[tuple[tuple[str, ...], Side, float]]]:
-    table: dict[str, list[tuple[tuple[str, ...], Side, float]]] = {}
-    for side, cues in ((Side.BEHIND, _BEHIND), (Side.BEFORE, _BEFORE)):
+def _table() -> dict[str, list[tuple[tuple[str, ...], CauseSide, float]]]:
+    table: dict[str, list[tuple[tuple[str, ...], CauseSide, float]]] = {}
+    for side, cues in ((CauseSide.BEHIND, _BEHIND), (CauseSide.BEFORE, _BEFORE)):
         for certainty, phrases in cues.items():
             for phrase in phrases.split("; "):
                 words = tuple(phrase.split())
@@ -142,9 +142,9 @@ def _cues(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
                     yield Cue(first, end - 1, side, certainty, fronted, name)
                 break
         if word in _AFTER and words[place].tag in {"SCONJ", "ADP", "ADV"} and _fails_behind(words, lower, place):
-            yield Cue(place, place, Side.BEHIND, _AFTER_CERTAINTY, fronted, word)
+            yield Cue(place, place, CauseSide.BEHIND, _AFTER_CERTAINTY, fronted, word)
     if lower[:1] == ["so"] and len(lower) > 3 and lower[1] not in _NOT_AFTER[", so"]:
-        yield Cue(0, 0, Side.BEFORE, 0.7, fronted=True, rule="so")
+        yield Cue(0, 0, CauseSide.BEFORE, 0.7, fronted=True, rule="so")
 
 
 def _fails_behind(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:

@@ -14,17 +14,17 @@ from vicw_ingest.extraction.model import (
     PREVIOUS,
     SPEAKER,
     STATEMENT,
-    Asserted,
-    Happening,
-    Link,
-    Reading,
-    Source,
-    Thing,
+    AttributeClaim,
+    ExtractedEntity,
+    ExtractedEvent,
+    ExtractedRelation,
+    SourceText,
+    TextExtraction,
 )
 from vicw_ingest.extraction.rules.agents import agents_of, is_person
-from vicw_ingest.extraction.rules.attribute_claims import Claim, claims, whose_and_of
+from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, claims, whose_and_of
 from vicw_ingest.extraction.rules.causes import Cause, causes_in
-from vicw_ingest.extraction.rules.names import Kind, Name, names_in
+from vicw_ingest.extraction.rules.names import Name, NameKind, names_in
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.times import times_in
 from vicw_shared.language.tokens import Span
@@ -38,14 +38,14 @@ _DATE_WIDTH = 10
 
 
 _SUBTYPES = {
-    Kind.SYMBOL: "symbol",
-    Kind.PATH: "file",
-    Kind.URL: "url",
-    Kind.MAIL: "mail",
-    Kind.HANDLE: "handle",
-    Kind.AMOUNT: "amount",
+    NameKind.SYMBOL: "symbol",
+    NameKind.PATH: "file",
+    NameKind.URL: "url",
+    NameKind.MAIL: "mail",
+    NameKind.HANDLE: "handle",
+    NameKind.AMOUNT: "amount",
 }
-_PEOPLE = frozenset({Kind.NAME, Kind.HANDLE})
+_PEOPLE = frozenset({NameKind.NAME, NameKind.HANDLE})
 _PRONOUNS = {"i": SPEAKER, "me": SPEAKER, "you": ADDRESSEE}
 
 
@@ -55,7 +55,7 @@ class RulesReader:
     def __init__(self) -> None:
         self._analyst = Analyst()
 
-    def read(self, sources: Sequence[Source]) -> list[Reading]:
+    def read(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
         """Return what each text tells of, in order."""
         analysed = self._analyst.analyse([source.text for source in sources])
         return [_Text(source, sentences).read() for source, sentences in zip(sources, analysed, strict=True)]
@@ -64,54 +64,54 @@ class RulesReader:
 class _Text:
     """The reading of one text, sentence by sentence."""
 
-    def __init__(self, source: Source, sentences: Sequence[Sentence]) -> None:
+    def __init__(self, source: SourceText, sentences: Sequence[Sentence]) -> None:
         self._source = source
         self._sentences = sentences
         self._common = {word.text for sentence in sentences for word in sentence.words}
-        self._things: dict[tuple[str | None, str], Thing] = {}
+        self._things: dict[tuple[str | None, str], ExtractedEntity] = {}
         self._statements: dict[int, str] = {}
-        self._reading = Reading()
+        self._reading = TextExtraction()
 
-    def read(self) -> Reading:
+    def read(self) -> TextExtraction:
         """Return what the text tells of."""
         causes = causes_in(self._sentences)
-        links: dict[Link, None] = {}
+        links: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
             links.update(dict.fromkeys(self._read(number, cause)))
         self._reading.things = list(self._things.values())
         self._reading.links = list(links)
         return self._reading
 
-    def _read(self, number: int, cause: Cause | None) -> Iterator[Link]:
+    def _read(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
         sentence = self._sentences[number]
         names = {name: self._name(name, sentence.words) for name in names_in(sentence, self._common)}
         mentioned = list(dict.fromkeys(names.values()))
         said = claims(sentence)
         if not said and not _says_something(sentence, names):
-            yield from (Link(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
+            yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
         self._reading.asserted += self._asserted(said, statement, names)
-        yield from (Link(statement, "MENTIONS", key, "rules:name") for key in mentioned)
-        events: list[Happening] = []
+        yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
+        events: list[ExtractedEvent] = []
         if cause is not None:
             caused, events = self._caused(number, cause)
             if caused is not None:
                 yield caused
         for event in events:
             inside = [key for name, key in names.items() if _within(name.span, event.span)]
-            yield from (Link(event.key, "MENTIONS", key, "rules:name") for key in inside)
+            yield from (ExtractedRelation(event.key, "MENTIONS", key, "rules:name") for key in inside)
         yield from self._initiated(sentence, names, events, statement)
 
     def _name(self, name: Name, words: Sequence[Word]) -> str:
         """Return the key of what is called so: one name is one thing in a text."""
         kind, called = _SUBTYPES.get(name.kind), _written(name)
         guess = kind or ("person" if is_person(words, name.places) else "name")
-        label = Label.CONCEPT if name.kind is Kind.AMOUNT else Label.ENTITY
+        label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
         return self._thing(called, label, kind, guess, name.span)
 
     def _thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
-        new = Thing(f"thing {len(self._things)}", name, label, kind, guess, span)
+        new = ExtractedEntity(f"thing {len(self._things)}", name, label, kind, guess, span)
         known = self._things.setdefault((kind, fold(name)), new)
         if guess == "person":
             self._things[kind, fold(name)] = replace(known, guess=guess)
@@ -127,10 +127,14 @@ class _Text:
             where = Span(span.start + time.span.start, span.start + time.span.end)
             mentioned.append(self._thing(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
-        self._reading.happenings.append(Happening(key, text, STATEMENT, span, time.at if time is not None else None))
+        self._reading.happenings.append(
+            ExtractedEvent(key, text, STATEMENT, span, time.at if time is not None else None)
+        )
         return key
 
-    def _asserted(self, said: Sequence[Claim], statement: str, names: Mapping[Name, str]) -> Iterator[Asserted]:
+    def _asserted(
+        self, said: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
+    ) -> Iterator[AttributeClaim]:
         """Yield what the sentence says of attributes of things that are known."""
         named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
         named |= {fold(_written(name)): key for name, key in names.items()}
@@ -139,7 +143,7 @@ class _Text:
             if found is None:
                 continue
             source = named.get(claim.source, "") if claim.source is not None else None
-            yield Asserted(
+            yield AttributeClaim(
                 statement,
                 *found,
                 claim.attribute,
@@ -151,19 +155,21 @@ class _Text:
                 also=claim.also,
             )
 
-    def _caused(self, number: int, cause: Cause) -> tuple[Link | None, list[Happening]]:
+    def _caused(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
         """Return the relation, and the events that were added for its ends: others are sentences before."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
             key = self._told_before(number, span)
             if key is None:
-                added.append(Happening(f"{role} {number}", self._source.text[span.start : span.end], "event", span))
+                added.append(
+                    ExtractedEvent(f"{role} {number}", self._source.text[span.start : span.end], "event", span)
+                )
                 key = added[-1].key
             keys.append(key)
         self._reading.happenings += added
         if keys[0] == keys[1]:
             return None, []
-        return Link(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
+        return ExtractedRelation(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
     def _told_before(self, number: int, span: Span) -> str | None:
         """Return the sentence that a cause or an effect is, or points back to: one before, or the item before."""
@@ -175,8 +181,8 @@ class _Text:
         return None
 
     def _initiated(
-        self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[Happening], statement: str
-    ) -> Iterator[Link]:
+        self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
+    ) -> Iterator[ExtractedRelation]:
         """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
         keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.places}
         named = {at: name.places for name in names if name.kind in _PEOPLE for at in name.places}
@@ -187,7 +193,7 @@ class _Text:
             if who is not None:
                 at = Span(sentence.words[verb].start, sentence.words[verb].end)
                 event = next((event.key for event in events if _within(at, event.span)), None)
-                yield Link(who, "INITIATED", event or statement, "rules:subject")
+                yield ExtractedRelation(who, "INITIATED", event or statement, "rules:subject")
 
 
 def _says_something(sentence: Sentence, names: Mapping[Name, str]) -> bool:
@@ -199,7 +205,7 @@ def _says_something(sentence: Sentence, names: Mapping[Name, str]) -> bool:
 
 def _written(name: Name) -> str:
     """Return what is meant by a name: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
-    if name.kind is Kind.PATH:
+    if name.kind is NameKind.PATH:
         return name.text.replace("\\", "/").removeprefix("./")
     return name.text.removesuffix("()")
 

@@ -15,7 +15,7 @@ from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
 
-class Kind(StrEnum):
+class NameKind(StrEnum):
     """What a name is; the subtype of its node."""
 
     NAME = "name"
@@ -32,7 +32,7 @@ class Name:
     """A name, where it stands, and the places of its words in the sentence."""
 
     text: str
-    kind: Kind
+    kind: NameKind
     span: Span
     places: range
 
@@ -42,17 +42,17 @@ _SUFFIXES = (
     "py pyi rb rs rst scala sh sql swift toml ts tsv tsx txt vue xml yaml yml zip"
 ).split()
 _FORMS = (
-    (Kind.URL, re.compile(r"https?://\S+")),
-    (Kind.MAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
-    (Kind.HANDLE, re.compile(r"[@#]\w*[A-Za-z]\w*")),
+    (NameKind.URL, re.compile(r"https?://\S+")),
+    (NameKind.MAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    (NameKind.HANDLE, re.compile(r"[@#]\w*[A-Za-z]\w*")),
     (
-        Kind.PATH,
+        NameKind.PATH,
         re.compile(
             r"(?:~|\.{1,2})?/[\w.@+/-]*[A-Za-z][\w.@+/-]*|\w+(?:/[\w.@+-]+)+|[\w-]+\.(?:" + "|".join(_SUFFIXES) + ")"
         ),
     ),
     (
-        Kind.SYMBOL,
+        NameKind.SYMBOL,
         re.compile(
             r"[A-Za-z_][\w.:]*\(\)|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|_*[A-Za-z]\w*_\w+"
             r"|[a-z]+[a-z0-9]*[A-Z]\w*|[A-Z][a-z0-9]+[A-Z][a-z]\w*"
@@ -100,10 +100,10 @@ def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Itera
     ``common`` are words that the text has in small letters, and which so begin no name at a sentence's start.
     """
     words = sentence.words
-    found = list(_spread(words, _WINDOWS, Kind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
+    found = list(_spread(words, _WINDOWS, NameKind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
     found += _formed(words, _taken(found))
     if any(ch.isdigit() for word in words for ch in word.text):
-        found += _spread(words, _AMOUNT, Kind.AMOUNT)
+        found += _spread(words, _AMOUNT, NameKind.AMOUNT)
     found += _proper(words, _taken(found), common)
     yield from sorted(found, key=lambda name: name.span.start)
 
@@ -124,7 +124,7 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
                 break
         else:
             if _in_backticks(words, place):
-                yield _name(words, range(place, place + 1), Kind.SYMBOL)
+                yield _name(words, range(place, place + 1), NameKind.SYMBOL)
 
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
@@ -137,7 +137,7 @@ def _in_backticks(words: Sequence[Word], place: int) -> bool:
     return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
 
 
-def _spread(words: Sequence[Word], form: re.Pattern[str], kind: Kind) -> Iterator[Name]:
+def _spread(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Iterator[Name]:
     """Yield what is found in the sentence as it is written, since words cut it up."""
     if not words:
         return
@@ -167,7 +167,7 @@ def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> 
             place = end
             continue
         if not all(words[at].lower in _NEVER or words[at].text.isdigit() or len(words[at].text) < 2 for at in places):
-            yield _name(words, places, Kind.NAME)
+            yield _name(words, places, NameKind.NAME)
         place = end
 
 
@@ -257,7 +257,7 @@ def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
     return words[place].end == words[place + 1].start and words[place + 1].end == words[place + 2].start
 
 
-def _name(words: Sequence[Word], places: range, kind: Kind) -> Name:
+def _name(words: Sequence[Word], places: range, kind: NameKind) -> Name:
     text, end = "", words[places[0]].start
     for place in places:
         text += " " * (words[place].start > end) + words[place].text

@@ -15,7 +15,7 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.knowledge.bridges.candidates import Found, Fresh, Look
-from vicw_ingest.knowledge.bridges.evidence import Verdict
+from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError, VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -31,7 +31,7 @@ FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no
 
 
 @dataclass(frozen=True, slots=True)
-class Bridges:
+class BridgeBuilder:
     """Draws bridges of at least ``confidence``, at most ``most`` of a type for each page; 0 draws none."""
 
     graph: GraphStore
@@ -74,7 +74,7 @@ class Bridges:
             mine = {ends: v for ends, v in pairs.items() if found.nodes[ends[0]].context == context}
             await self.graph.write(tenant, context, partial(self._store, verdicts=mine))
 
-    async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], Verdict]) -> None:
+    async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], BridgeVerdict]) -> None:
         """Store bridges, and keep of each page's only the surest of a type."""
         uids = {uid for ends in verdicts for uid in ends}
         live = {uid: node for uid, node in (await transaction.nodes(sorted(uids))).items() if node.retired_at is None}
@@ -97,7 +97,7 @@ class Bridges:
         for edge in put:
             DRAWN.labels(edge.type).inc()
 
-    def _edge(self, page: Node, other: Node, verdict: Verdict, instant: datetime) -> Edge | None:
+    def _edge(self, page: Node, other: Node, verdict: BridgeVerdict, instant: datetime) -> Edge | None:
         source, target = (other, page) if verdict.type == "IMPLEMENTS" else (page, other)
         edge_type = self.registry.get(verdict.type)
         if (source.label, target.label) not in edge_type.pairs:
@@ -115,9 +115,9 @@ class Bridges:
         )
 
 
-def bridges_of(graph: GraphStore, registry: EdgeRegistry, settings: IngestSettings) -> Bridges:
+def bridges_of(graph: GraphStore, registry: EdgeRegistry, settings: IngestSettings) -> BridgeBuilder:
     """Return what draws bridges as the settings say."""
-    return Bridges(graph, registry, settings.bridge_confidence, settings.bridges)
+    return BridgeBuilder(graph, registry, settings.bridge_confidence, settings.bridges)
 
 
 def _surest(edges: Iterable[Edge], pages: set[str], most: int) -> set[str]:

@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_ingest.knowledge.bridges.evidence import Verdict, judge, names_of, subjects_in
+from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict, judge, names_of, subjects_in
 from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE, PAGE, is_knowledge, page_uid
@@ -66,9 +66,9 @@ class Found:
     """What speaks for bridges of one tenant: the best verdict for each pair of ends, and the nodes of these."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
-    verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str], BridgeVerdict] = field(default_factory=dict)
 
-    def add(self, page: Node, other: Node, verdict: Verdict | None) -> None:
+    def add(self, page: Node, other: Node, verdict: BridgeVerdict | None) -> None:
         """Take a verdict down if it is the surest of these two, and both are live."""
         if verdict is None or other.retired_at is not None or page.retired_at is not None:
             return
@@ -192,7 +192,7 @@ class Look:
             sure = names_of(one)
             for thing in things:
                 best = max((sure.get(fold(name), 0.0) for name in (thing.name, *thing.aliases)), default=0.0)
-                found.add(one, thing, Verdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None)
+                found.add(one, thing, BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None)
 
 
 def _is_thing(node: Node) -> bool:

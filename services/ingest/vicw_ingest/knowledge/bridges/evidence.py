@@ -21,7 +21,7 @@ _CODE = frozenset({"commit", "function", "method", "class", "module", "file", "t
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BridgeVerdict:
     """A bridge that evidence speaks for: ``confidence`` in (0, 1], and the rule that found it."""
 
     type: str
@@ -35,7 +35,7 @@ def subjects_in(page: Node) -> Subjects:
     return Subjects(record.words, record.keys, record.rules)
 
 
-def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> Verdict | None:
+def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> BridgeVerdict | None:
     """Return the bridge between a page and a memory by what its text says; None where nothing speaks for one.
 
     Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 ``by_key``, if the text has an id of the page; .7 if it has all
@@ -44,7 +44,7 @@ def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = 
     """
     subjects = subjects_in(page)
     if by_key and fold(memory.subtype) in _CODE:
-        return Verdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
+        return BridgeVerdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
     if page.subtype == FILE:
         return None
     said, rule = (_BY_KEY, "id") if by_key else (_words(subjects, stems(text)), "title")
@@ -53,7 +53,7 @@ def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = 
     if confidence <= 0.0:
         return None
     edge_type = "GOVERNS" if subjects.rules else "DESCRIBES"
-    return Verdict(edge_type, round(confidence, 3), f"{BRIDGE_RULES}{rule if said else 'statement'}")
+    return BridgeVerdict(edge_type, round(confidence, 3), f"{BRIDGE_RULES}{rule if said else 'statement'}")
 
 
 def _words(subjects: Subjects, said: Collection[str]) -> float:

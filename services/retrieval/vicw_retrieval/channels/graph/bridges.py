@@ -19,7 +19,7 @@ from vicw_retrieval.channels.graph.uncovered_terms import Leftover
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
-from vicw_shared.ports import Direction, Lead
+from vicw_shared.ports import Direction, WeightedNeighbour
 
 HANDING = 15
 """Items that hand over, at each step the best."""
@@ -49,7 +49,7 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _BridgePath:
     """From a sentence over a name to an item, which gets ``share`` of what is handed on."""
 
     sentence: str
@@ -123,7 +123,7 @@ class BridgeSpread:
                 gains[way.target] = max(gains.get(way.target, 0.0), gain)
         return gains
 
-    async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_Way]:
+    async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
         """Return where the names lead that the sentences have and the question does not."""
         found = await self._question.graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
         named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
@@ -134,12 +134,12 @@ class BridgeSpread:
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
         for uid, name in names.items():
             shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in called.get(one, ())}
-        return [_Way(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
+        return [_BridgePath(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
 
-    async def _mentions(self, things: Sequence[str]) -> dict[str, list[Lead]]:
+    async def _mentions(self, things: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
         """Return the Entity items that mention each thing; of one that all speak of, none."""
         leads = await self._question.graph.leads(self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS)
-        found: dict[str, dict[str, Lead]] = {}
+        found: dict[str, dict[str, WeightedNeighbour]] = {}
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY:
                 found.setdefault(lead.origin, {})[lead.uid] = lead
@@ -154,7 +154,7 @@ class BridgeSpread:
         nodes = await question.graph.nodes(self._tenant, sorted(items))
         return {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
 
-    def _shares(self, name: str, items: Sequence[Lead]) -> dict[str, float]:
+    def _shares(self, name: str, items: Sequence[WeightedNeighbour]) -> dict[str, float]:
         """Return what each item gets that mentions a thing."""
         phrase, question = f" {phrase_of(name)} ", self._question
         spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0

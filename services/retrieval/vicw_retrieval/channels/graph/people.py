@@ -47,7 +47,7 @@ type Sources = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _PersonPath:
     """How a memory was come to from a person: what it is worth, in (0, HOPS[0]], how far, by which edge."""
 
     worth: float
@@ -92,9 +92,9 @@ async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anch
     return seeds
 
 
-async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _Way]:
+async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
     """Return the best way to each memory of these people, and of those whom they are related to."""
-    ways: dict[str, _Way] = {}
+    ways: dict[str, _PersonPath] = {}
     for depth, worth in enumerate(HOPS, start=1):
         people = seeds if depth == 1 else await _related(question, seeds)
         for uid, way in (await _memories(question, people, depth, worth)).items():
@@ -113,10 +113,12 @@ async def _related(question: Question, people: Mapping[str, Sources]) -> dict[st
     return related
 
 
-async def _memories(question: Question, people: Mapping[str, Sources], depth: int, worth: float) -> dict[str, _Way]:
+async def _memories(
+    question: Question, people: Mapping[str, Sources], depth: int, worth: float
+) -> dict[str, _PersonPath]:
     """Return the items that tell of these people. Nothing of them is shown before it was judged."""
     start = sorted(people)[:_MOST_PEOPLE]
-    items: dict[str, _Way] = {}
+    items: dict[str, _PersonPath] = {}
     for spread in _MEMORIES if start else ():
         for lead in await question.graph.leads(
             question.scope.tenant, start, spread, question.visibility.room_for(_FANOUT)
@@ -124,5 +126,5 @@ async def _memories(question: Question, people: Mapping[str, Sources], depth: in
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
             # By the first of the types, of equals: what is about them.
             if lead.is_item and share * worth > (items[lead.uid].worth if lead.uid in items else 0.0):
-                items[lead.uid] = _Way(share * worth, depth, spread[0])
+                items[lead.uid] = _PersonPath(share * worth, depth, spread[0])
     return items

@@ -1,6 +1,6 @@
 """Order of the items of a thread, several of which may be consolidated into one Macro-Event.
 
-A consolidated item has no node and keeps its place: between the other sources of its Macro-Event. The first and the last
+A consolidated item has no node and keeps its place: between the other sources of its Macro-Event. The first and last
 source are next to the neighbours of the Macro-Event (decision 0025).
 """
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.commits import Author, Commit, read_commit, read_commits
+from vicw_ingest.extraction.code.commits import Commit, CommitAuthor, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import without
 
 LOG = """Here is the log:
@@ -54,14 +54,17 @@ def message(text: str) -> Commit:
 
 def test_a_log_gives_each_of_its_commits() -> None:
     fix, revert = read_commits(LOG)
-    assert (fix.sha, fix.author) == ("4da1123e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c", Author("Ana María", "ana@example.org"))
+    assert (fix.sha, fix.author) == (
+        "4da1123e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c",
+        CommitAuthor("Ana María", "ana@example.org"),
+    )
     assert fix.date == datetime(2024, 11, 22, 10, 1, 2, tzinfo=timezone(timedelta(hours=1)))
     assert (fix.type, fix.scope, fix.breaking) == ("fix", "db", True)
     assert fix.subject == "fix(db)!: pool is closed once, fixes #12 and #13"
     assert fix.body.startswith("UTF-8 was not it.")
     assert fix.references == ("#12", "#13", "GH-7", "acme/app#3", "DB-44", "1a2b3c4d")
     assert fix.closes == ("#12", "#13")
-    assert fix.co_authors == (Author("Ben Q", "ben@example.org"),)
+    assert fix.co_authors == (CommitAuthor("Ben Q", "ben@example.org"),)
     assert fix.files == ("src/db.py", "src/new/a.py", "img.png")
     assert (revert.sha, revert.type) == ("b77c3c6", "revert")
     assert revert.date == datetime(2024, 11, 21, 9, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.traces import Link, StackTrace, read_trace
+from vicw_ingest.extraction.code.traces import FailureLink, StackTrace, read_trace
 
 PYTHON = """It died again:
 2024-05-01 ERROR app: Traceback (most recent call last):
@@ -100,7 +100,7 @@ def the(text: str) -> StackTrace:
     return trace
 
 
-def errors(trace: StackTrace) -> list[tuple[str, str, Link | None]]:
+def errors(trace: StackTrace) -> list[tuple[str, str, FailureLink | None]]:
     return [(failure.error, failure.message, failure.link) for failure in trace.failures]
 
 
@@ -112,8 +112,8 @@ def own(trace: StackTrace) -> list[tuple[str | None, str | None, int | None] | N
 def test_a_traceback_goes_back_over_what_it_is_chained_to() -> None:
     trace = the(PYTHON)
     assert errors(trace) == [
-        ("KeyError", "", Link.DURING),
-        ("app.errors.StartError", "no database", Link.CAUSED),
+        ("KeyError", "", FailureLink.DURING),
+        ("app.errors.StartError", "no database", FailureLink.CAUSED),
         ("ConnectionRefusedError", "[Errno 111] Connection refused", None),
     ]
     assert own(trace) == [
@@ -150,8 +150,8 @@ def test_java_tells_its_causes_and_what_was_suppressed_is_none() -> None:
     trace = the(JAVA)
     assert trace.language == "java"
     assert errors(trace) == [
-        ("java.lang.IllegalStateException", "could not start\nfor good", Link.CAUSED),
-        ("com.acme.DbException", "no db", Link.CAUSED),
+        ("java.lang.IllegalStateException", "could not start\nfor good", FailureLink.CAUSED),
+        ("com.acme.DbException", "no db", FailureLink.CAUSED),
         ("java.net.ConnectException", "refused", None),
     ]
     assert own(trace) == [("com.acme.App.start", "App.java", 42), ("com.acme.Db.<init>", "Db.java", 7), None]
@@ -162,7 +162,7 @@ def test_node_tells_its_cause_behind_an_errors_properties() -> None:
     trace = the(NODE)
     assert trace.language == "javascript"
     assert errors(trace) == [
-        ("TypeError", "Cannot read properties of undefined (reading 'id')", Link.CAUSED),
+        ("TypeError", "Cannot read properties of undefined (reading 'id')", FailureLink.CAUSED),
         ("Error", "no row", None),
     ]
     assert own(trace) == [("User", "/srv/app/src/user.js", 10), ("query", "/srv/app/src/db.js", 4)]
@@ -184,7 +184,7 @@ def test_dotnet_tells_the_inner_error_above_its_frames(head: str) -> None:
     trace = the(head + DOTNET[DOTNET.index(" reference") :])
     assert trace.language == "csharp"
     assert errors(trace) == [
-        ("System.InvalidOperationException", "outer", Link.CAUSED),
+        ("System.InvalidOperationException", "outer", FailureLink.CAUSED),
         ("System.NullReferenceException", "Object reference not set", None),
     ]
     assert own(trace) == [("Acme.Service.Run", "C:\\src\\S.cs", 40), ("Acme.Db.Get", "C:\\src\\Db.cs", 12)]
@@ -208,7 +208,7 @@ def test_a_rust_panic_is_read_with_and_without_a_backtrace() -> None:
 def test_ruby_tells_its_cause_behind_its_frames() -> None:
     trace = the(RUBY)
     assert errors(trace) == [
-        ("NoMethodError", "undefined method `x' for nil", Link.CAUSED),
+        ("NoMethodError", "undefined method `x' for nil", FailureLink.CAUSED),
         ("Errno::ECONNREFUSED", "refused", None),
     ]
     assert own(trace) == [("get", "app/store.rb", 12), ("Db#open", "app/db.rb", 3)]

@@ -1,6 +1,6 @@
 """Stack traces as programs print them: what failed, where, and what brought it about."""
 
 from vicw_ingest.extraction.code.traces.detector import read_trace
-from vicw_ingest.extraction.code.traces.model import Failure, Link, StackTrace, TraceFrame
+from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
 
-__all__ = ["Failure", "Link", "StackTrace", "TraceFrame", "read_trace"]
+__all__ = ["FailureLink", "StackTrace", "TraceFrame", "TracedFailure", "read_trace"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.extraction.code.traces.lines import Draft, Line, frame_of, trace_of
+from vicw_ingest.extraction.code.traces.lines import FailureDraft, TraceLine, frame_of, trace_of
 from vicw_ingest.extraction.code.traces.model import StackTrace
 
 _AT = r"(?:at|bei|à|в|en|in|em|w|場所|在|위치:)"
@@ -14,14 +14,14 @@ _AT = r"(?:at|bei|à|в|en|in|em|w|場所|在|위치:)"
 
 
 @dataclass(frozen=True, slots=True)
-class _Format:
+class _TraceFormat:
     language: str
     frames: tuple[re.Pattern[str], ...]
     cause: re.Pattern[str]
     """Begins, below frames, the error that brought the one above about."""
 
 
-_JVM = _Format(
+_JVM = _TraceFormat(
     "java",
     (
         re.compile(
@@ -31,7 +31,7 @@ _JVM = _Format(
     ),
     re.compile(r"Caused by: (?P<head>.*)$"),
 )
-_JAVASCRIPT = _Format(
+_JAVASCRIPT = _TraceFormat(
     "javascript",
     (
         re.compile(
@@ -43,7 +43,7 @@ _JAVASCRIPT = _Format(
     ),
     re.compile(r"\[cause\]: (?P<head>.*)$"),
 )
-_DOTNET = _Format(
+_DOTNET = _TraceFormat(
     "csharp",
     (
         re.compile(
@@ -75,7 +75,7 @@ _SKIPPED_LINES = 12
 """Lines of an error's properties that Node prints between its frames and its cause."""
 
 
-def read_frames_below(lines: Sequence[Line], at: int, floor: int) -> tuple[StackTrace, int] | None:
+def read_frames_below(lines: Sequence[TraceLine], at: int, floor: int) -> tuple[StackTrace, int] | None:
     """Return the trace whose first frame this line is and the line behind it, or None.
 
     Its head is looked for above, but not above the line ``floor``.
@@ -100,7 +100,7 @@ def read_frames_below(lines: Sequence[Line], at: int, floor: int) -> tuple[Stack
             current.elided += 0 if suppressed else int(more["count"])
         elif caused := known.cause.match(line.text):
             suppressed = False
-            drafts.append(_draft(caused["head"], line) or Draft(caused["head"], "", line.start, line.end))
+            drafts.append(_draft(caused["head"], line) or FailureDraft(caused["head"], "", line.start, line.end))
             open_ones.append(len(drafts) - 1)
             n = _message_below(lines, n, known, drafts[-1])
         elif _SUPPRESSED.match(line.text):
@@ -119,11 +119,11 @@ def read_frames_below(lines: Sequence[Line], at: int, floor: int) -> tuple[Stack
     return (trace, n) if trace else None
 
 
-def _frame(known: _Format, line: Line) -> re.Match[str] | None:
+def _frame(known: _TraceFormat, line: TraceLine) -> re.Match[str] | None:
     return next((found for pattern in known.frames if (found := pattern.match(line.text))), None)
 
 
-def _further(lines: Sequence[Line], n: int, known: _Format) -> int | None:
+def _further(lines: Sequence[TraceLine], n: int, known: _TraceFormat) -> int | None:
     """Return the line of the cause that follows after what Node prints of an error's properties, or None."""
     if known is not _JAVASCRIPT or not lines[n - 1].text.endswith("{"):
         return None
@@ -133,7 +133,7 @@ def _further(lines: Sequence[Line], n: int, known: _Format) -> int | None:
     )
 
 
-def _message_below(lines: Sequence[Line], n: int, known: _Format, draft: Draft) -> int:
+def _message_below(lines: Sequence[TraceLine], n: int, known: _TraceFormat, draft: FailureDraft) -> int:
     """Add the lines between a cause and its first frame to its message; return the last of them."""
     for m in range(n + 1, min(n + _MESSAGE_LINES, len(lines))):
         if _frame(known, lines[m]):
@@ -142,9 +142,9 @@ def _message_below(lines: Sequence[Line], n: int, known: _Format, draft: Draft) 
     return n
 
 
-def _heads_above(lines: Sequence[Line], at: int, floor: int, known: _Format) -> list[Draft]:
+def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, known: _TraceFormat) -> list[FailureDraft]:
     """Return the errors told above the first frame, the outermost first: .NET tells them all there."""
-    inner: list[Draft] = []
+    inner: list[FailureDraft] = []
     for n in range(at - 1, max(at - 1 - _MESSAGE_LINES, floor - 1), -1):
         line = lines[n]
         if known is _DOTNET and (mark := _INNER.match(line.text)):
@@ -162,6 +162,6 @@ def _heads_above(lines: Sequence[Line], at: int, floor: int, known: _Format) -> 
     return []
 
 
-def _draft(head: str, line: Line) -> Draft | None:
+def _draft(head: str, line: TraceLine) -> FailureDraft | None:
     found = _ERROR.match(head) or _ERROR_INSIDE.search(head[:_MAX_HEAD])
-    return found and Draft(found["error"], (found["message"] or "").removesuffix("{"), line.start, line.end)
+    return found and FailureDraft(found["error"], (found["message"] or "").removesuffix("{"), line.start, line.end)

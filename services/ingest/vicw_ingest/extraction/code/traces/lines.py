@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.code.traces.model import Failure, Link, StackTrace, TraceFrame
+from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
 from vicw_shared.language.tokens import Span
 from vicw_shared.text import lines_of
 
@@ -37,7 +37,7 @@ _LIBRARY_FUNCTION = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TraceLine:
     """A line without its end and without the marks of a quotation; where it stands in the text; its indentation."""
 
     text: str
@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Draft:
+class FailureDraft:
     """A failure that is being read."""
 
     error: str
@@ -56,10 +56,10 @@ class Draft:
     end: int
     frames: list[TraceFrame] = field(default_factory=list)
     elided: int = 0
-    link: Link | None = None
+    link: FailureLink | None = None
 
 
-def cut(text: str) -> list[Line]:
+def cut(text: str) -> list[TraceLine]:
     """Return the lines of a text."""
     found = []
     start = 0
@@ -68,7 +68,7 @@ def cut(text: str) -> list[Line]:
         margin = _QUOTED.match(line)
         blank = _NO_MARK.sub(" ", margin[0]).expandtabs(4) if margin else ""
         bare = line[margin.end() :] if margin else line
-        found.append(Line(bare.rstrip(), start, start + len(line), len(blank)))
+        found.append(TraceLine(bare.rstrip(), start, start + len(line), len(blank)))
         start += len(raw)
     return found
 
@@ -82,18 +82,18 @@ def frame_of(language: str, function: str | None, file: str | None, line: str | 
     return TraceFrame(function or None, file or None, int(line) if line and len(line) < 10 else None, library)
 
 
-def trace_of(language: str, drafts: Sequence[Draft]) -> StackTrace | None:
+def trace_of(language: str, drafts: Sequence[FailureDraft]) -> StackTrace | None:
     """Return the trace of these failures, the outermost first, each with its frames innermost first; None for none."""
     kept = list(drafts[:MAX_FAILURES])
     if not kept:
         return None
     failures = tuple(
-        Failure(
+        TracedFailure(
             draft.error,
             draft.message[:MAX_MESSAGE].strip(),
             tuple(draft.frames[:MAX_FRAMES]),
             draft.elided + max(0, len(draft.frames) - MAX_FRAMES),
-            (draft.link or Link.CAUSED) if number + 1 < len(kept) else None,
+            (draft.link or FailureLink.CAUSED) if number + 1 < len(kept) else None,
             Span(draft.start, draft.end),
         )
         for number, draft in enumerate(kept)

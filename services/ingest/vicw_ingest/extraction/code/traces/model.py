@@ -2,9 +2,9 @@
 
 What it becomes in the graph:
 
-* a ``Failure``: ``Event``, subtype ``error``, named ``error: message``, ``EVIDENCED_BY`` the passage that quotes it;
+* a ``TracedFailure``: ``Event`` of subtype ``error``, named ``error: message``, ``EVIDENCED_BY`` its passage;
 * what brought it about, the next failure of its trace: ``CAUSED {certainty}`` from that one to this, near 1 for
-  ``Link.CAUSED`` (the program says so), lower for ``Link.DURING`` (it came up while that one was handled);
+  ``FailureLink.CAUSED`` (stated by the program), lower for ``FailureLink.DURING`` (raised while that was handled);
 * its innermost frame that is no library's: ``RELATED_TO {desc: "failed in"}`` to the function (``Entity``, subtype
   ``function``) that stands in the file (``CONTAINS``); the other own frames: ``MENTIONS``; a library's: nothing.
 """
@@ -17,7 +17,7 @@ from enum import StrEnum
 from vicw_shared.language.tokens import Span
 
 
-class Link(StrEnum):
+class FailureLink(StrEnum):
     """How the next failure of a trace brought one about."""
 
     CAUSED = "caused"
@@ -40,7 +40,7 @@ class TraceFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TracedFailure:
     """An error with its frames, the innermost first.
 
     ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``elided`` is how many
@@ -52,7 +52,7 @@ class Failure:
     message: str
     frames: tuple[TraceFrame, ...]
     elided: int
-    link: Link | None
+    link: FailureLink | None
     span: Span
 
     @property
@@ -70,15 +70,15 @@ class StackTrace:
     """
 
     language: str
-    failures: tuple[Failure, ...]
+    failures: tuple[TracedFailure, ...]
     span: Span
 
     @property
-    def outer(self) -> Failure:
+    def outer(self) -> TracedFailure:
         """Return what the program ended with."""
         return self.failures[0]
 
     @property
-    def root(self) -> Failure:
+    def root(self) -> TracedFailure:
         """Return what it began with."""
         return self.failures[-1]

@@ -5,25 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vicw_ingest.extraction.code.traces.lines import Draft, Line, frame_of, trace_of
-from vicw_ingest.extraction.code.traces.model import Link, StackTrace
+from vicw_ingest.extraction.code.traces.lines import FailureDraft, TraceLine, frame_of, trace_of
+from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace
 
 _HEAD = re.compile(r"(?:.*\s)?(?:Exception Group )?Traceback \(most recent call last\):$")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
 _REPEATED = re.compile(r"\[Previous line repeated (?P<times>\d{1,9}) more times?\]$")
 _ERROR = re.compile(r"(?P<error>[^\W\d][\w.<>]*)(?::(?:\s+(?P<message>.*))?)?$")
 _CHAINED = {
-    "The above exception was the direct cause of the following exception:": Link.CAUSED,
-    "During handling of the above exception, another exception occurred:": Link.DURING,
+    "The above exception was the direct cause of the following exception:": FailureLink.CAUSED,
+    "During handling of the above exception, another exception occurred:": FailureLink.DURING,
 }
 _MESSAGE_LINES = 30
 """How far below an error the sentence may stand that chains it to the next."""
 
 
-def read_python(lines: Sequence[Line], at: int) -> tuple[StackTrace, int] | None:
+def read_python(lines: Sequence[TraceLine], at: int) -> tuple[StackTrace, int] | None:
     """Return the traceback whose first line this is and the line behind it, or None."""
-    drafts: list[Draft] = []
-    link: Link | None = None
+    drafts: list[FailureDraft] = []
+    link: FailureLink | None = None
     start = at
     while start < len(lines) and _HEAD.match(lines[start].text):
         read = _failure(lines, start)
@@ -40,8 +40,8 @@ def read_python(lines: Sequence[Line], at: int) -> tuple[StackTrace, int] | None
     return (trace, at) if trace else None
 
 
-def _failure(lines: Sequence[Line], head: int) -> tuple[Draft, int] | None:
-    draft = Draft("", "", lines[head].start, lines[head].end)
+def _failure(lines: Sequence[TraceLine], head: int) -> tuple[FailureDraft, int] | None:
+    draft = FailureDraft("", "", lines[head].start, lines[head].end)
     margin: int | None = None
     for at in range(head + 1, len(lines)):
         line = lines[at]
@@ -61,7 +61,7 @@ def _failure(lines: Sequence[Line], head: int) -> tuple[Draft, int] | None:
     return None
 
 
-def _chained(lines: Sequence[Line], at: int) -> tuple[Link, int] | None:
+def _chained(lines: Sequence[TraceLine], at: int) -> tuple[FailureLink, int] | None:
     """Return how the error above is tied to the next traceback, and where that one starts."""
     for n in range(at, min(at + _MESSAGE_LINES, len(lines))):
         if link := _CHAINED.get(lines[n].text):

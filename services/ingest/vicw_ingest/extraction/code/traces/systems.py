@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from vicw_ingest.extraction.code.traces.lines import Draft, Line, frame_of, trace_of
+from vicw_ingest.extraction.code.traces.lines import FailureDraft, TraceLine, frame_of, trace_of
 from vicw_ingest.extraction.code.traces.model import StackTrace
 
 Read = tuple[StackTrace, int] | None
@@ -34,7 +34,7 @@ _RUBY_FRAME = re.compile(r"(?:\d+: )?from " + _RUBY_PLACE + "$")
 _RUBY_MORE = re.compile(r"\s*\.\.\. (?P<count>\d{1,9}) levels\.\.\.")
 
 
-def read_go(lines: Sequence[Line], at: int) -> Read:
+def read_go(lines: Sequence[TraceLine], at: int) -> Read:
     """Return the panic whose first line this is and the line behind its goroutine, or None."""
     head = _GO_HEAD.match(lines[at].text)
     if not head:
@@ -44,7 +44,7 @@ def read_go(lines: Sequence[Line], at: int) -> Read:
     )
     if routine is None:
         return None
-    draft = Draft(head["error"], head["message"], lines[at].start, lines[routine].end)
+    draft = FailureDraft(head["error"], head["message"], lines[at].start, lines[routine].end)
     if known := _GO_RUNTIME.match(draft.message):
         draft.error, draft.message = known["error"], known["message"]
     n = routine + 1
@@ -59,12 +59,12 @@ def read_go(lines: Sequence[Line], at: int) -> Read:
     return (trace, n) if trace else None
 
 
-def read_rust(lines: Sequence[Line], at: int) -> Read:
+def read_rust(lines: Sequence[TraceLine], at: int) -> Read:
     """Return the panic whose first line this is and the line behind its backtrace, or None."""
     head = _RUST_HEAD.match(lines[at].text)
     if not head:
         return None
-    draft = Draft("panic", head["message"] or "", lines[at].start, lines[at].end)
+    draft = FailureDraft("panic", head["message"] or "", lines[at].start, lines[at].end)
     n = at + 1
     if head["message"] is None:
         n = _rust_message(lines, n, draft)
@@ -76,7 +76,7 @@ def read_rust(lines: Sequence[Line], at: int) -> Read:
     return (trace, n) if trace else None
 
 
-def _rust_message(lines: Sequence[Line], n: int, draft: Draft) -> int:
+def _rust_message(lines: Sequence[TraceLine], n: int, draft: FailureDraft) -> int:
     """Take the message that stands below the head: up to the backtrace, else one line."""
     last = min(n + _RUST_MESSAGE_LINES, len(lines))
     stop = next((m for m in range(n, last) if lines[m].text == _RUST_BACKTRACE), min(n + 1, len(lines)))
@@ -85,7 +85,7 @@ def _rust_message(lines: Sequence[Line], n: int, draft: Draft) -> int:
     return stop
 
 
-def _rust_frames(lines: Sequence[Line], n: int, draft: Draft) -> int:
+def _rust_frames(lines: Sequence[TraceLine], n: int, draft: FailureDraft) -> int:
     while n < len(lines) and (frame := _RUST_FRAME.match(lines[n].text)):
         place = _RUST_PLACE.match(lines[n + 1].text) if n + 1 < len(lines) else None
         file, line = (place["file"], place["line"]) if place else (None, None)
@@ -95,12 +95,12 @@ def _rust_frames(lines: Sequence[Line], n: int, draft: Draft) -> int:
     return n
 
 
-def read_ruby(lines: Sequence[Line], at: int) -> Read:
+def read_ruby(lines: Sequence[TraceLine], at: int) -> Read:
     """Return the trace whose first line this is and the line behind it, or None. Its cause is printed behind it."""
     drafts = []
     n = at
     while n < len(lines) and (head := _RUBY_HEAD.match(lines[n].text)):
-        draft = Draft(head["error"], head["message"], lines[n].start, lines[n].end)
+        draft = FailureDraft(head["error"], head["message"], lines[n].start, lines[n].end)
         draft.frames.append(frame_of("ruby", head["function"], head["file"], head["line"]))
         n += 1
         while n < len(lines):

@@ -3,8 +3,8 @@
 Few patterns, of attributes that hold one value at a time: a statement that is wrongly replaced is not found.
 """
 
-from vicw_ingest.extraction.rules.attribute_claims.claim import Claim, agrees, supersedes
+from vicw_ingest.extraction.rules.attribute_claims.claim import ParsedClaim, agrees, supersedes
 from vicw_ingest.extraction.rules.attribute_claims.patterns import claims
 from vicw_ingest.extraction.rules.attribute_claims.subjects import whose_and_of
 
-__all__ = ["Claim", "agrees", "claims", "supersedes", "whose_and_of"]
+__all__ = ["ParsedClaim", "agrees", "claims", "supersedes", "whose_and_of"]

@@ -18,7 +18,7 @@ _ON_DAYS = re.compile(r"days\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ParsedClaim:
     """What a statement says of an attribute of something, now.
 
     ``subject`` begins with ``$speaker``, ``$addressee``, a folded name (``ana's`` if what follows is hers) or a
@@ -41,7 +41,7 @@ class Claim:
     also: bool = False
 
 
-def supersedes(newer: Claim, older: Claim) -> bool:
+def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
     """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
@@ -53,7 +53,7 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     return older.ended or _excludes(newer.value, older.value)
 
 
-def agrees(newer: Claim, older: Claim) -> bool:
+def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
     """Tell whether both say the same, one perhaps more of it."""
     if newer.ended or older.ended:
         return newer.ended == older.ended and _words(newer.value) == _words(older.value)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from vicw_ingest.extraction.rules.attribute_claims.claim import Claim
+from vicw_ingest.extraction.rules.attribute_claims.claim import ParsedClaim
 from vicw_ingest.extraction.rules.attribute_claims.clauses import clauses
 from vicw_ingest.extraction.rules.attribute_claims.quantities import MONEY, NUMBER, TIME, is_time
 from vicw_ingest.extraction.rules.attribute_claims.subjects import NAME, SEVERAL, THING, attribute_of, subject_of
 from vicw_shared.language.analysis import Sentence
 
-type Tell = Callable[[str, re.Match[str]], Iterator[Claim]]
+type Tell = Callable[[str, re.Match[str]], Iterator[ParsedClaim]]
 
 _ADV = r"(?:(?:now|currently|still|just|recently|already|finally|officially|since|have|has) )*"
 _BE = r" (?:is|are|am|has been|have been)(?: (?:now|currently|still|just|officially))*"
@@ -46,7 +46,7 @@ _MOST_WORDS = 3
 _NO_NOUNS = frozenset({"ADV", "INTJ", "ADP", "SCONJ", "CCONJ", "VERB", "AUX", "PART"})
 
 
-def claims(sentence: Sentence) -> list[Claim]:
+def claims(sentence: Sentence) -> list[ParsedClaim]:
     """Return what a sentence claims of attributes; most claim nothing."""
     no_subjects = {word.lower for word in sentence.words if word.tag in _NO_NOUNS}
     return [
@@ -56,7 +56,7 @@ def claims(sentence: Sentence) -> list[Claim]:
     ]
 
 
-def _claims(clause: str, no_subjects: set[str]) -> list[Claim]:
+def _claims(clause: str, no_subjects: set[str]) -> list[ParsedClaim]:
     for form, tell in PATTERNS:
         found = form.match(clause)
         subject = subject_of(found["s"]) if found is not None else None
@@ -68,45 +68,45 @@ def _claims(clause: str, no_subjects: set[str]) -> list[Claim]:
     return []
 
 
-def _set(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
     """What something was changed, moved or renamed to."""
     value, verb, part = found["v"], found["verb"], attribute_of(subject)
     if verb == "renamed":
         yield from _named(subject, found)
     elif is_time(value) and subject not in _PEOPLE:
-        yield Claim(*(part or (subject, "schedule")), value)
+        yield ParsedClaim(*(part or (subject, "schedule")), value)
     elif part is not None:
         yield from _valued(subject, found)
     elif verb in {"moved", "relocated", "migrated"} and _PLACE.match(value) and not is_time(value):
-        yield Claim(subject, "home", value)
+        yield ParsedClaim(subject, "home", value)
 
 
-def _named(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+def _named(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
     """What something is called; what goes by a name is found by that, too."""
     name = found["v"]
     if not name.islower() or " " not in name:
-        yield Claim(subject, "name", name)
+        yield ParsedClaim(subject, "name", name)
         other = subject_of(found.groupdict().get("u") or name)
         if other is not None and other != subject:
-            yield Claim(other, "name", name, also=True)
+            yield ParsedClaim(other, "name", name, also=True)
 
 
-def _valued(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+def _valued(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
     """An attribute in so many words, with a value that has the form of one: a name, a number, a time."""
     part, value = attribute_of(subject), re.sub(r"^(?:an?|at|set (?:to|at)) ", "", found["v"])
     if part is None or _NO_VALUE.match(value) or _SCOPE.search(value):
         return
     named = part[1].startswith("favourite") and len(value.split()) <= _MOST_WORDS
     if named or re.match(rf"(?:the )?(?:[A-Z#]|(?i:{MONEY}|{NUMBER}|{TIME}))|\w*\d\w*$", value):
-        yield Claim(*part, value, weak=part[1] in SEVERAL)
+        yield ParsedClaim(*part, value, weak=part[1] in SEVERAL)
 
 
 def _said(attribute: str, *, ended: bool = False) -> Tell:
-    def tell(subject: str, found: re.Match[str]) -> Iterator[Claim]:
+    def tell(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
         part = attribute_of(subject) if attribute in {"schedule", "price"} else None
         fits = subject not in _PEOPLE if attribute == "schedule" else not is_time(found["v"])
         if fits and (attribute != "employer" or _PLACE.match(found["v"])):
-            yield Claim(*(part or (subject, attribute)), found["v"], ended=ended)
+            yield ParsedClaim(*(part or (subject, attribute)), found["v"], ended=ended)
 
     return tell
 
