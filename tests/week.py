@@ -184,7 +184,7 @@ class House:
         first, *others = [step for step in self.steps() if step in since]
         items = consolidated.nodes[self.steps()[first]["subject"]]["metadata"]["sources"]
         assert not consolidated.nodes.keys() & set(items)
-        assert self.run("sleep", "undo", first) == f"{len(items)} Events are back as they were\n"
+        assert self.run("sleep", "undo", first) == f"{len(items)} Events restored\n"
         after = self.export("one back")
         assert after.of(items) == before.of(items)
         _require_alike(before, after, [uid for uid in before.of(items) if uid in before.vectors])

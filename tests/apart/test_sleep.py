@@ -51,7 +51,7 @@ def test_what_is_old_is_consolidated_though_the_worker_is_killed_again_and_again
         assert all_answered(platform)
         step = platform.slept()[0]
         undone = platform.vicw("sleep", "undo", step["id"], "--platform")
-        assert undone.stdout == "4 Events are back as they were\n", undone.stderr
+        assert undone.stdout == "4 Events restored\n", undone.stderr
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
         assert all_answered(platform)
     finally:

@@ -140,7 +140,9 @@ async def test_workers_that_do_not_follow_are_told_of(
     _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
     assert not ended.proof.holds
     forget._tell(ended, platform=True)
-    assert f"{ended.proof.waiting} passages wait for an ingest worker" in capsys.readouterr().out
+    assert (
+        f"waiting for an ingest worker to update their points: {ended.proof.waiting} passage" in capsys.readouterr().out
+    )
     await side.indexer.drain()
     _, (again,) = await forget._on_platform(None, [], False, True, None)
     assert again.proof.holds

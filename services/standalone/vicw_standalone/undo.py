@@ -14,6 +14,7 @@ from vicw_shared.ports import Store
 from vicw_sleep.consolidation.service import Consolidation, Told
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.resolve.service import Resolve
+from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 
@@ -53,7 +54,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
     task = step.task if step is not None else None
     if task == DREAM:
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)
-        return f"{gone} edges are gone; the item is not dreamt of again"
+        return f"{counted(gone, 'edge')} removed; the item is not dreamt of again"
     if task == FORGET:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
     if task == EXPIRE:
@@ -67,4 +68,4 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
         split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)
         return f"{'the two are two again' if split else 'they were split by then'}; they are not merged again"
     back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.consolidation.grace)
-    return f"{len(back.items)} Events are back as they were"
+    return f"{counted(len(back.items), 'Event')} restored"

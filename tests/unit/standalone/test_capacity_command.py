@@ -77,7 +77,7 @@ def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
 
 def test_a_setting_says_how_many_items_are_kept(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_FORGET_ITEMS", "4")
-    assert capacity(filled, "-q").stdout == "1 items erased\n"
+    assert capacity(filled, "-q").stdout == "1 item erased\n"
     assert "forgetting: next at" in sleep(filled, "status").stdout
 
 

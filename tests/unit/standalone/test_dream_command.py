@@ -56,7 +56,7 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     shown = sleep(filled, "log").stdout
     assert all(step["id"] in shown and ", ".join(step["details"]["tags"]) in shown for step in steps)
     mine = len(steps[0]["details"]["tags"])
-    assert sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} edges are gone; the item is not dreamt of again\n"
+    assert sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} edges removed; the item is not dreamt of again\n"
     assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
     rest = steps[1]["details"]
     assert sleep(filled, "wipe").stdout == f"{len(rest['tags'])} auto-tags are gone\n"

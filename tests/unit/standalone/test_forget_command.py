@@ -96,7 +96,7 @@ def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], sto
     needles = [*WORDS, *spelled(uids["s"])]
     assert {"graph.sqlite3"} <= files_with(store, needles).keys()
     dry = vicw(store, "forget", "item", "s", "--dry-run")
-    assert (dry.exit_code, dry.stdout) == (0, "1 items of 'ctx'\n"), dry.output
+    assert (dry.exit_code, dry.stdout) == (0, "1 item of 'ctx'\n"), dry.output
     assert files_with(store, [b"vermilion"]), "nothing went"
     done = vicw(store, "forget", "item", "s", "--yes")
     assert done.exit_code == 0, done.output
@@ -244,7 +244,7 @@ def test_a_person_whom_only_others_mention_is_not_said_to_be_erased(
     asyncio.run(tell())
     refused = vicw(store, "forget", "person", "Egon Quastenflosser", how)
     assert refused.exit_code == 2, refused.output
-    assert "2 items of others mention Egon Quastenflosser, and stay with the name (--mentions" in refused.output
+    assert "items of others that mention Egon Quastenflosser: 2; they stay, with the name (--mentions" in refused.output
     assert "proven" not in refused.output
     assert vicw(store, "forget", "resume").stdout == "", "nothing was begun"
     if how == "-y":

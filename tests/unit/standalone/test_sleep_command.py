@@ -53,7 +53,7 @@ def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(fill
     steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert [step["outcome"] for step in steps] == ["done"] * 3
     assert steps[0]["id"] in sleep(filled, "log").stdout
-    assert sleep(filled, "undo", steps[0]["id"]).stdout == "4 Events are back as they were\n"
+    assert sleep(filled, "undo", steps[0]["id"]).stdout == "4 Events restored\n"
     again = sleep(filled, "undo", steps[0]["id"])
     assert (again.exit_code, "undone already" in str(again.exception)) == (1, True)
     assert "2 done, 0 refused, 1 undone" in sleep(filled, "status").stdout

@@ -68,11 +68,11 @@ def check(store: Path) -> int:
 def test_stores_that_disagree_are_told_of_and_mended(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean = sleep(filled, "reconcile")
     assert clean.exit_code == 0, clean.output
-    nothing = "0 points are missing, 0 are not what the graph says: indexed anew\n0 points are of no passage: removed\n"
+    nothing = "0 points missing, 0 out of date: indexed anew\n0 points without a passage: removed\n"
     assert clean.stdout == nothing
     asyncio.run(spoil(filled))
     assert check(filled) == 1
-    told = "1 points are missing, 1 are not what the graph says: {}\n1 points are of no passage: {}\n"
+    told = "1 point missing, 1 out of date: {}\n1 point without a passage: {}\n"
     for _ in range(2):  # a dry run changes nothing
         assert sleep(filled, "reconcile", "--dry-run").stdout == told.format(
             "would be indexed anew", "would be removed"
@@ -153,7 +153,7 @@ async def fill_without_vectors(store: Path) -> None:
 
 
 def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sleep(filled, "expire", "--dry-run").stdout == "0 items would be retired: their time is over\n"
+    assert sleep(filled, "expire", "--dry-run").stdout == "0 items would be retired (expired)\n"
 
     def later() -> datetime:
         return SOON + timedelta(seconds=1)
@@ -163,9 +163,9 @@ def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.M
     for _ in range(2):
         dry = sleep(filled, "expire", "--dry-run")
         assert dry.stdout.splitlines()[0].startswith("retire  ctx · [goes] ")
-        assert dry.stdout.splitlines()[1:] == ["1 items would be retired: their time is over"]
-    assert sleep(filled, "expire").stdout.splitlines()[-1] == "1 items were retired: their time is over"
-    assert sleep(filled, "expire").stdout == "0 items were retired: their time is over\n"
+        assert dry.stdout.splitlines()[1:] == ["1 item would be retired (expired)"]
+    assert sleep(filled, "expire").stdout.splitlines()[-1] == "1 item retired (expired)"
+    assert sleep(filled, "expire").stdout == "0 items retired (expired)\n"
     assert check(filled) == 0
 
 
@@ -173,7 +173,7 @@ def test_what_is_over_is_told_of_and_retired(filled: Path, monkeypatch: pytest.M
 def over(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store in which something has expired and was retired."""
     monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: SOON)
-    assert "1 items were retired" in sleep(filled, "expire").stdout
+    assert "1 item retired" in sleep(filled, "expire").stdout
     return filled
 
 

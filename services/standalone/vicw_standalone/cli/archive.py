@@ -19,6 +19,7 @@ from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_shared.archive.manifest import Manifest
@@ -171,7 +172,8 @@ def _export(
 
 def _say_export(manifest: Manifest, path: Path) -> None:
     edges = manifest.rows(["edges.jsonl"])
-    counts = f"{manifest.rows(manifest.node_files)} nodes, {edges} edges, {manifest.vectors} vectors"
+    nodes = counted(manifest.rows(manifest.node_files), "node")
+    counts = f"{nodes}, {counted(edges, 'edge')}, {counted(manifest.vectors, 'vector')}"
     out.print(f"{path}: {counts}", markup=False)
     if manifest.model is None:
         err.print("without vectors: whoever imports it embeds everything anew", markup=False)
@@ -210,9 +212,9 @@ def _import(
     if check:
         out.print(f"{path}: each record is sound", markup=False)
         return
-    out.print(f"{result.nodes} nodes, {result.edges} edges, {result.vectors} vectors")
+    out.print(f"{counted(result.nodes, 'node')}, {counted(result.edges, 'edge')}, {counted(result.vectors, 'vector')}")
     if left := judged.reader.manifest.vectors - result.vectors:
-        err.print(f"{left} vectors were not taken over: whatever serves the store makes its own for these passages")
+        err.print(f"{counted(left, 'vector')} not imported: the server embeds these passages anew")
     if KEYS in judged.reader.manifest.files and not keys:
         err.print("its API keys were left out; --keys takes them in", markup=False)
     if restoring:

@@ -14,6 +14,7 @@ from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_sleep.dream.commit import Dreamt
@@ -66,7 +67,7 @@ def dream(
             made = made if quiet else replace(made, told=tell)
             done = await made.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
         verb = "would get" if dry_run else "got"
-        out.print(f"{done.dreamt} of {done.items} items {verb} {done.tags} auto-tags")
+        out.print(f"{done.dreamt} of {counted(done.items, 'item')} {verb} {counted(done.tags, 'auto-tag')}")
 
     run_asleep(settings, platform, work, schedule=_SCHEDULE)
 

@@ -15,6 +15,7 @@ from vicw_client import VicwClient, VicwClientError
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
 from vicw_standalone.cli.ask import UrlOption, connect, hint
 from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.counts import counted
 
 _PAGE = 500
 ContextArgument = Annotated[str, typer.Argument(help="The context that knows them.")]
@@ -106,9 +107,9 @@ def candidates(
         out.print(f"     {_named(one.entity)}")
         out.print(f"     {_named(one.other)}")
     if not page.complete:
-        err.print(f"only {page.examined} names were compared; narrow it with --subtype", markup=False)
+        err.print(f"compared only {counted(page.examined, 'name')}; narrow it with --subtype", markup=False)
     if not page.candidates:
-        err.print(f"Nothing to decide: {page.examined} names were compared", markup=False)
+        err.print(f"Nothing to decide: compared {counted(page.examined, 'name')}", markup=False)
 
 
 @app.command()

@@ -12,6 +12,7 @@ from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.maintenance import run_forgetful
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Capacity, EvictionReport, Told
@@ -49,7 +50,7 @@ def capacity(
 
     async def work(forgetful: Forgetful) -> None:
         done = await _run(forgetful.capacity, chosen, dry_run, None if quiet else tell)
-        out.print(f"{done.erased} items {'would be erased' if dry_run else 'erased'}")
+        out.print(f"{counted(done.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
 
     run_forgetful(settings, platform, work, schedule="VICW_FORGET_SCHEDULE")
 

@@ -17,6 +17,7 @@ from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.eviction import capacity
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_ingest.erasure.selection import Chosen
@@ -252,7 +253,8 @@ def _show(chosen: Chosen) -> None:
     """Say what is to go; refuse what would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
-        told = f"{chosen.mentioned} items of others mention {names}, and stay with the name (--mentions erases them)"
+        others = f"items of others that mention {names}: {chosen.mentioned}"
+        told = f"{others}; they stay, with the name (--mentions erases them)"
         fail(f"nothing was erased: nothing is said by or about {names}. {told}", code=2)
     out.print(harmless(_said(chosen)), markup=False)
 
@@ -260,18 +262,20 @@ def _show(chosen: Chosen) -> None:
 def _said(chosen: Chosen) -> str:
     whole = [f"context {name!r}" for name in chosen.contexts]
     whole += [f"what was imported of context {name!r} of {chosen.tenant!r}" for name in chosen.scattered]
-    parts = [f"{len(uids)} items of {context!r}" for context, uids in chosen.items.items()]
+    parts = [f"{counted(len(uids), 'item')} of {context!r}" for context, uids in chosen.items.items()]
     lines = [", ".join([*whole, *parts]) or "nothing that is stored"]
     if chosen.people:
         names = ", ".join(sorted({person.name for person in chosen.people}))
-        lines.append(f"and {names}, whom {chosen.mentioned} items of others mention (--mentions erases these, too)")
+        lines.append(
+            f"and {names}, mentioned in {counted(chosen.mentioned, 'item')} of others (--mentions erases these, too)"
+        )
     return "\n".join(lines)
 
 
 def _tell(ended: Ended, *, platform: bool) -> None:
     proof, done = ended.proof, ended.done
-    went = ", ".join(f"{count} {label}" for label, count in sorted(done.nodes.items())) or "nothing more"
-    out.print(f"erased: {went}; {done.receipts} kept answers, {done.steps} steps of the log")
+    went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "nothing more"
+    out.print(f"erased: {went}; {counted(done.receipts, 'kept answer')}, {counted(done.steps, 'step')} of the log")
     for place in proof.places:
         out.print(f"left in {harmless(place)}", markup=False)
     if proof.searched is not None:
@@ -288,7 +292,7 @@ def _tell(ended: Ended, *, platform: bool) -> None:
         out.print(f"proven: {proven(proof.read, platform=platform)}")
     else:
         if proof.waiting:
-            out.print(f"{proof.waiting} passages wait for an ingest worker, which brings their points up to date")
+            out.print(f"waiting for an ingest worker to update their points: {counted(proof.waiting, 'passage')}")
         out.print("not proven: remove what is listed, then run `vicw forget resume`: it searches the same copies")
 
 

@@ -19,6 +19,7 @@ from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
             report = asyncio.run(_check_platform(progress) if platform else _check(settings, progress))
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
-    out.print(f"{report.nodes} nodes, {report.edges} edges, {report.points} points, {report.waiting} waiting")
+    counts = ((report.nodes, "node"), (report.edges, "edge"), (report.points, "point"))
+    out.print(f"{', '.join(counted(count, one) for count, one in counts)}, {report.waiting} waiting")
     for violation in report.violations:
         out.print(violation, markup=False)
     if report.untold:

@@ -15,6 +15,7 @@ from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def status_command(
     found = _run(_settings(path, viewer, tenant, data_dir), platform, status_of)
     if found is None:
         fail("there is no mirror yet: `vicw mirror build` makes one")
-    out.print(f"{found.atoms} atoms on {found.pages} pages", markup=False)
+    out.print(f"{counted(found.atoms, 'atom')} on {counted(found.pages, 'page')}", markup=False)
     for line, count in (
         ("changes are not in it yet", found.waiting),
         ("pages were edited; the next run that changes one keeps the edit in .vicw-edits", found.edited),
@@ -147,6 +148,6 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
 
 def _tell(done: Mirrored) -> None:
     removed = f", {done.removed} removed" if done.removed else ""
-    out.print(f"{done.atoms} atoms; {done.pages} pages written{removed}", markup=False)
+    out.print(f"{counted(done.atoms, 'atom')}; {counted(done.pages, 'page')} written{removed}", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

@@ -20,6 +20,7 @@ from vicw_standalone.cli.interrupt import INTERRUPTED
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_standalone.reindex.change import Reindexed
@@ -122,7 +123,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
             except KeyboardInterrupt:
                 problem("the server goes on with it; `vicw reindex --status` says how far it is")
                 raise typer.Exit(INTERRUPTED) from None
-            out.print(f"{done.embedded} passages embedded anew with {done.model}", markup=False)
+            out.print(f"{counted(done.embedded, 'passage')} embedded anew with {done.model}", markup=False)
             _tell_kept(done.before, done.passages)
             _tell_overruled(model)
 
@@ -139,13 +140,13 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
 
 
 def _tell_done(done: Reindexed, option: str = "") -> None:
-    out.print(f"{done.embedded} passages embedded anew with {done.model.name}", markup=False)
+    out.print(f"{counted(done.embedded, 'passage')} embedded anew with {done.model.name}", markup=False)
     kept = done.before is not None and done.before.has_vectors
     _tell_kept(str(done.before) if kept else None, done.passages, option)
 
 
 def _tell_kept(before: str | None, passages: int, option: str = "") -> None:
-    err.print(f"{passages} passages", markup=False)
+    err.print(counted(passages, "passage"), markup=False)
     if before is not None:
         err.print(f"The index of {before} is kept; `vicw reindex{option} --drop-old` removes it", markup=False)
 

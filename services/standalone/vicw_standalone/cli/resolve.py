@@ -15,6 +15,7 @@ from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_sleep.resolve.merge_decision import Decided
@@ -64,7 +65,7 @@ def resolve(
             done = await made.run(chosen, now=now(), dry=dry_run, most=most)
         verb = "would be" if dry_run else "were"
         split = f", {done.split} {verb} split again" if done.split else ""
-        out.print(f"{done.merged} of {done.pairs} likely pairs of {done.names} names {verb} merged{split}")
+        out.print(f"{done.merged} of {done.pairs} likely pairs of {counted(done.names, 'name')} {verb} merged{split}")
 
     run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 

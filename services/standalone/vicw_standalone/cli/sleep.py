@@ -23,6 +23,7 @@ from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 from vicw_standalone.reindex.remote import Remote
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def consolidate(
     def tell(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
         where = f"{flow.context} · {flow.flow_id}"
         line = (
-            f"consolidate    {where}: {len(consolidate.sources)} Events: {consolidate.name}"
+            f"consolidate    {where}: {counted(len(consolidate.sources), 'Event')}: {consolidate.name}"
             if consolidate is not None
             else ""
         )

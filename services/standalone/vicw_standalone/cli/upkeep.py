@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -15,6 +15,7 @@ from vicw_standalone.cli.maintenance import run_asleep, run_forgetful
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_shared.ports import MaintenanceStep
@@ -55,8 +56,8 @@ def reconcile(
         with progress_bar("comparing") as progress:
             done = await _compare(sleeper, progress, dry=dry_run, alone=not platform)
         queued, removed = ("would be indexed anew", "would be removed") if dry_run else ("indexed anew", "removed")
-        out.print(f"{done.missing} points are missing, {done.stale} are not what the graph says: {queued}")
-        out.print(f"{done.orphaned} points are of no passage: {removed}")
+        out.print(f"{counted(done.missing, 'point')} missing, {done.stale} out of date: {queued}")
+        out.print(f"{counted(done.orphaned, 'point')} without a passage: {removed}")
 
     run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
 
@@ -95,14 +96,14 @@ def expire(
 
     async def work(forgetful: Forgetful) -> None:
         if not dry_run:
-            out.print(f"{await forgetful.expiry.drain()} items were retired: their time is over")
+            out.print(f"{counted(await forgetful.expiry.drain(), 'item')} retired (expired)")
             return
         found = await forgetful.graph.expired(now(), limit=_LISTED + 1)
         for item in found[:_LISTED]:
             line = f"retire  {item.context} · [{item.source_id or item.uid}] {item.name} · over {item.expires_at}"
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
-        count = f"{len(found)}" if len(found) <= _LISTED else f"more than {_LISTED}"
-        out.print(f"{count} items would be retired: their time is over")
+        count = counted(len(found), "item") if len(found) <= _LISTED else f"more than {_LISTED} items"
+        out.print(f"{count} would be retired (expired)")
 
     run_forgetful(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
 
@@ -111,6 +112,10 @@ def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     """Return what has expired, in a line: what it is called is known as long as the past has it."""
     told = step.details
     end = str(told.get("expired", "?"))[:16].replace("T", " ")
-    sources = told.get("sources")
-    what = f"{sources} Events of {told.get('flow', '?')}" if sources else f"[{told.get('item') or step.subject}]"
+    sources = cast(int | None, told.get("sources"))
+    what = (
+        f"{counted(sources, 'Event')} of {told.get('flow', '?')}"
+        if sources
+        else f"[{told.get('item') or step.subject}]"
+    )
     return " ".join(part for part in (what, names.get(step.subject, ""), "· over", end) if part)

@@ -11,6 +11,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Models
+from vicw_standalone.counts import counted
 from vicw_standalone.vector_folders import folder_of, noted_in, others
 
 
@@ -25,12 +26,12 @@ class IndexStatus:
     def lines(self) -> Iterator[str]:
         """Say it."""
         change = self.models.change
-        yield f"{self.passages} passages"
+        yield counted(self.passages, "passage")
         for model, points in self.points.items():
             said = "is in use" if model == self.models.used else "is kept; --drop-old removes it"
             if change is not None and model == change.model:
                 said = "is being filled"
-            yield f"{model} {said}" + (f": {points} points" if points is not None else "")
+            yield f"{model} {said}" + (f": {counted(points, 'point')}" if points is not None else "")
         if self.models.rebuilding is not None:
             yield f"The index in use was lost and is being rebuilt since {self.models.rebuilding:%Y-%m-%d %H:%M} UTC"
         if change is not None:

@@ -1,0 +1,31 @@
+"""The map of the code in docs/architecture.md names only paths that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PAGE = _ROOT / "docs" / "architecture.md"
+_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|yml))`")
+_BASES = ["", "shared", "shared/vicw_shared", "client"] + [
+    f"services/{name}{package}"
+    for name in ("ingest", "retrieval", "sleep", "embedding", "standalone")
+    for package in ("", f"/vicw_{name}")
+]
+"""A path may begin at the top, or inside the package that the text is about."""
+
+PATHS = sorted(set(_PATH.findall(_PAGE.read_text("utf-8"))))
+
+
+def test_the_page_names_paths() -> None:
+    assert len(PATHS) > 40
+    assert "services/retrieval/vicw_retrieval/access/visibility.py" in PATHS
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_exists(path: str) -> None:
+    places = [_ROOT / base / path for base in _BASES]
+    assert any(place.exists() or place.with_suffix(".py").exists() for place in places)
