@@ -64,7 +64,7 @@ class Clockwork:
         self._random = random.Random()
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        asks = ("pipeline", "retraction", "expiry", "knowledge.bridging.drawing")
+        asks = ("pipeline", "versions.retraction", "versions.expiry", "knowledge.bridges.builder")
         for module in (*(f"vicw_ingest.{name}" for name in asks), "vicw_retrieval.pipeline"):
             patch.setattr(f"{module}.now", lambda: self.now)
         drawn = SimpleNamespace(uuid4=lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))

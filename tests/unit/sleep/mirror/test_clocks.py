@@ -29,7 +29,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.ahead = timedelta(0)
-        for module in ("mirroring", "standing"):
+        for module in ("service", "freshness"):
             monkeypatch.setattr(f"vicw_sleep.mirror.{module}.now", self.now)
 
     def now(self) -> datetime:
