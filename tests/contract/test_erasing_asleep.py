@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from chat_server import chatting
 from contract.sides import Side
 from contract.test_capacity import forget, weighing
 from contract.test_consolidation import sound, tell
@@ -19,9 +17,7 @@ from contract.test_erasing import TAG, eraser, everything, left
 from contract.test_erasing import side as side
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import choose_items
-from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.ports import Steps
-from vicw_sleep.llm_requests import Asking
 
 _SECRET = "We talked about the vermilion lockbox of Halde in round 3."
 
@@ -65,22 +61,6 @@ async def test_a_dream_gives_no_tag_of_what_is_erased_meanwhile(side: Side, monk
     await _gone(side, erasures, TAG)
     await dream_of(side)
     assert "1" in await tags_of(side), "it is dreamt of by itself"
-
-
-async def test_a_model_names_nothing_by_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(body: dict[str, Any]) -> str:
-        shown = json.loads(body["messages"][-1]["content"])["texts"]
-        return json.dumps({"texts": [{"n": text["n"], "tags": ["vermilion lockbox"]} for text in shown]})
-
-    told = [item(0, "The vermilion lockbox is under the third stair."), item(1, f"{STORM}."), item(2, f"{STORM}, too.")]
-    told[2]["tags"] = ["vermilion lockbox"]
-    await note_down(side, *told)
-    erasures = _erased_at_the_next_write(side, monkeypatch, "0", "2")
-    async with chatting(answer) as chat:
-        model = OpenAILanguageModel(base_url=chat.url, model="m")
-        await dream_of(side, asking=Asking(model, max_tokens=4096, at_once=2))
-        await model.close()
-    await _gone(side, erasures, "vermilion")
 
 
 async def test_no_refusal_is_logged_of_what_is_erased_meanwhile(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,12 +34,10 @@ async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side)
 
 
 async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(side: Side) -> None:
-    told = "Lena told me that the nightly build was locked because {} forgot ticket {}."
-    told_of = [turn(0, told.format("Tom", 383), flow_id="g"), turn(1, "Ben left.", flow_id="g")]
-    await tell(side, told_of)
-    await tell(
-        side, [turn(3, told.format("Ben", 577)), *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))]
-    )
+    told = "The ferry ticket costs 12 euros."
+    await tell(side, [turn(0, told, flow_id="g", speaker="Tom"), turn(1, "Ben left.", flow_id="g")])
+    again = turn(3, f"Ticket 577 is paid. {told}", speaker="Lena")
+    await tell(side, [again, *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))])
     assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
     await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
@@ -48,31 +46,18 @@ async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(si
 
 async def test_an_event_that_others_tell_of_is_as_they_do(side: Side) -> None:
     first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
-    await tell(side, [first, turn(1, "Yes, the nightly build failed because the staging disk was full.")])
+    await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
     assert [event.speaker for event in await told(side, "The nightly build failed")] == ["Maximiliane Oberhuber"]
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     (event,) = await told(side, "The nightly build failed")
     assert (event.speaker, event.timestamp) == ("Ben", START + timedelta(minutes=1))
-    assert event.metadata["told"] == (START + timedelta(minutes=1)).isoformat()
     assert "Oberhuber" not in await everything(side)
-
-
-async def test_an_event_that_others_tell_of_in_other_words_has_theirs(side: Side) -> None:
-    await tell(side, [turn(0, "The checkout crashed because the vermilion payment certificate had expired.")])
-    await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
-    (before,) = await told(side, "the vermilion payment certificate had expired")
-    await erase(side, await choose_items(side.graph, "t", ["0"], None))
-    stored = await everything(side)
-    assert "vermilion" not in stored
-    assert "payment" not in stored
-    event = (await side.nodes())[before.uid]
-    assert (event.text, event.name, event.speaker) == ("The certificate expired", "The certificate expired", "Ben")
 
 
 @pytest.mark.parametrize("gone", ["retracted", "told otherwise"])
 async def test_an_event_is_as_others_tell_of_it_once_who_told_of_it_first_is_of_the_past(side: Side, gone: str) -> None:
     first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
-    await tell(side, [first, turn(1, "Yes, the nightly build failed because the staging disk was full.")])
+    await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
     if gone == "retracted":
         await side.retract({"context": "c", "ids": ["0"]}, "t")
     else:
@@ -92,8 +77,8 @@ async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_i
 
 
 async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Side) -> None:
-    await tell(side, [turn(0, "Lena told me that the garden fence broke because of Tom.")])
-    await tell(side, [turn(1, "The garden fence was fixed because Ben had time.")], context="d")
+    await tell(side, [turn(0, "Lena told me that the garden fence costs 40 euros.")])
+    await tell(side, [turn(1, "The garden fence costs 50 euros.")], context="d")
     await erase(side, await choose_context(side.graph, "t", "c"))
     (slot,) = [node for node in (await side.nodes()).values() if node.subtype == SLOT]
     assert slot.name.startswith("garden fence ·"), "somebody else has said that"

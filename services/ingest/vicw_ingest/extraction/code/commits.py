@@ -83,7 +83,7 @@ _NO_ISSUE = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|HTTP|AES|MD|TLS|IPV|PEP|GPT|COVI
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b")
 _TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
 _TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
-_DATED = frozenset({"CommitAuthor", "Date"})
+_DATED = frozenset({"Author", "Date"})
 _BREAKING = re.compile(r"BREAKING[ -]CHANGE: ")
 _DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
 _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
@@ -152,7 +152,7 @@ def _fields(lines: _Lines) -> dict[str, str]:
 def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
     """Return the fields of a commit that is printed without its hash, and its message; none without an author."""
     fields = _fields(lines)
-    if _PERSON.match(fields.get("CommitAuthor", "").strip()) is None:
+    if _PERSON.match(fields.get("Author", "").strip()) is None:
         return {}, lines
     message = _trimmed(lines[len(fields) :])
     inside = all(line.startswith("    ") or not line.strip() for line, _ in message)
@@ -201,7 +201,7 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
     hashes = (found[0] for found in _HASH.finditer(said))
     return Commit(
         sha=sha,
-        author=_person(fields.get("CommitAuthor", "")) or _author_below(trailers),
+        author=_person(fields.get("Author", "")) or _author_below(trailers),
         date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
         subject=subject,
         body=body,
@@ -224,7 +224,7 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
 
 def _author_below(trailers: Sequence[re.Match[str]]) -> CommitAuthor | None:
     """Return whom a message names as its author at its end, with a mail address."""
-    named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "CommitAuthor"]
+    named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
 
 
