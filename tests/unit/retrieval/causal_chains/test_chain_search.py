@@ -117,17 +117,17 @@ async def test_two_threads_do_not_tell_of_one_event(memory: Memory) -> None:
 async def test_a_sentence_that_points_back_goes_on_to_what_that_told_of(memory: Memory) -> None:
     turns = (
         "The migration dropped an index because the script was old.",
-        "That led to slow reads.",
-        "Users left because of slow reads.",
+        "That led to slow reads on replicas.",
+        "Users left because of slow reads on replicas.",
     )
     await memory.ingest(*({"id": str(n), "text": text} for n, text in enumerate(turns)), extract="rules", flow_id="f")
 
     back = await ask(memory, "Why did the users leave?")
     on = await ask(memory, "What did the old script lead to?")
 
-    chain = "    why: Users left ← slow reads ← The migration dropped an index ← the script was old (certainty 0.81)"
+    chain = "    why: Users left ← slow reads on replicas ← The migration dropped an index ← the script was old (certainty 0.81)"
     assert chain in back.text
-    assert "the script was old → The migration dropped an index → slow reads → Users left" in on.text
+    assert "the script was old → The migration dropped an index → slow reads on replicas → Users left" in on.text
 
 
 async def test_causes_between_items_are_chains_too(memory: Memory) -> None:

@@ -112,8 +112,8 @@ def _trimmed(words: Sequence[Word], first: int, end: int) -> range:
     """Return places without the marks, conjunctions and pronouns of relatives at their ends."""
     while first < end and words[first].tag in _ASIDE:
         first += 1
-    while first < end and (words[end - 1].tag in _ASIDE or words[end - 1].lower in _RELATIVES):
-        end -= 1
+    while first < end and (words[end - 1].tag in _ASIDE or (words[end - 1].lower in _RELATIVES and end - first > 1)):
+        end -= 1  # a relative alone points back: "That led to …"
     if end == first + 2 and words[first].tag == "PRON" and words[first + 1].tag == "AUX":
         end -= 1  # "It was because of …"
     return range(first, end)
