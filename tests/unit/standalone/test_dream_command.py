@@ -65,7 +65,7 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
 
 def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
     assert sleep(filled, "dream").stdout == "0 of 2 items got 0 auto-tags\n"
-    assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 1 items")
+    assert sleep(filled, "dream", "--most", "1").stdout.startswith("0 of 1 item ")
 
 
 def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
