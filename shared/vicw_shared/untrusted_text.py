@@ -1,4 +1,4 @@
-"""How texts of others are shown to a language model: as material that cannot end its own part of the question."""
+"""Quoting of untrusted text for a language model: as data that cannot end its own part of the prompt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 
 _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
-"""Where something begins that servers may take for the end of a turn: ``<|im_end|>``, ``</s>``."""
+"""Start of a control token that servers may interpret: ``<|im_end|>``, ``</s>``."""
 
 
 def as_material(told: object) -> str:

@@ -54,7 +54,7 @@ class LanguageModel(Protocol):
         """Return the answer to the messages ``turns``, at most ``max_tokens`` long.
 
         Raises UnavailableError when the model cannot be reached (TooSlowError: it did not answer in time),
-        OverloadedError when its queue is full, TooLargeError and InvalidInputError when it refuses the request,
+        OverloadedError when its queue is full, LimitExceededError and InvalidInputError when it refuses the request,
         SettingsError when the address, the key or the model is wrong.
         """
         ...

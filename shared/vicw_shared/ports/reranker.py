@@ -13,8 +13,8 @@ class Reranker(Protocol):
         """Return a score for each text, in order: finite, higher is better, comparable within one call only.
 
         Raises UnavailableError when the model cannot be reached or returns an invalid answer (TooSlowError: not in
-        time), OverloadedError when its queue is full, TooLargeError and InvalidInputError when it refuses the request,
-        SettingsError when the address, the key or the model is wrong.
+        time), OverloadedError when its queue is full, LimitExceededError and InvalidInputError when it refuses the
+        request, SettingsError when the address, the key or the model is wrong.
         """
         ...
 

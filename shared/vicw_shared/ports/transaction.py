@@ -143,7 +143,7 @@ class Puts(Protocol):
         """Insert edges of registered types; an edge with a known id keeps its ``created_at`` and ``created_by``.
 
         An edge of a type that payloads repeat (``IN_PAYLOAD``) makes the new payload of its source's Chunks pending.
-        Raises UnknownTypeError for a type that is not registered, NotFoundError if an end does not exist.
+        Raises UnknownTypeError for a type that is not registered, MissingRecordError if an end does not exist.
         """
         ...
 
