@@ -1,4 +1,4 @@
-"""One shard of Qdrant Edge: the points of one kind of node. Everything blocks, and holds the GIL."""
+"""One shard of Qdrant Edge: the points of one kind of node. All calls block and hold the GIL."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _BEFORE_ALL = -1e18
 
 
 class Shard:
-    """Points in a folder, and what is known of all of them, so that no search asks for it again."""
+    """Points in a folder, with cached statistics of all of them, so that no search computes them again."""
 
     def __init__(self, path: Path) -> None:
         """Open the shard that ``create`` made."""
@@ -68,12 +68,12 @@ class Shard:
 
     @staticmethod
     def exists(path: Path) -> bool:
-        """Tell whether there is a shard at ``path``."""
+        """Return whether there is a shard at ``path``."""
         return (path / "segments").exists()
 
     @staticmethod
     def create(path: Path, size: int) -> None:
-        """Make an empty shard for vectors of ``size`` dimensions in a folder that is not there yet."""
+        """Create an empty shard for vectors of ``size`` dimensions in a new folder."""
         path.mkdir(mode=0o700, parents=True)
         edge = EdgeShard.create(str(path), _config(size))
         _create_indexes(edge)

@@ -1,4 +1,4 @@
-"""What an export reads on SQLite: one read transaction, so all of it is of one moment, whoever writes meanwhile."""
+"""Export reads on SQLite: one read transaction, so all data is of one moment, whatever is written meanwhile."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SqliteArchive:
 
 @measured("sqlite")
 class SqliteSnapshot:
-    """GraphSnapshot over a connection with a read transaction, and the thread that has it."""
+    """GraphSnapshot over a connection with a read transaction, and the connection's thread."""
 
     def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
         self._connection = connection
