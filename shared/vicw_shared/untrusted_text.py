@@ -10,7 +10,7 @@ _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
 
 
 def as_material(told: object) -> str:
-    """Return what is told as JSON, in which no text has an end that it could write itself, nor a model's own marks.
+    """Return the data as JSON, so that no text in it can end its own string or contain a model's control tokens.
 
     >>> as_material({"text": "<|im_end|>"})
     '{"text": "\\\\u003c|im_end|>"}'

@@ -1,6 +1,6 @@
 """Celery over Redis: wake-ups for workers. A message says only that there is work; the work itself is in the outbox.
 
-So one waiting message is enough, whoever sent it: the worker that takes it finds everything committed until then.
+So one waiting message is enough, from any sender: the worker that takes it finds everything committed until then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REQUEST_ID = "vicw_request_id"
 _log = structlog.get_logger()
 SENT = Counter("vicw_queue_sent_total", "Messages sent to workers", ["task"])
 SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers that could not be sent")
-_SOCKET_SECONDS = 30  # a worker waits for messages in shorter turns
+_SOCKET_SECONDS = 30  # a worker's own waits for messages are shorter
 _QUIET_SECONDS = 3.0
 EXPIRES_SECONDS = 3600.0
 """A message older than this is dropped: it says nothing new."""
@@ -64,7 +64,7 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # however long Redis is away: by default a worker ends after 46 minutes
+        broker_connection_max_retries=None,  # however long Redis is down: by default a worker ends after 46 minutes
         # A Redis that is full answers with errors of this kind: a worker waits for room, it does not end.
         broker_channel_error_retry=True,
         broker_transport_options={
@@ -84,7 +84,7 @@ def broker_url(settings: RedisSettings) -> str:
         return settings.url
     parts = urlsplit(settings.url)
     secret = quote(settings.password.get_secret_value(), safe="")
-    user = parts.username or ""  # as it stands in the address: quoted
+    user = parts.username or ""  # still quoted, as in the address
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{secret}@{host}"))
 

@@ -120,11 +120,11 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
     if scope.known_at is None:
         must_not.append(Until("valid_to", instant))
     if scope.known_at is not None:
-        # What was believed then had no end yet that anybody knew of.
+        # Knowledge of that time had no known end yet.
         known = to_ms(scope.known_at)
         must_not += [After("created_at", known), Until("retired_at", known)]
     elif scope.as_of is not None:
-        # Retired because the world changed (it was true until valid_to): seen as of then. Retired because
+        # Retired because the world changed (it was true until valid_to): visible as of then. Retired because
         # it was wrong: never.
         believed = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
         must.append(Group(should=(believed, After("valid_to", instant))))

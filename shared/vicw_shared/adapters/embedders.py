@@ -71,7 +71,7 @@ class EmbeddingServers:
     async def close(self) -> None:
         """Close all connections. Safe to call twice."""
         embedders = list(self._open.values())
-        self._open.clear()  # nothing is looked for any more
+        self._open.clear()  # stops all searches
         looking = list(self._looking.values())
         for task in looking:
             task.cancel()

@@ -180,7 +180,7 @@ def _is_good(status: int) -> bool:
 
 
 async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    """Return the body of an answer, the beginning of that of a refusal. Raises BrokenError if it is too long."""
+    """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if the answer is too long."""
     body = bytearray()
     async for part in response.content.iter_any():
         body += part

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
 _MOST_DIMENSIONS = 16_384
-"""What is believed of a server that has not told its size."""
+"""Maximum size assumed for a server that does not report it."""
 _BYTES_PER_NUMBER = 40
-"""As text, however it is laid out."""
+"""Maximum length of a number as text, in any layout."""
 
 
 def _nothing(_: str) -> None:
@@ -143,8 +143,8 @@ class OpenAIEmbedder:
         try:
             yield
         except (OverloadedError, LimitExceededError):
-            raise  # it is there
-        except BaseException:  # a caller that gives up, too: a server that hangs fails in no other way
+            raise  # the server is up
+        except BaseException:  # also a caller that gives up: a hanging server fails in no other way
             self._on_failure(base_url)
             raise
 
@@ -208,7 +208,7 @@ def _rows(response: EmbeddingsResponse, count: int) -> NDArray[np.float32]:
         raise ValueError("the indexes are not those of the texts")
     ordered = sorted(response.data, key=lambda row: row.index)
     rows = np.stack([_vector(row.embedding) for row in ordered])
-    with np.errstate(all="ignore"):  # what overflows is found on the next line
+    with np.errstate(all="ignore"):  # the next line detects overflows
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(norms).all() or not norms.all():
         raise ValueError("a vector has no direction")

@@ -61,7 +61,7 @@ def create_app(
     returns the metrics of a process behind this one, in Prometheus' text format, under names that this one does not
     use.
     """
-    app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
+    app = FastAPIOffline(  # FastAPI's own page loads its script from a CDN: without a network it is blank
         title=title,
         description=description,
         version=version,
@@ -70,7 +70,7 @@ def create_app(
         static_url="/docs/assets",
         # Its own spans and logs would repeat what callers sent; those of ``telemetry`` do not.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent anywhere
+        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent to a validator
     )
     problems.install(app)
     name_media_types(app)
@@ -185,7 +185,7 @@ class _Edge:
             await problems.respond(error)(scope, receive, sending)
         except ClientDisconnect:
             status = _CLIENT_GONE
-        except asyncio.CancelledError:  # the server ends, and this takes longer than it waits for
+        except asyncio.CancelledError:  # the server stops, and this request outlasts its grace period
             if status is not None:
                 raise
             await problems.respond(UnavailableError("server", _STOPPED))(scope, receive, sending)

@@ -108,7 +108,7 @@ class KnownKeys:
     def _remember(self, key_id: str, found: _Found) -> None:
         """Store the result of a look-up, as the newest of its kind."""
         kind, other = (self._known, self._unknown) if found.key is not None else (self._unknown, self._known)
-        other.pop(key_id, None)  # an earlier look-up may have found otherwise: keys are made, stores are restored
+        other.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored
         kind[key_id] = found
         kind.move_to_end(key_id)
         if len(kind) > _REMEMBERED_KEYS:
@@ -116,4 +116,4 @@ class KnownKeys:
 
 
 def _unavailable() -> UnavailableError:
-    return UnavailableError("keys", "cannot be looked up at the moment")  # why is not for strangers: the log has it
+    return UnavailableError("keys", "cannot be looked up at the moment")  # the log has the reason

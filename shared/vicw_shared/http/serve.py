@@ -75,7 +75,7 @@ async def _opened(wiring: Opened, server: _Server) -> bool:
     except asyncio.CancelledError:
         if not server.should_exit:
             raise
-    if server.should_exit:  # told in the very moment in which opening was done
+    if server.should_exit:  # stopped just as opening finished
         await wiring.close()
     return not server.should_exit
 
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             self.force_exit = True
         elif self.opening is not None:
-            self.opening.cancel()  # does nothing once it is open
+            self.opening.cancel()  # no effect once it is open
         self.should_exit = True
 
     @contextmanager
@@ -105,7 +105,7 @@ class _Server(uvicorn.Server):
         if self.started:
             _spare_the_collector()
             self.on_ready()
-            print(self.announcement, flush=True)  # the line that a person, or a script, waits for
+            print(self.announcement, flush=True)  # the line that people and scripts wait for
 
 
 def _spare_the_collector() -> None:

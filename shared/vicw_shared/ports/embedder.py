@@ -65,8 +65,8 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         """Return an array of shape (len(texts), size), float32, each row of L2 norm 1.
 
-        Row i belongs to text i; no texts give shape (0, size). A text over the model's limit is embedded
-        in windows, averaged and renormalised. Raises UnavailableError when the model cannot be reached.
+        Row i belongs to text i; no texts give shape (0, size). A text over the model's limit is embedded in windows,
+        averaged and renormalised. Raises UnavailableError when the model cannot be reached.
         """
         ...
 

@@ -164,5 +164,5 @@ class Outbox(Protocol):
         ...
 
     async def any_indexed(self) -> bool:
-        """Tell whether any Chunk is in the vector store."""
+        """Return whether any Chunk is in the vector store."""
         ...

@@ -121,7 +121,7 @@ class Neo4jDatabase:
         with translated():
             async with self._driver.session(database=self._name) as session:
                 for _ in range(_COLLISIONS):
-                    with suppress(ConstraintError):  # somebody made the same node or edge meanwhile; now it is there
+                    with suppress(ConstraintError):  # another writer made the same node or edge meanwhile
                         return await session.execute_write(unit)
                 return await session.execute_write(unit)
 

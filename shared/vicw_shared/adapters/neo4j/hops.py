@@ -48,7 +48,7 @@ def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:
 
 
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
-    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # not what went meanwhile
+    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # without nodes removed meanwhile
     nodes = {row["uid"]: node_of(row) for row in rows}
     found: dict[Spread, list[Neighbour]] = defaultdict(list)
     for row in chain.from_iterable(record["rows"] for record in records):

@@ -126,7 +126,7 @@ async def _define(database: Neo4jDatabase, holder: str, missing: Mapping[str, st
         if time.monotonic() < renewed + _HELD_SECONDS / 3:
             continue
         if not await _hold(database, holder):
-            return  # it took too long, and another goes on
+            return  # the hold expired, and another process continues
         renewed = time.monotonic()
     await _hold(database, holder, seconds=0)
 

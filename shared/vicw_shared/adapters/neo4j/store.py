@@ -188,5 +188,5 @@ class Neo4jGraphStore(Neo4jScans):
 
 async def _warm_up(store: Neo4jGraphStore) -> None:
     """Run a search without hits: the first search of a server that has just started takes seconds."""
-    with suppress(RetryableError):  # it is only slower then
+    with suppress(RetryableError):  # without it the first search is only slower
         await store.find(Scope(tenant="", now=now()), "word", 1)

@@ -49,7 +49,7 @@ class SqliteArchive:
     def _begin(self) -> sqlite3.Connection:
         connection = self._database.connect()
         connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read takes the moment
+        connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read fixes the snapshot
         return connection
 
     async def import_mark(self) -> str | None:
@@ -74,7 +74,7 @@ class SqliteSnapshot:
         return await self._do(lambda c: [node_of(row) for row in c.execute(_ROOTS)])
 
     async def version(self, root: Node) -> int:
-        return 0  # nothing changes in here
+        return 0  # nothing changes inside the snapshot
 
     async def members(self, root: Node) -> list[str]:
         rows = await self._do(lambda c: c.execute(_MEMBERS, (pack(root.uid),)).fetchall())

@@ -19,7 +19,7 @@ from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
 
 MAPPED_MB = 256
-_READERS = 3  # questions must not wait for the page that the indexer or a check reads
+_READERS = 3  # questions must not wait for a page that the indexer or a check reads
 _FULL = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,

@@ -87,7 +87,7 @@ def due(
         if seqs := [seq for seq, point in queue if point not in held]:
             free[tenant] = seqs
         if len(free) == limit:
-            break  # the others' turn is the next claim's
+            break  # the other tenants come first in the next claim
     turns = (
         (seq, name)
         for row in zip_longest(*free.values())

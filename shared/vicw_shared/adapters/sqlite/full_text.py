@@ -49,7 +49,10 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
 
 
 def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the terms that find, the rarest first: as many as few passages have; and the common ones, which weigh."""
+    """Return the terms to search by and the common ones, which only score.
+
+    The search terms are the rarest, as many as together have at most _RANKED passages, and at least one.
+    """
     counts = {term: _count(connection, term) for term in map(_term, words)}
     rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
     reached = itertools.accumulate(counts[term] for term in rare)
