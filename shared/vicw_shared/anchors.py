@@ -1,4 +1,4 @@
-"""Anchors of the parts of a text: what stands behind the # of a link."""
+"""Anchors of a text's sections: the fragment behind the # of a link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DROPPED = re.compile(r"[^\w\- ]")
 
 
 class Unique:
-    """Gives each name once: a name that was given before gets ``-1``, ``-2``, …"""
+    """Makes names unique: a repeated name gets ``-1``, ``-2``, …"""
 
     def __init__(self) -> None:
         self._given: set[str] = set()

@@ -1,4 +1,4 @@
-"""Work that goes on beside what is answered, and ends with what it belongs to."""
+"""Background tasks that end with their owner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 
 def keep_doing(work: Coroutine[None, None, None], stack: AsyncExitStack, name: str) -> None:
-    """Begin ``work`` as a task called ``name``; ``stack`` cancels it, and waits for its end, when it is closed."""
+    """Start ``work`` as a task called ``name``. Closing ``stack`` cancels it and waits for its end."""
     task = asyncio.create_task(work, name=name)
 
     async def stop() -> None:

@@ -1,4 +1,4 @@
-"""Who works in the background of a process lets those go first who wait for an answer (design: "Sleep cycle")."""
+"""Throttle background work so that foreground requests run first (design: "Sleep cycle")."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, cast
 
 LULL_SECONDS = 5.0
-"""When nobody has asked for so long, nobody is expected to: steps follow each other without a rest."""
+"""Time without a request after which none is expected: background steps then run without a rest."""
 RESTS = 12.0
-"""Until then a step is followed by a rest of so many times what it took: a question seldom comes upon one. 0: whoever
-works in the background waits for nobody.
+"""Length of the rest after a step, as a multiple of the step's duration, so that a request seldom meets one.
+
+0 turns throttling off.
 """
 SLICE_SECONDS = 0.005
-"""Steps that follow each other in so short a time are one: reading three nodes is nothing to rest from."""
+"""Consecutive steps shorter than this together count as one: reading three nodes needs no rest."""
 NOTICED_SECONDS = 0.02
-"""A question that takes so much longer is hardly noticed."""
+"""Delay of a request that is hardly noticed."""
 HEAR_SECONDS = 1.0
-"""How often a store is asked whether somebody asks elsewhere."""
+"""Interval between checks of the store for requests in other processes."""
 RUMOUR_SECONDS = 10.0
-"""For so long it is true that somebody asks: it is told every five seconds."""
+"""Age up to which a recorded request counts as load: processes record one every five seconds."""
 _LOOK_SECONDS = 0.02
 
 
 type GiveWay = Callable[[], Awaitable[None]]
-"""Is awaited between two steps of something long."""
+"""Awaited between two steps of a long operation."""
 
 
 async def go_on() -> None:
-    """Give way to nobody but what else the loop has to do."""
+    """Yield to the event loop only, without throttling."""
     await asyncio.sleep(0)
 
 
 class BackgroundThrottle:
-    """Knows whether anybody waits for an answer, and whose step it is. Of one event loop."""
+    """Tracks foreground requests and the running background step of one event loop."""
 
     most_seconds: ClassVar[float] = 2.0
-    """Where somebody asks at all times, one step is taken as often as this all the same."""
+    """Longest wait before a step under constant load."""
 
     def __init__(self, rests: float = RESTS) -> None:
         self._rests = rests
@@ -48,11 +49,11 @@ class BackgroundThrottle:
         self._stepper: asyncio.Task[object] | None = None
         self._asked_at = self._rested_at = float("-inf")
         self._stepped_at = float("-inf")
-        """When a step has begun, or ended, last."""
+        """Time at which the latest step began or ended."""
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Have others give way until the block ends, and be careful for a while."""
+        """Mark a foreground request: background steps wait until the block ends, and rest for a while after it."""
         self._asking += 1
         try:
             yield
@@ -61,9 +62,9 @@ class BackgroundThrottle:
             self._asked_at = time.monotonic()
 
     async def give_way(self) -> None:
-        """End a step of this task, and return when its next may begin. Never at once: the loop goes round first.
+        """End a step of this task and wait until its next may begin. Always yields to the event loop first.
 
-        To be called between steps that take the processor for some milliseconds.
+        Call it between steps that take the processor for some milliseconds.
         """
         await asyncio.sleep(0)
         task, now = asyncio.current_task(), time.monotonic()
@@ -89,18 +90,18 @@ class BackgroundThrottle:
 
     @property
     def is_lull(self) -> bool:
-        """Whether nobody asks, and nobody is expected to, or it does not matter."""
+        """Whether no request runs or is expected, or throttling is off."""
         return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS)
 
 
 class RemoteLoadThrottle(BackgroundThrottle):
-    """Knows from a store that somebody asks in another process: only now and then, and not whether he still waits.
+    """Throttle by the requests of other processes, as the store records them: coarse, without their end.
 
-    ``asked`` returns how many seconds ago that was, None: never.
+    ``asked`` returns the seconds since the latest request, None: never.
     """
 
     most_seconds: ClassVar[float] = 4.0
-    """A step that takes a fifth of a second comes upon one question in fifteen then."""
+    """With this wait a step of a fifth of a second meets one request in fifteen."""
 
     def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
         super().__init__(rests)
@@ -108,7 +109,7 @@ class RemoteLoadThrottle(BackgroundThrottle):
         self._heard_at = float("-inf")
 
     async def give_way(self) -> None:
-        """Do as ``BackgroundThrottle`` does while somebody has asked of late. Raises what the store raises."""
+        """Throttle as ``BackgroundThrottle`` does while the store shows recent requests. Raises the store's errors."""
         if time.monotonic() - self._heard_at >= HEAR_SECONDS:
             self._heard_at = time.monotonic()
             ago = await self._asked()
@@ -117,16 +118,16 @@ class RemoteLoadThrottle(BackgroundThrottle):
         await super().give_way()
 
     def _rest_after(self, seconds: float) -> float:
-        # Its steps come upon questions: the longer a step, the more it costs one, and the seldomer it may.
+        # Steps do meet requests here: a longer step costs a request more, so it may run less often.
         return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), self.most_seconds)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)
-"""Whether this is part of an operation that has begun, such as a transaction: that waits for nobody."""
+"""Whether this call is inside an operation that has begun, such as a transaction: it is not throttled."""
 
 
 class Throttled[T]:
-    """Has everything that an engine has; its operations, and those of its parts, give way before they begin."""
+    """Proxy of an engine: its operations, and those of its parts, yield to foreground requests before they begin."""
 
     def __init__(self, engine: T, courtesy: BackgroundThrottle) -> None:
         self._engine = engine
@@ -151,10 +152,10 @@ class Throttled[T]:
 
 
 def _is_engine(member: object) -> bool:
-    """Tell whether it has operations of its own, as a part of a store has."""
+    """Return whether a member has asynchronous operations of its own, as a part of a store has."""
     return any(map(inspect.iscoroutinefunction, vars(type(member)).values()))
 
 
 def polite[T](engine: T, courtesy: BackgroundThrottle) -> T:
-    """Return an engine for work in the background: a transaction, once begun, waits for nobody."""
+    """Return a throttled proxy of an engine. A transaction, once begun, is not throttled."""
     return cast("T", Throttled(engine, courtesy))

@@ -1,8 +1,8 @@
-"""Who is who: MERGED_INTO followed from a thing that was merged to the one that stands for it (seed 004).
+"""Canonical entities: follow MERGED_INTO edges from a merged thing to the thing that replaces it (seed 004).
 
-A merge adds one edge and rewrites nothing, so that its undoing is exact. Whoever reads follows the edges. A thing has
-at most one such edge out, and merges make no cycle; if a store has either all the same, every reader still takes the
-same way and comes to an end.
+A merge adds one edge and rewrites nothing, so that a split restores the earlier state exactly. Readers follow the
+edges. A thing has at most one such edge out, and merges form no cycle; if a store violates either, every reader still
+takes the same path and terminates.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from vicw_shared.ports import Direction, GraphStore, Lookups
 
 MERGED_INTO = "MERGED_INTO"
 DISTINCT_FROM = "DISTINCT_FROM"
-"""Two things that a person has told apart: they are not proposed as duplicates."""
+"""Marks two things that a person declared distinct: they are not proposed as duplicates."""
 MOST_HOPS = 1000
-"""Merges that are followed one after the other: one look-up each, so that a chain longer than sense has an end."""
+"""Maximum length of a chain of merges; each hop is one look-up, so that a malformed chain ends."""
 _FEW = 10
-"""Edges out of one node that are looked at, which has one."""
+"""Maximum number of edges read per node; a valid node has one."""
 
 Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
 """Returns the MERGED_INTO edges out of some nodes, as (source, target)."""
 
 
 def is_guess(edge: Edge) -> bool:
-    """Tell whether nobody has said that two things are one: the sleep cycle takes it to be so, from what is told.
+    """Return whether the sleep cycle inferred this merge and no person or caller stated it.
 
-    Answers follow it. What is written, who sees a memory, and what is erased with somebody never depends on it.
+    Answers follow such merges. Writes, visibility and the scope of an erasure never depend on them.
     """
     return edge.type == MERGED_INTO and edge.created_by == RESOLVE
 
 
 async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict[str, str]:
-    """Return, for each of these nodes, the one that stands for it: itself unless it was merged."""
+    """Return the canonical node of each of these nodes: the node itself unless it was merged."""
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
         found = await store.expand(tenant, frontier, [(MERGED_INTO, Direction.OUT)], _FEW)
@@ -44,7 +44,7 @@ async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict
 
 
 async def canonical_in(lookups: Lookups, uids: Iterable[str], *, decided: bool = False) -> dict[str, str]:
-    """Return what ``canonical`` does, inside a transaction; ``decided``: guesses are not followed."""
+    """Return the canonical nodes inside a transaction; ``decided``: ignore inferred merges."""
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
         edges = await lookups.edges(frontier, [MERGED_INTO], Direction.OUT)
@@ -54,10 +54,10 @@ async def canonical_in(lookups: Lookups, uids: Iterable[str], *, decided: bool =
 
 
 async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: str | None = None) -> dict[str, Node]:
-    """Return, by the uid of each of these nodes, the node that new tellings of it go to, inside a transaction.
+    """Return, by the uid of each of these nodes, the node that new edges of it go to, inside a transaction.
 
-    A guess moves none: what is told stays with the name that it was told of, so that its undoing is exact.
-    ``within`` a context: the node itself where that one is of another, whose own edges stay there.
+    Inferred merges are ignored: new data stays with the name it was stated of, so that a split is exact. With
+    ``within`` a context, a node keeps its own edges if its canonical node is in another context.
     """
     known = {node.uid: node for node in nodes}
     stands = await canonical_in(lookups, known, decided=True)
@@ -69,7 +69,7 @@ async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: st
 
 
 async def circles(uids: Iterable[str], step: Step) -> tuple[set[str], set[str]]:
-    """Return which of these nodes are merged in a circle, and which into several things. There should be none."""
+    """Return the nodes merged in a cycle, and the nodes merged into several things. Both should be empty."""
     wanted = list(dict.fromkeys(uids))
     into, several = await _read(wanted, step)
     return {uid for uid in wanted if _returns(uid, into)}, several & set(wanted)
@@ -82,7 +82,7 @@ async def _follow(uids: Iterable[str], step: Step) -> dict[str, str]:
 
 
 async def _read(uids: Sequence[str], step: Step) -> tuple[dict[str, str], set[str]]:
-    """Return what is merged into what, from these nodes on, and what is merged into several things."""
+    """Return the merges reachable from these nodes, as source to target, and the nodes merged into several things."""
     into: dict[str, str] = {}
     several: set[str] = set()
     frontier, seen = list(uids), set(uids)
@@ -108,7 +108,7 @@ def _returns(uid: str, into: Mapping[str, str]) -> bool:
 
 
 def _ends(uids: Iterable[str], into: Mapping[str, str]) -> dict[str, str]:
-    """Return where each way ends; for a circle, in which none does, that is the least uid of it."""
+    """Return the end of each path; for a cycle, which has none, its smallest uid."""
     ends: dict[str, str] = {}
     for uid in uids:
         way: dict[str, None] = {}

@@ -1,7 +1,7 @@
 """The two chains: NEXT along a flow, HAPPENED_AFTER along the clock (seed 003 §4; design: "The graph").
 
-A chain is a linked list in key order. Placing finds the gaps where new keys fall and splices runs into them;
-unlinking joins what stood around a run that goes.
+A chain is a linked list in key order. Placing finds the gaps for new keys and splices runs into them; unlinking joins
+the neighbours of a removed run.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MAKER = "ingest"
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Places and unlinks inside one transaction."""
+    """Places and unlinks Events inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
 
     async def place(self, nodes: Sequence[Node]) -> list[Edge]:
-        """Open the chains where Events that are about to be stored belong; return the edges that close them again."""
+        """Cut the chains where Events that are about to be stored belong; return the edges that splice them in."""
         flows: dict[str, list[Node]] = {}
         for node in nodes:
             if node.flow_id is not None:
@@ -39,7 +39,7 @@ class Chains:
         return edges
 
     async def unlink(self, uids: Iterable[str]) -> None:
-        """Take Events out of both chains and close the holes. They must be retired already."""
+        """Remove Events from both chains and close the gaps. They must be retired already."""
         gone = set(uids)
         edges = await self.transaction.edges(sorted(gone), (NEXT, HAPPENED_AFTER))
         await self.transaction.drop_edges(edges)

@@ -1,4 +1,4 @@
-"""Instants as integers: microseconds in the graph, milliseconds in filters; and as a reader takes them."""
+"""Instants as integers (microseconds in the graph, milliseconds in filters) and as readable text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MICROSECONDS = 1_000_000
 """In a second."""
 _MICROSECOND = timedelta(microseconds=1)
 _EXACT_AS_SECONDS = 4 * 10**15
-"""In about 2096: before it a float of seconds has every microsecond, and becomes a time three times as fast."""
+"""About the year 2096: up to it a float of seconds keeps every microsecond, and converts three times as fast."""
 _FIRST_YEAR = 1000
-"""The first that is written with four digits."""
+"""The first year with four digits."""
 
 
 def now() -> datetime:
@@ -34,7 +34,7 @@ def from_us(microseconds: int) -> datetime: ...
 @overload
 def from_us(microseconds: None) -> None: ...
 def from_us(microseconds: int | None) -> datetime | None:
-    """Undo ``to_us``."""
+    """Convert microseconds back to an instant."""
     if microseconds is None:
         return None
     if 0 <= microseconds < _EXACT_AS_SECONDS:
@@ -48,10 +48,10 @@ def to_ms(instant: datetime) -> int:
 
 
 def from_ms(milliseconds: int) -> datetime:
-    """Undo ``to_ms``, to the millisecond."""
+    """Convert milliseconds back to an instant, to the millisecond."""
     return from_us(milliseconds * 1000)
 
 
 def written(at: datetime | None) -> str:
-    """Return an instant as a reader takes it, to the minute; nothing for none, or for a year before 1000."""
+    """Return an instant as readable text, to the minute; "" for None or a year before 1000."""
     return at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= _FIRST_YEAR else ""

@@ -1,6 +1,6 @@
-"""How what an item weighs wears off (design: "Sleep cycle"): nothing is written, it is worked out when it is asked for.
+"""Importance decay of an item (design: "Sleep cycle"): computed on read, never stored.
 
-A forgetting curve (Ebbinghaus 1885) whose half-life grows with each use, as in MemoryBank (Zhong et al. 2023).
+A forgetting curve (Ebbinghaus 1885) with a half-life that grows with each use, as in MemoryBank (Zhong et al. 2023).
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from vicw_shared.ports import Use
 
 
 def last_needed(item: Node, use: Use | None) -> datetime:
-    """Return when an answer showed an item last, or when it was learnt."""
+    """Return when an answer last showed an item, or when it was created."""
     return max(item.created_at, use.last) if use is not None else item.created_at
 
 
 def weight(item: Node, use: Use | None, now: datetime, half_life: timedelta) -> float:
-    """Return what is left of an item's importance, in [0, 1]: half of it after each ``half_life`` in which nobody
-    needed it, times one more than how often it was shown.
+    """Return the decayed importance of an item, in [0, 1].
+
+    It halves with each period of ``half_life`` × (1 + number of uses) since the item was last needed.
     """
     importance = item.importance if item.importance is not None else UNSTATED
     idle = max(now - last_needed(item, use), timedelta(0))

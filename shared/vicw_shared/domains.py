@@ -17,10 +17,10 @@ _SYNONYMS = {
 
 
 def canonical(domain: str) -> str:
-    """Return the one name under which a domain is stored and filtered.
+    """Return the canonical name under which a domain is stored and filtered.
 
-    ``Coding`` and ``code`` are one domain, as are ``creative``, ``story``, ``fiction`` and ``prose``.
-    Any other name is a domain of its own.
+    ``Coding`` and ``code`` are one domain, as are ``creative``, ``story``, ``fiction`` and ``prose``. Any other name is
+    a domain of its own.
     """
     name = fold(domain)
     return _SYNONYMS.get(name, name)

@@ -1,7 +1,7 @@
-"""What the sleep cycle made up of memories, and how it goes again: with the memory, when it is undone, or wiped.
+"""Data that dreams add, and its removal: with the memory, on undo, or on wipe.
 
-All of it is edges that DREAM has made, each between an item and something else, and the tags that it needed for them.
-None of it outlives the item: a retired or consolidated item has no such edges, and its successor is dreamt of anew.
+A dream adds edges created by DREAM, each between an item and another node, and the tags that these edges need. None of
+them outlives the item: a retired or consolidated item has no such edges, and a new dream covers its successor.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from vicw_shared.ports import GraphTransaction
 
 RELATED_TO = "RELATED_TO"
 MADE = (AUTO_TAGGED, RELATED_TO)
-"""The types of all edges that a dream makes. Links between items are of older programs."""
+"""Types of all edges that a dream adds. Edges between two items come from older programs."""
 MAKER = "made_by"
-"""The metadata of a tag that a dream made, and that nobody had before."""
+"""Metadata key of a tag that a dream created."""
 
 
 def is_dreamt(node: Node) -> bool:
-    """Tell whether a node is a tag that a dream made."""
+    """Return whether a node is a tag that a dream created."""
     return node.metadata.get(MAKER) == DREAM
 
 
 def by_dreams(edges: Iterable[Edge]) -> list[Edge]:
-    """Return those of these edges that a dream made."""
+    """Return the edges that a dream created."""
     return [edge for edge in edges if edge.created_by == DREAM]
 
 
 async def forget(transaction: GraphTransaction, dreamt: Sequence[Edge], now: datetime) -> None:
-    """Drop edges that a dream made, and the tags that nothing has any more."""
+    """Drop edges that a dream created, and release their tags."""
     if dreamt:
         await transaction.drop_edges(dreamt)
         await release_tags(transaction, {edge.target for edge in dreamt if edge.type == AUTO_TAGGED}, now)
 
 
 async def release_tags(transaction: GraphTransaction, tags: Iterable[str], now: datetime) -> None:
-    """Drop those of these tags that a dream made and nothing has; one that somebody gave is retired, as ever.
+    """Drop unused tags that a dream created; retire other unused tags, as everywhere.
 
-    One that was merged or renamed is somebody's, whoever made it.
+    A tag that was merged or renamed counts as a caller's, even if a dream created it.
     """
     alone = await transaction.isolated(sorted(set(tags)))
     nodes = [node for node in (await transaction.nodes(sorted(alone))).values() if not node.aliases]

@@ -1,4 +1,4 @@
-"""Edges as we make them, each of a registered type and its default weight."""
+"""Edge factory: edges of a registered type with its default weight."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
 INGEST, CALLER, ECHO, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
-"""Who makes an edge: what follows from an item itself, what a caller says of it, that it repeats one, a dream, or who
-looks at night for things that are one."""
+"""Values of ``created_by``: derived from an item, stated by a caller, repetition, dream, and entity resolution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,9 @@ class EdgeFactory:
         desc: str = "",
         said: Mapping[str, object] | None = None,
     ) -> Edge:
-        """Return an edge between two uids, with what is ``said`` of it; ``item`` is the one whose text tells of it.
+        """Return an edge between two uids, with ``said`` as properties; ``item`` is the item it was extracted from.
 
-        ``told_by`` and ``desc`` tell apart edges of one type between the same two.
+        ``told_by`` and ``desc`` distinguish edges of one type between the same two nodes.
         """
         told = {TOLD_BY: item} if item is not None else {}
         return Edge(
@@ -52,13 +51,13 @@ class EdgeFactory:
 
 
 def describing(mention: Edge, description: str | None) -> Edge:
-    """Return a MENTIONS edge that keeps what its item says that the thing is: another may have said it first."""
+    """Return a MENTIONS edge with its item's description of the thing: the stored one may be another item's."""
     if description is None:
         return mention
     return replace(mention, properties={**mention.properties, DESCRIPTION: description})
 
 
 def moved(edge: Edge, source: str, target: str) -> Edge:
-    """Return an edge between other ends, with the id that it has there: what is told of it stays."""
+    """Repoint an edge to other ends, with a new id; its properties stay."""
     desc, teller = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
     return replace(edge, id=edge_id(edge.type, source, target, desc=desc, told_by=teller), source=source, target=target)

@@ -1,4 +1,4 @@
-"""The registry of embedding models: what each needs to give its best vectors."""
+"""Registry of embedding models, with the settings that give each its best vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Pooling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
-    """A model that VICW knows.
+    """A known embedding model.
 
-    ``repository`` and ``file`` name the GGUF on the model hub; both are None for the model whose weights
-    come with a Python package. ``size`` is the vector's dimensions, ``max_tokens`` the window beyond which
-    a text is embedded in parts, ``smallest_size`` the least to which its vectors may be cut (None: never).
+    ``repository`` and ``file`` name the GGUF on the model hub; both are None for the model with weights in a Python
+    package. ``size`` is the number of dimensions, ``max_tokens`` the window beyond which a text is embedded in parts,
+    ``smallest_size`` the smallest size to which its vectors may be cut (None: never).
     """
 
     name: str

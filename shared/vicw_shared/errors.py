@@ -7,16 +7,16 @@
     │   ├── InvalidInputError       422  a field is wrong; carries the field and the fix
     │   │   ├── UnknownTypeError        an edge type or collection that is not registered
     │   │   └── ForbiddenEdgeError      a label pair that the registry does not allow
-    │   ├── TooLargeError           413  over a size limit
-    │   ├── ConflictError           409  contradicts what is stored or under way
-    │   ├── NotFoundError           404  names nothing
-    │   ├── UnauthorizedError       401  no key that holds
+    │   ├── LimitExceededError      413  over a size limit
+    │   ├── StateConflictError      409  contradicts stored data or work in progress
+    │   ├── MissingRecordError      404  there is no such record
+    │   ├── UnauthorizedError       401  no valid key
     │   └── ForbiddenError          403  the key lacks a right
     ├── RetryableError          send the same request again later
     │   ├── UnavailableError        503  a dependency is down; carries its name
     │   ├── OverloadedError         429  a queue is full
     │   └── StorageFullError        507  no room; nothing was stored
-    └── FatalError              a person has to act; the service does not start or stops
+    └── FatalError              an operator has to act; the service does not start or stops
         ├── ModelMismatchError      the store was filled by another model
         ├── DataDirError            the data directory is locked, foreign or unreadable
         ├── SchemaVersionError      the store is newer than this program
@@ -38,7 +38,7 @@ class FieldProblem:
 
 
 class VicwError(Exception):
-    """Base of everything raised on purpose. ``slug`` is the stable last part of the problem type."""
+    """Base of all deliberate errors. ``slug`` is the stable last part of the problem type."""
 
     slug = "internal-error"
     status = 500
@@ -50,7 +50,7 @@ class VicwError(Exception):
 
 
 class FixableError(VicwError):
-    """The caller can mend the request."""
+    """The caller can fix the request."""
 
     slug = "bad-request"
     status = 400
@@ -70,7 +70,7 @@ class InvalidInputError(FixableError):
 
 
 class UnknownTypeError(InvalidInputError):
-    """A type name that no registry knows."""
+    """A type name that is in no registry."""
 
     slug = "unknown-type"
     title = "A type is not registered"
@@ -100,7 +100,7 @@ class StateConflictError(FixableError):
 
 
 class MissingRecordError(FixableError):
-    """The thing asked for does not exist, or not for this tenant."""
+    """The requested record does not exist, or not for this tenant."""
 
     slug = "not-found"
     status = 404
@@ -108,7 +108,7 @@ class MissingRecordError(FixableError):
 
 
 class UnauthorizedError(FixableError):
-    """No key was sent, or none that holds."""
+    """No key was sent, or it is not valid."""
 
     slug = "unauthorized"
     status = 401
@@ -124,7 +124,7 @@ class ForbiddenError(FixableError):
 
 
 class RetryableError(VicwError):
-    """The same request may work later. ``retry_after_seconds`` is a hint."""
+    """The same request may succeed later. ``retry_after_seconds`` is a hint."""
 
     slug = "retry-later"
     status = 503
@@ -144,19 +144,19 @@ class UnavailableError(RetryableError):
 
 
 class BrokenError(UnavailableError):
-    """A dependency took a request, and answered that it failed at it."""
+    """A dependency accepted a request and answered with a failure."""
 
 
 class TooSlowError(UnavailableError):
-    """A dependency took a request, and did not answer it in time."""
+    """A dependency accepted a request and did not answer in time."""
 
 
 class UnknownHostError(UnavailableError):
-    """A dependency's name means no machine: it is down, or there is none of that name."""
+    """A dependency's host name does not resolve: it is down, or the name is wrong."""
 
 
 class OverloadedError(RetryableError):
-    """A bounded queue is full; ``dependency`` is whose, where it is one's."""
+    """A bounded queue is full; ``dependency`` names its owner, if that is a dependency."""
 
     slug = "overloaded"
     status = 429
@@ -178,13 +178,13 @@ class StorageFullError(RetryableError):
 
 
 class FatalError(VicwError):
-    """A person has to act."""
+    """An operator has to act."""
 
     slug = "fatal"
 
 
 class ModelMismatchError(FatalError):
-    """The store's vectors come from another model; the detail names the command that mends it."""
+    """The store's vectors come from another model; the detail names the command that fixes it."""
 
     slug = "model-mismatch"
 

@@ -1,15 +1,15 @@
-"""With what code a process ends, after sysexits, so that whatever supervises it knows what to do."""
+"""Exit codes of a process, after sysexits, for its supervisor."""
 
 from __future__ import annotations
 
 from vicw_shared.errors import RetryableError, VicwError
 
 FATAL = 78
-"""EX_CONFIG: a person has to act."""
+"""EX_CONFIG: an operator has to act."""
 LATER = 75
-"""EX_TEMPFAIL: something is not up yet, or was lost; start it again in a while."""
+"""EX_TEMPFAIL: a dependency is not up yet, or was lost; restart in a while."""
 
 
 def exit_code(error: VicwError) -> int:
-    """Return the code of a process that ends by this error."""
+    """Return the exit code for an error that ends a process."""
     return LATER if isinstance(error, RetryableError) else FATAL

@@ -20,7 +20,7 @@ GROUP = "vicw.extensions"
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """What may be stored: edge types and node collections."""
+    """Registries of what may be stored: edge types and node collections."""
 
     edges: EdgeRegistry
     collections: CollectionRegistry

@@ -1,4 +1,4 @@
-"""Where Markdown quotes code between fences (CommonMark 0.31, 4.5), at any indentation."""
+"""Fenced code blocks of Markdown (CommonMark 0.31, 4.5), at any indentation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FENCE = re.compile(r"\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 
 @dataclass(frozen=True, slots=True)
 class FencedLines:
-    """A fenced block: its first line, the one behind its last (from 0), whether it is closed, what its fence says."""
+    """A fenced block: first line, line behind the last (from 0), whether it is closed, and its info string."""
 
     first: int
     stop: int
@@ -20,7 +20,7 @@ class FencedLines:
 
 
 def fenced_lines(lines: Sequence[str]) -> Iterator[FencedLines]:
-    """Yield the fenced blocks of these lines, their fences included. One that is never closed goes to the end."""
+    """Yield the fenced blocks of these lines, fences included. An unclosed block extends to the end."""
     first, fence, info = -1, "", ""
     for n, raw in enumerate(lines):
         line = raw.rstrip("\r\n")

@@ -1,7 +1,7 @@
-"""Knowing a text again in whatever bytes, without having the text: hashes of parts of it.
+"""Fingerprints that recognise a text in any bytes without storing it: hashes of its parts.
 
-A part is a window of 32 bytes; of a shorter text the first and the last window of 16 or 8, and how far they are apart.
-Windows of bytes are hashed by a polynomial modulo 2**64 (Karp and Rabin, 1987), of all places of a block at once.
+A part is a window of 32 bytes; of a shorter text the first and the last window of 16 or 8 bytes, and the text's length.
+Windows are hashed by a polynomial modulo 2**64 (Karp and Rabin, 1987), at all offsets of a block at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vicw_shared.text import fold
 from vicw_shared.uids import make_uid
 
 LEAST = 12
-"""Bytes that a text has at least: what is shorter is part of other words everywhere."""
+"""Minimum length of a text in bytes: shorter ones are part of other words everywhere."""
 WINDOW = 32
 _MOST_WINDOWS = 16
 _STRIDE = 16
@@ -31,17 +31,17 @@ _MASK = 2**64 - 1
 _WIDTHS = (8, 16, WINDOW)
 
 type Mark = tuple[int, int, int]
-"""The hashes of a short text's first and last window, and its bytes; or that of a window of 32 bytes, and twice 0."""
+"""Hashes of a short text's first and last window, and its length; or the hash of a window of 32 bytes, then 0, 0."""
 type _Hashes = NDArray[np.uint64]
 
 
 def new_key() -> int:
-    """Return a key for ``Fingerprints``: marks of one key say nothing to who has another."""
+    """Return a new key for ``Fingerprints``: marks of different keys cannot be compared."""
     return secrets.randbits(64) | 1
 
 
 def spellings(text: str) -> set[bytes]:
-    """Return the bytes as which a text may be written here: plain, in JSON, folded, as the stems that indexes have.
+    """Return the byte forms of a text in this product: plain, in JSON, case-folded, as the stems in indexes.
 
     Names and summaries have its words in one line.
     """
@@ -51,40 +51,40 @@ def spellings(text: str) -> set[bytes]:
 
 
 def id_spellings(uid: str) -> set[bytes]:
-    """Return the bytes as which a uid may be written."""
+    """Return the byte forms of a uid."""
     return {uid.encode(), UUID(uid).bytes}
 
 
 def birth_of(node: Node) -> str:
-    """Return a uid of a node's coming to be: what goes and comes again has its uid, but another one of these."""
+    """Return a uid of a node's creation: a node that is removed and stored again keeps its uid, but not this one."""
     return make_uid("birth", node.uid, str(to_us(node.created_at)))
 
 
 @dataclass(slots=True)
 class Fingerprints:
-    """Marks of texts, all of one ``key``."""
+    """Marks of texts, all with one ``key``."""
 
     key: int
     marks: set[Mark] = field(default_factory=set)
 
     def add_text(self, text: str) -> None:
-        """Take in a text in all its spellings; one of under LEAST bytes is left out."""
+        """Add a text in all its forms; forms shorter than LEAST bytes are left out."""
         for one in spellings(text):
             self._add(one)
 
     def add_uid(self, uid: str) -> None:
-        """Take in a uid."""
+        """Add a uid."""
         for one in id_spellings(uid):
             self._add(one)
 
     def dump(self) -> dict[str, str]:
-        """Return them as JSON."""
+        """Return the marks as JSON fields."""
         rows = np.array(sorted(self.marks), np.uint64).reshape(-1, 3)
         return {"key": f"{self.key:x}", "marks": base64.b85encode(rows.tobytes()).decode()}
 
     @classmethod
     def load(cls, told: Mapping[str, object]) -> Fingerprints:
-        """Undo ``dump``."""
+        """Parse the output of ``dump``."""
         rows = np.frombuffer(base64.b85decode(str(told["marks"])), np.uint64).reshape(-1, 3)
         return cls(int(str(told["key"]), 16), {(int(a), int(b), int(c)) for a, b, c in rows})
 
@@ -102,7 +102,7 @@ class Fingerprints:
 
 
 class FingerprintFinder:
-    """Looks for marks; built once, asked of many blocks."""
+    """Searches blocks for marks; built once, used for many blocks."""
 
     def __init__(self, fingerprints: Fingerprints) -> None:
         self._key = fingerprints.key
@@ -112,7 +112,7 @@ class FingerprintFinder:
         self._filters = {width: _filter(wanted) for width, wanted in self._wanted.items()}
 
     def find(self, data: bytes) -> set[Mark]:
-        """Return the marks that are in a block of bytes."""
+        """Return the marks found in a block of bytes."""
         block = np.frombuffer(data, np.uint8)
         if not self._wanted or not block.any():
             return set()
@@ -137,14 +137,14 @@ def _width(length: int) -> int:
 
 
 def _filter(wanted: Iterable[int]) -> NDArray[np.bool_]:
-    """Return which first 16 bits of a hash are worth a look."""
+    """Return which first 16 bits of a hash need a full look-up."""
     known = np.zeros(2**16, np.bool_)
     known[[one >> 48 for one in wanted]] = True
     return known
 
 
 def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:
-    """Yield the hashes of all windows of 8, 16 and 32 bytes of a block, as far as it has any."""
+    """Yield the hashes of all windows of 8, 16 and 32 bytes of a block, as far as it is long enough."""
     hashes, power, width = block.astype(np.uint64) + np.uint64(1), key, 1
     while 2 * width <= min(len(block), WINDOW):
         hashes = hashes[:-width] * np.uint64(power) + hashes[width:]

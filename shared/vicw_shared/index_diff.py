@@ -1,4 +1,4 @@
-"""Where an index differs from the graph, which says of a page of passages how each of their points has to be."""
+"""Differences between a vector index and the graph, for one page of passages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from vicw_shared.payload import payload_of
 from vicw_shared.ports import PendingKind, PendingPoint, VectorStore
 
 _EMBEDDED = frozenset({"text", "domain", "subtype", "name", LIGHT})
-"""Fields of the payload that stand for what is embedded of a passage."""
+"""Payload fields that determine the embedded text of a passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What is to be done for the points of a page, and in which ``fields`` payloads differ, by the passages' uids.
+    """Repairs needed by the points of a page, and the payload ``fields`` that differ, by passage uid.
 
-    ``absent`` passages lack a point, their own or a statement's; one of the ``reworded`` was made of another text. Of
-    ``stale`` passages only payloads are to be rewritten, by the points' ids. ``unwanted`` points stand for no item's
+    ``absent`` passages lack a point, their own or a statement's. A point of a ``reworded`` passage was embedded from
+    another text. ``stale`` passages need new payloads only, by point id. ``unwanted`` points belong to no item's
     passage.
     """
 
@@ -35,12 +35,12 @@ class Differences:
 
     @property
     def ids(self) -> set[str]:
-        """The passages of all of them."""
+        """Uids of all passages that differ."""
         return {*(point.point_id for point in self.lacking), *self.stale, *self.unwanted}
 
 
 async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differences:
-    """Return where an index differs from what the graph says of these passages."""
+    """Compare an index with the graph's state of these passages."""
     stored = await vectors.payloads([part.point_id for point in page for part in point.parts])
     found = Differences()
     for point in page:
@@ -49,7 +49,7 @@ async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differe
 
 
 def _compare(point: PendingPoint, stored: Mapping[str, Mapping[str, object]], found: Differences) -> None:
-    """Note in which way a passage's points differ: the one that asks for most counts."""
+    """Record how a passage's points differ; the most expensive repair wins."""
     uid = point.point_id
     if point.kind is PendingKind.DELETE:
         if uid in stored:
@@ -75,5 +75,5 @@ def _differing(payload: Mapping[str, object], wanted: Mapping[str, object]) -> s
 
 
 def _unordered(value: object) -> object:
-    """Return a list in one order: edges come in none."""
+    """Return a list sorted: edges come in no order."""
     return sorted(value) if isinstance(value, list) else value

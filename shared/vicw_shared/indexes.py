@@ -1,7 +1,7 @@
-"""The vector indexes that a process works with; which they are changes while the store changes its model.
+"""Open vector indexes of a process; the set changes while the store changes its model.
 
-The graph's record says it (docs/decisions/0009). Who reads follows it a moment later; who writes looks at it after
-each claim. It says, too, whether the index in use was lost and is being rebuilt (docs/decisions/0012).
+The graph's record names the model (docs/decisions/0009). Readers follow it a moment later; writers check it after each
+claim. It also says whether the index in use was lost and is being rebuilt (docs/decisions/0012).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KNOWN_SECONDS = 3 * LONGEST_LOOK_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A vector store and the embedder whose vectors it has. ``query_prefix`` is what goes before a question."""
+    """A vector store and the embedder of its vectors. ``query_prefix`` is prepended to a question."""
 
     model: ModelIdentity
     vectors: VectorStore
@@ -40,7 +40,7 @@ class Index:
 
 
 class Indexes:
-    """Follows the record. What was opened stays open until ``close``: requests under way end with what they have."""
+    """Follows the record. An open index stays open until ``close``, so that running requests finish with theirs."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class Indexes:
         *,
         look_seconds: float = float("inf"),
     ) -> None:
-        """``opener`` opens a model's index; it raises ModelMismatchError where nobody can embed with it.
+        """``opener`` opens a model's index; it raises ModelMismatchError if no configured embedder has the model.
 
-        What was looked at ``look_seconds`` ago is looked at again.
+        The record is read again when the last read is older than ``look_seconds``.
         """
         self._record = record
         self._opener = opener
@@ -65,28 +65,28 @@ class Indexes:
 
     @property
     def reading(self) -> Index:
-        """The index that questions are answered from: the one in use, or the last that was and could be opened."""
+        """The index that answers questions: the one in use, or the last one that could be opened."""
         if self._reading is None:
             raise UnavailableError("vectors", "no index is open")
         return self._reading
 
     @property
     def models(self) -> Models:
-        """What the record said when it was looked at last."""
+        """The record as of the last read."""
         return self._models
 
     @property
     def rebuilding(self) -> datetime | None:
-        """Since when the index in use is known to lack what the graph has; None: it is whole, as far as is known."""
+        """Since when the index in use is known to be incomplete; None: it is complete, as far as known."""
         return self._models.rebuilding
 
     @property
     def behind(self) -> str | None:
-        """What this process lacks to follow the record, as a sentence; None: nothing."""
+        """Why this process cannot follow the record, as a sentence; None: it can."""
         return self._lack.detail if self._lack is not None else None
 
     async def writing(self) -> Index:
-        """Return the index in use, by the record. Raises UnavailableError if it cannot be written here."""
+        """Return the index in use, by the record. Raises UnavailableError if this process cannot write it."""
         if time.monotonic() - self._looked_at > self._look_seconds:
             await self.look()
         if self._lack is not None:
@@ -94,7 +94,7 @@ class Indexes:
         return self.reading
 
     async def settling(self) -> Index:
-        """Return the index that has to have what is settled from now on.
+        """Return the index in which work settled from now on has to be.
 
         Raises UnavailableError as ``writing`` does, and while another index takes over.
         """
@@ -104,15 +104,15 @@ class Indexes:
         return index
 
     def require_embedders(self) -> None:
-        """Raise UnavailableError if no server that is set has the model whose index has to be written.
+        """Raise UnavailableError if no configured server has the model of the index to be written.
 
-        One that is only away is no such thing: what is stored gets its vectors when it is back.
+        A server that is only down does not raise: stored text gets its vectors when the server is back.
         """
         if isinstance(self._lack, ModelMismatchError):
             raise UnavailableError("embedding", self._lack.detail) from self._lack
 
     async def open(self) -> None:
-        """Look for the first time. Raises what opening the index in use raises."""
+        """Read the record for the first time. Raises the errors of opening the index in use."""
         await self.look()
         if self._reading is None:
             raise self._lack or UnavailableError("vectors", "the store knows of no model yet")
@@ -128,7 +128,7 @@ class Indexes:
             self._looked_at = looked_at
 
     async def follow(self) -> None:
-        """Look again and again, for ever."""
+        """Read the record periodically, for ever."""
         while True:
             await asyncio.sleep(self._look_seconds)
             try:
@@ -137,11 +137,11 @@ class Indexes:
                 _log.debug("the model in use cannot be looked at", error=str(error))
 
     def forget(self, model: ModelIdentity) -> Index | None:
-        """Return the open index of a model that is in use no more, for the caller to close."""
+        """Remove and return the open index of a model that is no longer in use, for the caller to close."""
         return None if model == self._models.used else self._open.pop(model, None)
 
     async def close(self) -> None:
-        """Close the vector stores; embedders are their owners'. Safe to call twice."""
+        """Close the vector stores; embedders belong to their owners. Safe to call twice."""
         while self._open:
             _, index = self._open.popitem()
             await index.vectors.close()
@@ -166,11 +166,10 @@ class Indexes:
 
 
 async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
-    """Return what a client may want to know of a store that answers: its name, the tenant's passages not found yet,
-    or those of all tenants.
+    """Return a store's status for clients: its id and the number of passages not yet indexed, of a tenant or all.
 
-    Of an index that was lost it says since when it is being rebuilt. None waiting then means that none has been counted
-    yet, not that nothing is lacking: that is None.
+    For a lost index it adds the time since when it is being rebuilt. A count of 0 then only means that none has been
+    counted yet, so it becomes None.
     """
     waiting = (await outbox.backlog(tenant)).waiting
     facts: dict[str, object] = {"store": await record.store_id(), "passages_waiting": waiting}
@@ -180,7 +179,7 @@ async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenan
 
 
 async def everybody_knows() -> None:
-    """Return when all services are taken to have seen what the record said when this was called."""
+    """Wait until all services have read the record as it was when this was called."""
     await asyncio.sleep(_KNOWN_SECONDS)
 
 

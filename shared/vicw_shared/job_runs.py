@@ -1,4 +1,4 @@
-"""Each turn of the sleep cycle leaves a note: what is under way, how far it is, how the last round ended."""
+"""Records of the sleep cycle's job runs: what is running, its progress, and how the last run ended."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vicw_shared.telemetry.stages import SECONDS
 
 TURN_SECONDS = Histogram("vicw_sleep_turn_seconds", "Time of a turn of the sleep cycle", ["task"], buckets=SECONDS)
 GIVEN_UP = timedelta(minutes=15)
-"""As long as nothing was heard of a round, it is over: a turn takes a minute, and waits for others."""
+"""A run without an update for this long counts as over: a slice takes a minute, and waits for others."""
 STOPPED = "stopped; the log says why"
 
 
 @dataclass(slots=True)
 class JobSlice:
-    """What became of a turn: whether there is more to do, and whether it ``failed``, which its log tells of."""
+    """Result of a slice: whether there is more to do, and whether it ``failed``, as its log explains."""
 
     more: bool = False
     failed: bool = False
@@ -31,9 +31,9 @@ class JobSlice:
 
 @asynccontextmanager
 async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[JobSlice]:
-    """Note a turn of a task, the ``first`` of a round or a further one, for whoever asks how far it is.
+    """Record a slice of a task, the ``first`` of a run or a further one.
 
-    A note that cannot be made costs the turn nothing.
+    A record that cannot be written does not fail the slice.
     """
     turn, began = JobSlice(failed=True), time.monotonic()
     round_ = await _begun(rounds, task, first=first)
@@ -50,7 +50,7 @@ async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[Jo
 
 
 async def _begun(rounds: SleepLog, task: str, *, first: bool) -> Round:
-    """Return the round that is under way, or a new one: that is noted at once."""
+    """Return the current run, or a new one; either is recorded at once."""
     known: list[Round] = []
     if not first:
         with suppress(VicwError):
@@ -61,12 +61,12 @@ async def _begun(rounds: SleepLog, task: str, *, first: bool) -> Round:
 
 
 def under_way(round_: Round) -> bool:
-    """Tell whether a round goes on, as far as is known: of one that was killed nothing is heard any more."""
+    """Return whether a run is in progress, as far as known: a killed one sends no more updates."""
     return not round_.over and not round_.error and now() - round_.at < GIVEN_UP
 
 
 async def note(rounds: SleepLog, task: str, began: datetime, error: str = "") -> None:
-    """Note a round of one turn that is over, or was ended by an ``error``."""
+    """Record a run of one slice that is over, or was ended by an ``error``."""
     await _note(rounds, Round(task, began, now(), 1, not error, error))
 
 

@@ -1,6 +1,6 @@
-"""Whether a worker or the clock is alive: its loop touches a file. ``python -m vicw_shared.liveness FILE [SECONDS]``.
+"""Liveness of a worker or the clock: its loop touches a file. ``python -m vicw_shared.liveness FILE [SECONDS]``.
 
-A health check for containers, run every few seconds: it imports next to nothing and asks no server.
+A health check for containers, run every few seconds: it imports next to nothing and contacts no server.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 TOUCH_SECONDS = 2.0
 """How often the file is touched."""
 STALE_SECONDS = 30.0
-"""The age at which whoever should touch it counts as stuck."""
+"""Age of the file at which its process counts as stuck."""
 
 
 def touch(file: Path | None) -> None:
-    """Say that this process is alive, if there is a file to say it in. One that cannot be written says the opposite."""
+    """Touch the file, if one is set. A failure is ignored: the file then goes stale."""
     if file is not None:
         with suppress(OSError):
             file.touch()

@@ -16,13 +16,15 @@ from vicw_shared.settings import LogSettings
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _TRIED_AGAIN = ("neo4j.session", "will be retried")
-"""Logger and words of what its driver says before each further try: after a deadlock, or while Neo4j is away. A failure
-only comes of the last try, and that is raised."""
+"""Logger and message of the driver before each retry: after a deadlock, or while Neo4j is away.
+
+Only a failed last try is a failure, and that is raised.
+"""
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 def configure_logs(settings: LogSettings) -> None:
-    """Send logs to standard error: JSON lines, or readable text on a terminal. Child processes log as much."""
+    """Send logs to standard error: JSON lines, or readable text on a terminal. Child processes use the same level."""
     os.environ["VICW_LOG_LEVEL"] = settings.level
     readable = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     renderer: structlog.types.Processor = (
@@ -47,7 +49,7 @@ def configure_logs(settings: LogSettings) -> None:
 
 
 class _Forward(logging.Handler):
-    """Writes what libraries warn of as one of our lines, instead of beside them."""
+    """Writes warnings of libraries as log lines of this program."""
 
     def emit(self, record: logging.LogRecord) -> None:
         log = structlog.get_logger()
@@ -58,7 +60,7 @@ class _Forward(logging.Handler):
 
 
 class _Lossy(io.TextIOBase, TextIO):
-    """A stream that loses a line rather than raise: a log on a full disk, or closed, must not fail a request."""
+    """A stream that drops a line instead of raising: a log on a full disk, or closed, must not fail a request."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -74,7 +76,7 @@ class _Lossy(io.TextIOBase, TextIO):
 
 
 def bind_request_id(given: str | None) -> str:
-    """Bind the caller's request id, if it is a sane one, or a new one; return it."""
+    """Bind and return the caller's request id if it is valid, or a new one."""
     sane = given is not None and 0 < len(given) <= 128 and given.isascii() and given.isprintable()
     request_id = given if sane and given is not None else uuid.uuid4().hex
     structlog.contextvars.clear_contextvars()
@@ -83,6 +85,6 @@ def bind_request_id(given: str | None) -> str:
 
 
 def current_request_id() -> str | None:
-    """Return the id of the request that this is part of, or None."""
+    """Return the id of the current request, or None."""
     bound = structlog.contextvars.get_contextvars().get("request_id")
     return str(bound) if bound is not None else None

@@ -1,4 +1,4 @@
-"""The payload of a point: filterable fields, and what answers while the graph is down.
+"""The payload of a point: filterable fields, and the fields that answer while the graph is down.
 
 It is a cache of the graph (design: "Vectors"); the outbox rewrites it. Instants are milliseconds.
 """
@@ -15,9 +15,9 @@ from vicw_shared.text import fold
 
 
 def payload_of(point: PendingPoint) -> dict[str, object]:
-    """Return the payload of a passage, or of a statement in the place of one. Fields that are None are left out.
+    """Return the payload of a passage, or of a statement in its place. Fields that are None are left out.
 
-    Tags, bucket and about are what the edges of its item say, never its properties; names are consolidated.
+    Tags, bucket and about come from the edges of its item, never from its properties; names are case-folded.
     """
     chunk, item, told = point.chunk, point.item, point.told
     assert chunk is not None
@@ -55,5 +55,5 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
 
 def _first(*instants: datetime | None) -> datetime | None:
-    """Return the earliest of what is known: a statement may end before its item does."""
+    """Return the earliest known instant: a statement may end before its item does."""
     return min((instant for instant in instants if instant is not None), default=None)

@@ -1,4 +1,4 @@
-"""What is embedded of a passage or a statement, what BM25 sees of it, and the point that both make."""
+"""Text to embed and text for BM25 of a passage or statement, and the point built from both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.wrapper import wrap
 
 
 def wrapped(point: PendingPoint) -> str:
-    """Return the text that is embedded for a passage or a statement: a passage of one sentence shares its vector."""
+    """Return the text to embed for a passage or statement: a passage of one sentence shares its vector."""
     assert point.chunk is not None
     assert point.item is not None
     told = point.told
@@ -22,19 +22,19 @@ def wrapped(point: PendingPoint) -> str:
 
 
 def lexical(point: PendingPoint) -> str:
-    """Return the text that BM25 sees of a passage: ``name or speaker: text``."""
+    """Return the BM25 text of a passage: ``name or speaker: text``."""
     assert point.chunk is not None
     head = point.told.title or point.told.speaker
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
 def light_point(part: PendingPoint) -> Point:
-    """Return the point of a passage that is found by its words alone: nothing of it is embedded."""
+    """Return the point of a passage without a dense vector: it is found by its words only."""
     return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
 
 
 def point_of(part: PendingPoint, vector: NDArray[np.float32]) -> Point:
-    """Return the point of a passage or of a statement; the latter's words are those of its passage, and found there."""
+    """Return the point of a passage or statement. A statement has no sparse vector: its passage has its words."""
     assert part.chunk is not None
     sparse = encode_document(lexical(part)) if part.chunk.label is Label.CHUNK else None
     return Point(part.point_id, vector, sparse, payload_of(part))

@@ -1,12 +1,12 @@
-"""How far long work is, as it tells whoever waits for it."""
+"""Progress callbacks of long operations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 type Progress = Callable[[str, int, int], None]
-"""Is told what is done, how many of it are, of how many; 0: nobody knows."""
+"""Called with the step's name, the number done and the total (0: unknown)."""
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""

@@ -1,4 +1,4 @@
-"""Work that is not left half-way when whoever awaits it is cancelled: a thread cannot be, and goes on unseen."""
+"""Work that runs to its end when its caller is cancelled: a thread cannot be cancelled and would go on unseen."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 
 async def finish[T](work: Awaitable[T], *, hurry: Callable[[], None] | None = None) -> T:
-    """Await ``work`` to its end even if the caller is cancelled meanwhile, then let the cancellation through.
+    """Await ``work`` to its end even if the caller is cancelled meanwhile, then raise the cancellation.
 
-    ``hurry`` is called at a cancellation, for work that can be told to end sooner.
+    ``hurry`` is called at a cancellation, for work that can end sooner on request.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -25,9 +25,9 @@ async def finish[T](work: Awaitable[T], *, hurry: Callable[[], None] | None = No
 
 
 async def in_thread[**P, T](work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run ``work`` in a thread as ``asyncio.to_thread`` does, and be over no sooner than the thread is.
+    """Run ``work`` in a thread as ``asyncio.to_thread`` does, and return no sooner than the thread ends.
 
-    For work on what the caller closes or lets go of at its end: a database that is closed while a thread uses it takes
-    the whole process down.
+    For work on resources that the caller closes at its end: closing a database while a thread uses it crashes the
+    process.
     """
     return await finish(asyncio.to_thread(work, *args, **kwargs))

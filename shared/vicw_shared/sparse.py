@@ -1,8 +1,8 @@
-"""The sparse encoder: BM25 as a vector, the same in every store, with nothing to download.
+"""The sparse encoder: BM25 as a vector, identical in every store, with nothing to download.
 
-A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is
-1; the engine multiplies by the term's IDF over the whole collection. The average length is a constant, since
-no vector may change when another one arrives. Constants: docs/decisions/0003.
+A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is 1; the
+engine multiplies by the term's IDF over the whole collection. The average length is a constant, since no vector may
+change when another one arrives. Constants: docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _WORD = re.compile(rf"[\w{re.escape(_MARKS)}]+")
 _PARTS = re.compile(rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|(?:[^\W\d_a-zA-Z]|[{re.escape(_MARKS)}])+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _QUESTION_WORDS = frozenset("what who whom whose when where how why which do does did".split())
-"""They say what kind of answer is wanted, not what it is about. All other words stay: IDF weighs them, and `I` and
-`my` mark what a user said of himself."""
+"""Words that state the kind of answer, not the subject.
+
+All other words stay: IDF weighs them, and `I` and `my` mark a statement by users about themselves.
+"""
 
 
 def encode_document(text: str) -> SparseVector:

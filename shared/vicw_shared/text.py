@@ -1,4 +1,4 @@
-"""Text at the door: unicode form and the characters that no store can keep."""
+"""Text normalisation on input: Unicode form, and characters that no store can keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNDECOMPOSED = dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=T
     "ß": "ss",
     "ẞ": "SS",
 }
-"""Latin letters whose stroke, or second letter, Unicode takes for a part of them."""
+"""Latin letters whose stroke or second letter Unicode does not decompose."""
 
 
 def normalise(text: str) -> str:
@@ -23,9 +23,9 @@ def normalise(text: str) -> str:
 
 
 def fold(name: str) -> str:
-    """Return the form under which names are compared: NFKC, case-folded, single spaces.
+    """Return the case-folded form for comparing names: NFKC, case-folded, single spaces.
 
-    Two names that fold alike are the same name; the folded form is never shown.
+    Two names with the same folded form are the same name; the folded form is never shown.
     """
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
@@ -48,7 +48,7 @@ def _plain(letter: str) -> str:
 
 
 def flaw(text: str) -> str | None:
-    """Say what makes ``text`` unstorable (NUL, a lone surrogate), or None if it can be kept."""
+    """Return why ``text`` cannot be stored (NUL, a lone surrogate), or None if it can."""
     if "\x00" in text:
         return "contains the NUL character (U+0000)"
     try:
@@ -59,7 +59,7 @@ def flaw(text: str) -> str | None:
 
 
 def visible(text: str) -> bool:
-    """Tell whether anything but white space, control and format characters is in ``text``."""
+    """Return whether ``text`` has anything but white space, control and format characters."""
     return any(not ch.isspace() and unicodedata.category(ch) not in {"Cc", "Cf"} for ch in text)
 
 

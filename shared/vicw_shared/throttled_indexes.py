@@ -1,4 +1,4 @@
-"""The indexes as work sees them that nobody waits for: it lets questions go first, also between two texts."""
+"""Throttled indexes for background work: they yield to foreground requests, also between two texts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 
 TEXTS_AT_ONCE = 8
-"""Texts that are embedded in one step while nobody asks: whoever begins to ask meets half a second of it at most."""
+"""Texts embedded in one step while no request runs; a new request waits for them half a second at most."""
 
 
 class Piecemeal(Throttled[Embedder]):
-    """Embeds little at a time: one text while questions come."""
+    """Embeds in small batches: one text at a time while requests run."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
-        """Do as ``Embedder`` does."""
+        """Embed as ``Embedder.embed`` does."""
         rows: list[NDArray[np.float32]] = []
         done = 0
         while not rows or done < len(texts):
@@ -33,7 +33,7 @@ class Piecemeal(Throttled[Embedder]):
 
 
 class _Background(Throttled[Indexes]):
-    """What it opens gives way, too."""
+    """Throttles the indexes that it opens, too."""
 
     async def writing(self) -> Index:
         courtesy, index = self._courtesy, await self._engine.writing()
@@ -45,5 +45,5 @@ class _Background(Throttled[Indexes]):
 
 
 def polite_indexes(indexes: Indexes, courtesy: BackgroundThrottle) -> Indexes:
-    """Return the indexes for work in the background."""
+    """Return a throttled proxy of the indexes for background work."""
     return cast("Indexes", _Background(indexes, courtesy))

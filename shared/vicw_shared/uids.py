@@ -22,7 +22,7 @@ def make_uid(*parts: str) -> str:
 
 
 def is_uid(text: str) -> bool:
-    """Tell whether text has the form of a uid, in small letters as uids are."""
+    """Return whether text has the form of a uid, in lower case as uids are."""
     return _FORM.fullmatch(text) is not None
 
 
@@ -42,7 +42,7 @@ def chunk_uid(item: str, ordinal: int) -> str:
 
 
 def named_uid(tenant: str, context: str, subtype: str, name: str) -> str:
-    """Return the uid of a named thing: one per folded name and subtype inside a context.
+    """Return the uid of a named thing: one per case-folded name and subtype inside a context.
 
     The subtype is part of the identity, so "Wizard" the class and "Wizard" the person stay two.
     """
@@ -50,13 +50,14 @@ def named_uid(tenant: str, context: str, subtype: str, name: str) -> str:
 
 
 def told_event_uid(item: str, local_id: str) -> str:
-    """Return the uid of an event that an item's extraction tells of."""
+    """Return the uid of an event extracted from an item."""
     return make_uid(item, "event", local_id)
 
 
 def edge_id(edge_type: str, source: str, target: str, *, desc: str = "", told_by: str = "") -> str:
-    """Return the id of an edge: one per type, direction, pair, (for RELATED_TO) description, and teller.
+    """Return the id of an edge: one per type, direction, pair, (for RELATED_TO) description, and source item.
 
-    ``told_by`` is the item whose extraction tells of the edge: what two items tell stays when one takes it back.
+    ``told_by`` is the item that the edge was extracted from: an edge stated by two items survives when one is
+    retracted.
     """
     return make_uid("edge", edge_type, source, target, desc, told_by)

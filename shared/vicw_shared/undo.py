@@ -1,4 +1,4 @@
-"""Which steps of the sleep cycle can be taken back, and until when."""
+"""Undo of sleep cycle steps: which ones, and until when."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog
 
 
 async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> MaintenanceStep:
-    """Return the step of a task, to be undone. Raises NotFoundError for one that cannot be, with the reason."""
+    """Return a task's step for undoing. Raises MissingRecordError, with the reason, if it cannot be undone."""
     step = await log.step(step_id)
     if step is not None and step.outcome is Outcome.UNDONE:
         raise MissingRecordError(f"Step {step_id!r} is undone already")
@@ -24,5 +24,5 @@ async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, gra
 
 
 def undone(step: MaintenanceStep, now: datetime) -> MaintenanceStep:
-    """Return a step as it is logged once it is undone."""
+    """Return the log entry of an undone step."""
     return replace(step, outcome=Outcome.UNDONE, at=now)

@@ -1,4 +1,4 @@
-"""How texts of others are shown to a language model: as material that cannot end its own part of the question."""
+"""Quoting of untrusted text for a language model: as data that cannot end its own part of the prompt."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import re
 
 _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
-"""Where something begins that servers may take for the end of a turn: ``<|im_end|>``, ``</s>``."""
+"""Start of a control token that servers may interpret: ``<|im_end|>``, ``</s>``."""
 
 
 def as_material(told: object) -> str:
-    """Return what is told as JSON, in which no text has an end that it could write itself, nor a model's own marks.
+    """Return the data as JSON, so that no text in it can end its own string or contain a model's control tokens.
 
     >>> as_material({"text": "<|im_end|>"})
     '{"text": "\\\\u003c|im_end|>"}'

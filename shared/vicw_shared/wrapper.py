@@ -1,6 +1,6 @@
 """The contextual wrapper: one function for documents and queries (seed 003 §2.2.2).
 
-We never embed raw text. The bracketed head pushes domains apart in vector space.
+Raw text is never embedded. The bracketed head separates domains in vector space.
 """
 
 from __future__ import annotations

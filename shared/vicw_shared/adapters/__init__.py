@@ -1,1 +1,1 @@
-"""The engines behind the ports, one a module, named after the vendor."""
+"""Adapters of the ports: one engine a module, named after the vendor."""

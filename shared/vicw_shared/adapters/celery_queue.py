@@ -1,6 +1,6 @@
-"""Celery over Redis: wake-ups for workers. A message says that there is work, never what; that is in the outbox.
+"""Celery over Redis: wake-ups for workers. A message says only that there is work; the work itself is in the outbox.
 
-So one that waits is enough, whoever has sent it: a worker that takes it later finds what was committed until then.
+So one waiting message is enough, from any sender: the worker that takes it finds everything committed until then.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ REQUEST_ID = "vicw_request_id"
 _log = structlog.get_logger()
 SENT = Counter("vicw_queue_sent_total", "Messages sent to workers", ["task"])
 SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers that could not be sent")
-_SOCKET_SECONDS = 30  # a worker waits for messages in shorter turns
+_SOCKET_SECONDS = 30  # a worker's own waits for messages are shorter
 _QUIET_SECONDS = 3.0
 EXPIRES_SECONDS = 3600.0
-"""A wake-up that waited for longer says nothing new."""
+"""A message older than this is dropped: it says nothing new."""
 
 
 def make_celery(name: str, settings: RedisSettings) -> Celery:
@@ -58,13 +58,13 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
-        # A killed worker's task is done again by another; every task may run twice.
+        # A killed worker's task is done again by another worker; every task may run twice.
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # however long Redis is away: by default a worker ends after 46 minutes
+        broker_connection_max_retries=None,  # however long Redis is down: by default a worker ends after 46 minutes
         # A Redis that is full answers with errors of this kind: a worker waits for room, it does not end.
         broker_channel_error_retry=True,
         broker_transport_options={
@@ -84,13 +84,13 @@ def broker_url(settings: RedisSettings) -> str:
         return settings.url
     parts = urlsplit(settings.url)
     secret = quote(settings.password.get_secret_value(), safe="")
-    user = parts.username or ""  # as it stands in the address: quoted
+    user = parts.username or ""  # still quoted, as in the address
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{secret}@{host}"))
 
 
 def connect(settings: RedisSettings, *, at_most: float = float("inf")) -> redis.Redis:
-    """Return a client for what is no message. A call takes as long as a wake-up may; nothing is tried again."""
+    """Return a Redis client for everything but messages. A call takes no longer than a wake-up, and is not retried."""
     seconds = min(settings.timeout_seconds, at_most)
     return redis.Redis.from_url(
         broker_url(settings),
@@ -101,12 +101,12 @@ def connect(settings: RedisSettings, *, at_most: float = float("inf")) -> redis.
 
 
 def waiting(client: redis.Redis, queue: str) -> int:
-    """Return how many messages no worker has taken yet: Celery keeps them in a list. Raises RedisError."""
+    """Return the number of messages that no worker has taken: Celery keeps them in a list. Raises RedisError."""
     return int(client.llen(queue))
 
 
 def send(app: Celery, task: str, *, expires: float = EXPIRES_SECONDS, **options: Any) -> bool:
-    """Send a message; False where that fails, which is logged: whatever it was for, the clock sends one later."""
+    """Send a message. A failure is logged and returns False: the clock sends a later one for the same work."""
     try:
         app.send_task(task, retry=False, expires=expires, **options)
     except Exception as error:  # of Redis, of the connection, of Celery: none of them undoes what is committed
@@ -124,10 +124,10 @@ after_task_publish.connect(_count_sent, weak=False)
 
 
 class CeleryQueue:
-    """WorkQueue that sends a Celery ``task`` to the workers of a ``queue``: to index, if it is not said.
+    """WorkQueue that sends a Celery ``task`` to the workers of a ``queue``, by default the indexing task.
 
-    Celery's client blocks, so it has a thread of its own. A wake-up while another waits or is being sent, or shortly
-    after one that failed, is left out: the workers look by themselves, too.
+    Celery's client blocks, so it runs in its own thread. A wake-up is skipped while another waits or is being sent, and
+    shortly after a failed one: the workers also poll.
     """
 
     def __init__(self, settings: RedisSettings, *, task: str = INDEX, queue: str = INGEST_QUEUE) -> None:

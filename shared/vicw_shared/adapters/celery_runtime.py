@@ -1,4 +1,4 @@
-"""An event loop and open engines in each of a worker's processes, for tasks that are doors to async use cases."""
+"""Worker runtime: an event loop and open engines per worker process, for tasks that call asynchronous use cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", [
 
 
 class Runtime[W: Opened]:
-    """Opens what tasks work with at the first task: after the fork, which no connection survives."""
+    """Opens the resources of tasks at the first task: after the fork, which no connection survives."""
 
     def __init__(self, build: Callable[[], W]) -> None:
         self._build = build
@@ -43,9 +43,9 @@ class Runtime[W: Opened]:
         self._wiring: W | None = None
 
     def run[T](self, request: Any, work: Callable[[W], Awaitable[T]]) -> T:
-        """Run the ``work`` of a task to its end, as a part of the request that has sent the task.
+        """Run the ``work`` of a task to its end, as a part of the request that sent the task.
 
-        The id of that request, from now on, is in every line of the log, and its trace goes on.
+        Every log line from then on has the request's id, and its trace continues.
         """
         bind_request_id(getattr(request, REQUEST_ID, None) or request.id)
         carrier = {name: value for name in TRACE_HEADERS if isinstance(value := getattr(request, name, None), str)}
@@ -53,7 +53,7 @@ class Runtime[W: Opened]:
             self._runner = asyncio.Runner()
         try:
             with door(request.task, SpanRole.CONSUMER, carrier), SECONDS.labels(request.task).time():
-                # Its own context would be that of the first task for ever.
+                # The loop's own context would be that of the first task for ever.
                 return self._runner.run(self._work(work), context=contextvars.copy_context())
         except Exception as error:
             FAILURES.labels(request.task, kind_of(error)).inc()
@@ -90,9 +90,9 @@ def prepare_worker(
     traces: TraceSettings,
     nice: int = 0,
 ) -> None:
-    """Let a worker log, measure and trace as services do, say that it is alive, and keep within its bounds.
+    """Set up a worker's logs, metrics, traces, liveness file and limits.
 
-    What its processes opened is closed when they end; they are as ``nice`` at least as that says.
+    The resources of its processes are closed when they end; their niceness is at least ``nice``.
     """
     app.conf.update(
         worker_concurrency=worker.concurrency, worker_max_memory_per_child=worker.max_memory_mb * _KIB_PER_MIB
@@ -127,7 +127,7 @@ def _stand_back(nice: int) -> None:
 
 
 def _alive(file: Path) -> type[bootsteps.StartStopStep]:
-    """Return the step of a consumer that touches ``file`` in the consumer's own loop, as long as it consumes."""
+    """Return a consumer step that touches ``file`` in the consumer's own loop, as long as it consumes."""
 
     class Alive(bootsteps.StartStopStep):
         requires = ("celery.worker.consumer.tasks:Tasks",)

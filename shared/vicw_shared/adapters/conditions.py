@@ -1,6 +1,6 @@
-"""A Scope as conditions on the payload's fields, in no engine's words: each engine's filters only translate them.
+"""Engine-independent filter conditions of a Scope on the payload's fields; each engine's filters only translate them.
 
-What a viewer may see is decided here, once. The payload's fields are named here and in ``payload.py`` only.
+The rules of visibility are defined here, once. The payload's fields are named here and in ``payload.py`` only.
 """
 
 from __future__ import annotations
@@ -78,22 +78,22 @@ type Condition = Is | AnyOf | Until | After | Group
 
 
 def of_tenant(tenant: str) -> Condition:
-    """Return what every point of a tenant matches, and no other."""
+    """Return the condition that matches exactly a tenant's points."""
     return Is(TENANT, tenant)
 
 
 def of_label(label: Label) -> Condition:
-    """Return what the points of this kind of node match: passages are Chunks, statements are Events."""
+    """Return the condition for points of a kind of node: passages are Chunks, statements are Events."""
     return Is(LABEL, label.value)
 
 
 def of_items(items: Sequence[str]) -> Condition:
-    """Return what the passages of these items (uids) match."""
+    """Return the condition for the passages of these items (uids)."""
     return AnyOf(ITEM, tuple(items))
 
 
 def within(scope: Scope) -> Group:
-    """Return what every point must and must not match, but for its tenant."""
+    """Return the conditions of a scope, except its tenant."""
     must: list[Condition] = []
     must_not: list[Condition] = []
     if scope.contexts is not None:
@@ -120,11 +120,11 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
     if scope.known_at is None:
         must_not.append(Until("valid_to", instant))
     if scope.known_at is not None:
-        # What was believed then had no end yet that anybody knew of.
+        # Knowledge of that time had no known end yet.
         known = to_ms(scope.known_at)
         must_not += [After("created_at", known), Until("retired_at", known)]
     elif scope.as_of is not None:
-        # Retired because the world changed (it was true until valid_to): seen as of then. Retired because
+        # Retired because the world changed (it was true until valid_to): visible as of then. Retired because
         # it was wrong: never.
         believed = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
         must.append(Group(should=(believed, After("valid_to", instant))))
@@ -136,7 +136,7 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
 
 
 def of_public() -> tuple[Condition, ...]:
-    """Return what holds for the points that everybody may see everywhere."""
+    """Return the conditions of points that are visible to everybody everywhere."""
     return Is("sensitivity", "public"), Is("portable", 1)
 
 

@@ -59,13 +59,13 @@ class DataDir:
         self._lock = lock
 
     def tell(self, url: str) -> None:
-        """Note where this process answers, for commands that find the directory in use."""
+        """Record the address of this process, for commands that find the directory in use."""
         if self._lock is not None:
             os.pwrite(self._lock, f"{os.getpid()}\n{url}\n".encode(), 0)
 
     @staticmethod
     def server_of(path: Path) -> str | None:
-        """Return where the process answers that has the directory at ``path`` open; None: there is no such."""
+        """Return the address of the process that has the directory at ``path`` open, or None."""
         try:
             lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -79,13 +79,16 @@ class DataDir:
         return None
 
     def _require_ours(self) -> None:
-        """Refuse somebody's home or /tmp: a wrong path would make it private, and mix the store into it."""
+        """Refuse a directory with other contents, such as a home directory or /tmp.
+
+        A wrong path would otherwise make it private, and mix the store into it.
+        """
         entries = {entry.name for entry in self.path.iterdir()} - {"lost+found"}
         if entries and entries.isdisjoint(_OURS):
             raise DataDirError(f"{self.path} holds other files. Name a directory that is new, empty or VICW's own")
 
     def close(self) -> None:
-        """Give the lock back. Safe to call twice."""
+        """Release the lock. Safe to call twice."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -93,8 +96,8 @@ class DataDir:
     def require_room(self) -> None:
         """Raise StorageFullError while less than the minimum is free.
 
-        The vector index writes through memory maps, where a full disk kills the process instead of
-        returning an error: so we stop before it is full.
+        The vector index writes through memory maps, where a full disk kills the process instead of returning an error:
+        so writing stops before the disk is full.
         """
         self._require(self._min_free_bytes, "Make room; nothing of this request was stored")
 
@@ -114,6 +117,6 @@ class DataDir:
 
 
 def _written(lock: int) -> tuple[str, str]:
-    """Return the holder's process id and address, each empty if it has not told."""
+    """Return the holder's process id and address; each is empty if it is not recorded."""
     pid, _, url = os.pread(lock, 512, 0).decode(errors="replace").partition("\n")
     return pid.strip(), url.strip()

@@ -1,4 +1,4 @@
-"""The embedding servers that the settings name, which models they have, and what a model wants before a question."""
+"""Embedding servers of the settings: which models they have, and the query prefix of a model."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _log = structlog.get_logger()
 
 
 class EmbeddingServers:
-    """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be away.
+    """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be down.
 
-    What embeds for a model turns to another server that has it when the one it uses is away or has another model by
-    now. That one is looked for in the background: nobody waits for it longer than for the server that is away.
+    The embedder of a model fails over to another server with that model when its server is down or has changed its
+    model. The other server is looked for in the background: no call waits longer for it than for the failed server.
     """
 
     def __init__(self, settings: EmbeddingSettings) -> None:
-        """Raise SettingsError if no server is named."""
+        """Store the settings. Raises SettingsError if they name no server."""
         if not settings.urls:
             raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
         self._settings = settings
@@ -45,7 +45,7 @@ class EmbeddingServers:
         self._looking: dict[ModelIdentity, asyncio.Task[None]] = {}
 
     async def first(self) -> tuple[OpenAIEmbedder, ModelIdentity]:
-        """Return what fills a store that is empty: the first server, with its own model unless one was chosen.
+        """Return the embedder and model for an empty store: the first server, with its own model unless one was chosen.
 
         Raises UnavailableError, OverloadedError, SettingsError.
         """
@@ -54,15 +54,15 @@ class EmbeddingServers:
         return self._embedder(url, model), model
 
     async def find(self, model: ModelIdentity, *, seconds: float = _START_SECONDS) -> OpenAIEmbedder:
-        """Return the embedder of a model, whichever server has it; wait so many seconds for servers that are away.
+        """Return the embedder of a model on any server; wait up to ``seconds`` for servers that are down.
 
-        Raises ModelMismatchError that says what each server has, UnavailableError while one of them is away.
+        Raises ModelMismatchError that lists each server's models, UnavailableError while one of them is down.
         """
         embedder, _ = await self._search(model.name, lambda identity: identity == model, str(model), seconds)
         return embedder
 
     async def named(self, name: str, *, but: ModelIdentity | None = None) -> tuple[OpenAIEmbedder, ModelIdentity]:
-        """Return the embedder of a model by its name; where servers have several files of it, rather not ``but``.
+        """Return the embedder of a model by its name; if servers have several files of it, prefer another than ``but``.
 
         Raises as ``find`` does.
         """
@@ -71,7 +71,7 @@ class EmbeddingServers:
     async def close(self) -> None:
         """Close all connections. Safe to call twice."""
         embedders = list(self._open.values())
-        self._open.clear()  # nothing is looked for any more
+        self._open.clear()  # stops all searches
         looking = list(self._looking.values())
         for task in looking:
             task.cancel()
@@ -104,10 +104,11 @@ class EmbeddingServers:
         raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {wanted}: {told}")
 
     async def _ask(self, url: str, name: str) -> ModelIdentity | list[str] | VicwError:
-        """Return what a server says of the model called ``name``, else the names of those that it has."""
+        """Return a server's identity of the model called ``name``, else the names of its models."""
         try:
             names = await self._names(url)
-            # A server without a list is asked for it; so is one whose list may lack a name that somebody chose.
+            # A server without a list of models is asked for this one; so is one with a list that may lack the chosen
+            # name.
             if names and name not in names and name != self._settings.chosen_model:
                 return names
             return await self._identity(url, name)
@@ -142,17 +143,17 @@ class EmbeddingServers:
         return known
 
     def _look_elsewhere(self, model: ModelIdentity, failed: str) -> None:
-        """Begin to look for another server that has a model, unless that goes on already, or is done."""
+        """Start looking for another server with a model, unless that is running or done."""
         embedder, others = self._open.get(model), [url for url in self._settings.urls if url != failed]
         if embedder is None or embedder.base_url != failed or model in self._looking or not others:
             return
-        # In a context of its own: it is not of the request that met the failure, and outlives it.
+        # In a context of its own: the task does not belong to the request that met the failure, and outlives it.
         looking = asyncio.create_task(self._turn(embedder, model, others), name="embedding-servers", context=Context())
         self._looking[model] = looking
         looking.add_done_callback(lambda _: self._looking.pop(model, None))
 
     async def _turn(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
-        """Turn to the first of these servers that says it has the model, if one does; then rest from looking."""
+        """Switch to the first of these servers that reports the model, if any; then pause before the next search."""
 
         async def ask(url: str) -> tuple[str, ModelIdentity | list[str] | VicwError]:
             return url, await self._ask(url, model.name)
@@ -183,7 +184,7 @@ def open_embedder(
     expected: ModelIdentity | None = None,
     on_failure: Callable[[str], None] = lambda _: None,
 ) -> OpenAIEmbedder:
-    """Return the embedder over the server at ``url``; its ``model`` is its own where none is named."""
+    """Return the embedder over the server at ``url``; without a ``model`` it uses the server's own."""
     return OpenAIEmbedder(
         base_url=url,
         # Not the setting of the model: its default names the model of our own process, which that server may not have.
@@ -198,7 +199,7 @@ def open_embedder(
 
 
 def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
-    """Return the prefix that was set, else the one of the registered model that answers, else none."""
+    """Return the query prefix of the settings, else that of the registered model, else none."""
     if settings.query_prefix is not None:
         return settings.query_prefix
     card = MODELS.get(model.name)
@@ -206,7 +207,7 @@ def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
 
 
 def _is_away(answer: ModelIdentity | list[str] | VicwError) -> bool:
-    """Tell whether a server may come and have the model: one that is named in case it is started has no name yet."""
+    """Return whether a server may come up later with the model: a server that is not running reports no name yet."""
     return isinstance(answer, RetryableError) and not isinstance(answer, UnknownHostError)
 
 

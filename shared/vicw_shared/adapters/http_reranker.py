@@ -1,4 +1,4 @@
-"""The Reranker port over any server that speaks the wire of re-ranking."""
+"""Reranker over any server with the re-ranking API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PEER = Peer("rerank", "the re-ranking server", "VICW_RERANK_")
 
 @measured("rerank")
 class HttpReranker:
-    """Talks to the server at ``base_url`` (``…/v1``)."""
+    """Client of the server at ``base_url`` (``…/v1``)."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class HttpReranker:
         api_key: str | None = None,
         timeout_seconds: float = 10.0,
     ) -> None:
-        # A failing call costs a question its time: none is repeated.
+        # A failing call delays its question: none is retried.
         self._connection = OpenAIConnection(
             base_url=base_url, uds=None, api_key=api_key, timeout_seconds=timeout_seconds, retry_seconds=0.0, peer=PEER
         )
@@ -57,7 +57,7 @@ class HttpReranker:
 
 
 def open_reranker(settings: RerankSettings) -> HttpReranker:
-    """Return the model behind VICW_RERANK_URL. Raises SettingsError if there is no URL."""
+    """Return the re-ranker at VICW_RERANK_URL. Raises SettingsError if there is no URL."""
     if settings.url is None:
         raise SettingsError(
             f"VICW_RERANK_MODEL is {settings.model}, and VICW_RERANK_URL is not set. Set VICW_RERANK_URL to a server "

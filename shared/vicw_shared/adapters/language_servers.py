@@ -1,4 +1,4 @@
-"""The language model's server that the settings name."""
+"""Language model server of the settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vicw_shared.settings import LlmSettings
 
 
 def open_language_model(settings: LlmSettings) -> OpenAILanguageModel:
-    """Return the model behind VICW_LLM_URL. Raises SettingsError if there is no URL."""
+    """Return the model at VICW_LLM_URL. Raises SettingsError if there is no URL."""
     if settings.url is None:
         raise SettingsError(
             f"VICW_LLM_MODEL is {settings.model}, and VICW_LLM_URL is not set: only `vicw serve` runs a GGUF file by "

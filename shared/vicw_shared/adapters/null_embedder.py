@@ -1,4 +1,4 @@
-"""NullEmbedder: what embeds where there are no vectors at all (VICW_EMBEDDER=none)."""
+"""NullEmbedder: the embedder of a deployment without vectors (VICW_EMBEDDER=none)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity
 
 
 class NullEmbedder:
-    """An Embedder whose vectors have no dimension. It loads nothing."""
+    """An Embedder with vectors of size 0. It loads nothing."""
 
     async def identity(self) -> ModelIdentity:
         """Return the identity of no model."""

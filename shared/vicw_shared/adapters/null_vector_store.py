@@ -1,4 +1,4 @@
-"""NullVectorStore: the vector store where there are no vectors at all (VICW_EMBEDDER=none)."""
+"""NullVectorStore: the vector store of a deployment without vectors (VICW_EMBEDDER=none)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 
 
 class NullVectorStore:
-    """A VectorStore that keeps nothing and finds nothing: what there is to find is the graph's."""
+    """A VectorStore that stores nothing and finds nothing: the graph answers all searches."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Do nothing."""

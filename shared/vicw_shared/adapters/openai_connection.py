@@ -1,4 +1,4 @@
-"""HTTP to a server that speaks the OpenAI wire: what is tried again, for how long, what each refusal means."""
+"""HTTP client of servers with the OpenAI API: retries, their duration, and the meaning of each refusal."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 2**22
-"""How long an answer may be that has no vectors: a million tokens. Parsed it takes some twenty times that."""
+"""Maximum size of an answer without vectors: a million tokens. Parsed it takes some twenty times that."""
 _REFUSAL_BYTES = 2**20
-"""What is read of a refusal: a few words of it are told, but some servers repeat the request around them."""
+"""Maximum bytes read of a refusal: the message quotes a few words, but some servers repeat the request around them."""
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
 _LONGEST_DELAY_SECONDS = 1.0
@@ -44,7 +44,7 @@ _COMING_BACK = {502, 503, 504}
 
 
 class _PassingError(Exception):
-    """A failure that another try may not meet."""
+    """A failure that a retry may not meet."""
 
     def __init__(self, failure: UnavailableError) -> None:
         super().__init__(failure.detail)
@@ -53,7 +53,7 @@ class _PassingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What is at the other end: its name as a dependency, what it is called, how its variables begin."""
+    """A server's names: its dependency name, its name in messages, and the prefix of its variables."""
 
     dependency: str
     called: str
@@ -76,13 +76,12 @@ class HttpAnswer:
 
 
 class OpenAIConnection:
-    """Reaches the server at ``base_url`` (``…/v1``), or the one on the unix domain socket ``uds``.
+    """Connection to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``.
 
-    A lost connection, or an answer that the server is on its way up or down, is tried again for ``retry_seconds``.
-    ``timeout_seconds`` bounds each request, repeats included. ``on_loss`` is told the
-    ``base_url`` of each such try; the next one goes to what it is by then. Connections open with the first request.
-    The request id of the caller travels along, for the log. No answer is read further than it may be long: what is at
-    the other end may send without end.
+    It retries for ``retry_seconds`` after a lost connection, or an answer that the server is starting or stopping.
+    ``timeout_seconds`` bounds each request, retries included. ``on_loss`` is called with the ``base_url`` of each
+    failed try; the next try uses the ``base_url`` set by then. Connections open with the first request. The caller's
+    request id is sent along, for the log. An answer is read only up to its maximum size: a server may send without end.
     """
 
     def __init__(
@@ -118,9 +117,9 @@ class OpenAIConnection:
     ) -> HttpAnswer:
         """Return the answer to one request; ``arguments`` are those of aiohttp.
 
-        Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer
-        is longer than ``most_bytes``), OverloadedError when its queue is full, TooLargeError and InvalidInputError
-        when it refuses what it is sent, SettingsError when the address, the key or the model is wrong.
+        Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer is
+        longer than ``most_bytes``), OverloadedError when its queue is full, LimitExceededError and InvalidInputError
+        when it refuses the request, SettingsError when the address, the key or the model is wrong.
         """
         arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}
         loop = asyncio.get_running_loop()
@@ -181,7 +180,7 @@ def _is_good(status: int) -> bool:
 
 
 async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    """Return the body of an answer, the beginning of that of a refusal. Raises BrokenError if it is too long."""
+    """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if the answer is too long."""
     body = bytearray()
     async for part in response.content.iter_any():
         body += part

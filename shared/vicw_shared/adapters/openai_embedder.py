@@ -1,4 +1,4 @@
-"""The Embedder port over any server that speaks the OpenAI embeddings wire, ours above all."""
+"""Embedder over any server with the OpenAI embeddings API, VICW's own above all."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
 _MOST_DIMENSIONS = 16_384
-"""What is believed of a server that has not told its size."""
+"""Maximum size assumed for a server that does not report it."""
 _BYTES_PER_NUMBER = 40
-"""As text, however it is laid out."""
+"""Maximum length of a number as text, in any layout."""
 
 
 def _nothing(_: str) -> None:
@@ -37,17 +37,17 @@ def _nothing(_: str) -> None:
 
 @measured("embedding")
 class OpenAIEmbedder:
-    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``; see ``OpenAIConnection``.
+    """Client of the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``; see ``OpenAIConnection``.
 
-    It asks for ``model``, or without one for the only model that the server has. What answers as another model than
-    ``expected``, or than the first that has answered, is taken for a server that is away.
+    It uses ``model``, or without one the only model of the server. A server that answers as another model than
+    ``expected``, or than in its first answer, counts as down.
 
-    ``on_failure`` is told the ``base_url``, in the event loop, whenever a try or a call fails by anything but a limit
-    of the server, or its caller gives up waiting; it may ``turn_to`` another server.
+    ``on_failure`` is called with the ``base_url``, in the event loop, whenever a try or a call fails by anything but a
+    limit of the server, or its caller gives up waiting; it may ``turn_to`` another server.
 
-    Embedding changes nothing, so a call may be repeated, and a server that restarts costs its callers time, no
-    texts. ``dimensions`` asks for vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens
-    that the server says it has read for it.
+    Embedding has no side effects, so a call may be repeated; a restart of the server costs its callers time, but no
+    texts. ``dimensions`` requests vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens that
+    the server reports as read.
     """
 
     def __init__(
@@ -81,19 +81,19 @@ class OpenAIEmbedder:
 
     @property
     def base_url(self) -> str:
-        """The server that is asked."""
+        """The server in use."""
         return self._connection.base_url
 
     def turn_to(self, base_url: str) -> None:
-        """Ask another server from now on, with what is being tried again, too. It has to have the same model."""
+        """Switch to another server with the same model, also for retries under way."""
         self._connection.base_url = base_url
 
     async def identity(self) -> ModelIdentity:
-        """Return name, size and digest as the server has them.
+        """Return name, size and digest as the server reports them.
 
-        Of a server that does not tell size and digest, the size is that of a vector it makes, and the digest
-        the SHA-256 of the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also
-        where no model is asked for and the server has several.
+        If the server reports no size and digest, the size is that of a vector it makes, and the digest the SHA-256 of
+        the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also if no model is set and
+        the server has several.
         """
         with self._watched():
             row = await self._model_row()
@@ -101,7 +101,7 @@ class OpenAIEmbedder:
             told = row.size and (self._dimensions or row.size)
             size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
             identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
-            # The first counts: a server that changes its model meanwhile must not fill one store with two.
+            # The first identity counts: a server that changes its model meanwhile must not fill one store with two.
             if self._known is None:
                 self._known, self._size = identity, size
             elif identity != self._known:
@@ -118,9 +118,9 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         """Return unit vectors of shape (len(texts), size), float32, in order; see the port.
 
-        Raises UnavailableError when the server cannot be reached or answers nonsense, OverloadedError when
-        its queue is full, TooLargeError and InvalidInputError when it refuses the texts, SettingsError when
-        the address, the key or the model is wrong.
+        Raises UnavailableError when the server cannot be reached or its answer is invalid, OverloadedError when its
+        queue is full, LimitExceededError and InvalidInputError when it refuses the texts, SettingsError when the
+        address, the key or the model is wrong.
         """
         with self._watched():
             if self._size is None and not texts:
@@ -143,8 +143,8 @@ class OpenAIEmbedder:
         try:
             yield
         except (OverloadedError, LimitExceededError):
-            raise  # it is there
-        except BaseException:  # a caller that gives up, too: a server that hangs fails in no other way
+            raise  # the server is up
+        except BaseException:  # also a caller that gives up: a hanging server fails in no other way
             self._on_failure(base_url)
             raise
 
@@ -208,7 +208,7 @@ def _rows(response: EmbeddingsResponse, count: int) -> NDArray[np.float32]:
         raise ValueError("the indexes are not those of the texts")
     ordered = sorted(response.data, key=lambda row: row.index)
     rows = np.stack([_vector(row.embedding) for row in ordered])
-    with np.errstate(all="ignore"):  # what overflows is found on the next line
+    with np.errstate(all="ignore"):  # the next line detects overflows
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(norms).all() or not norms.all():
         raise ValueError("a vector has no direction")
@@ -227,7 +227,7 @@ def _digest_of(name: str) -> str:
 
 
 def _is_ours(model: ModelIdentity) -> bool:
-    """Tell whether the server has told its file's digest: then its answers name the model that it has."""
+    """Return whether the server reports its file's digest: then its answers name their model."""
     return model.digest != _digest_of(model.name)
 
 

@@ -1,7 +1,7 @@
-"""The LanguageModel port over any server that speaks the OpenAI chat wire, ours for local GGUF files among them.
+"""LanguageModel over any server with the OpenAI chat API, including VICW's own for local GGUF files.
 
-Servers differ in how an answer is held to a schema, and in what they call a bound on its length. What one refuses is
-left out from then on, and another way is taken: by the server's own word, a few times, never by guessing.
+Servers differ in how they constrain an answer to a schema, and in the name of the length limit. The adapter drops what
+a server refuses and tries another way, a few times, only as the server's own refusals indicate.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSED}
 
 
 class _Holding(Enum):
-    """How an answer is held to the schema, the strictest first."""
+    """How an answer is constrained to the schema, the strictest first."""
 
     SCHEMA = "json_schema"
     TOOL = "tool"
@@ -38,14 +38,14 @@ class _Holding(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What a server takes."""
+    """Request features that a server accepts."""
 
     holding: _Holding = _Holding.SCHEMA
     bound: str = "max_tokens"
     temperature: bool = True
 
     def otherwise(self, refusal: str) -> _Dialect | None:
-        """Return another way to ask after a refusal in these words; None: they are about something else."""
+        """Return the next dialect after a refusal with this text; None: the refusal has another cause."""
         said = refusal.casefold()
         if self.bound == "max_tokens" and "max_completion_tokens" in said:
             return replace(self, bound="max_completion_tokens")
@@ -60,9 +60,9 @@ class _Dialect:
 
 @measured("llm")
 class OpenAILanguageModel:
-    """Talks to the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``.
+    """Client of the server at ``base_url`` (``…/v1``), or on the unix domain socket ``uds``.
 
-    It asks for ``model``, or without one for the only model that the server has.
+    It uses ``model``, or without one the only model of the server.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ def _body(
             body["tool_choice"] = {"type": "function", "function": {"name": _NAME}}
         case _Holding.OBJECT:
             body["response_format"] = {"type": "json_object", "schema": schema}
-            # It is held to JSON, and is told which: some servers take no notice of the schema beside it.
+            # Constrained to JSON, and given the schema as text: some servers ignore the schema beside it.
             told = f"The JSON schema of your answer:\n{json.dumps(schema)}"
             body["messages"].insert(0, {"role": Role.SYSTEM, "content": told})
     return body
@@ -150,7 +150,7 @@ def _messages(turns: Sequence[Prompt]) -> Iterator[dict[str, str]]:
 
 
 def _completion(body: Any, model: str) -> Completion:
-    """Return what an answer says; what it lacks is an empty text."""
+    """Return the completion of a response; missing text becomes ""."""
     choices = _dict(body).get("choices")
     choice = _dict(choices[0]) if isinstance(choices, list) and choices else {}
     message, usage = _dict(choice.get("message")), _dict(_dict(body).get("usage"))

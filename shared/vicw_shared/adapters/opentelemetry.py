@@ -1,4 +1,4 @@
-"""Spans by OpenTelemetry, sent over OTLP/HTTP. Imported only where traces are wanted (docs/decisions/0010)."""
+"""OpenTelemetry recorder: spans over OTLP/HTTP. Imported only if traces are enabled (docs/decisions/0010)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _W3C = TraceContextTextMapPropagator()
 
 
 class OpenTelemetryRecorder:
-    """A Recorder with a provider of its own. The global one stays unset: else libraries would add spans of theirs."""
+    """A Recorder with its own provider. The global one stays unset: otherwise libraries would add spans."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
@@ -45,7 +45,7 @@ class OpenTelemetryRecorder:
 
     @classmethod
     def to(cls, endpoint: str, service: str) -> OpenTelemetryRecorder:
-        """Return one that sends to a collector at ``endpoint``, with or without the path of traces."""
+        """Return a recorder for a collector at ``endpoint``, given with or without the path of traces."""
         base = endpoint.rstrip("/")
         exporter = OTLPSpanExporter(endpoint=base if base.endswith(_PATH) else base + _PATH)
         resource = Resource.create({SERVICE_NAME: os.environ.get("OTEL_SERVICE_NAME") or service})
@@ -64,7 +64,7 @@ class OpenTelemetryRecorder:
 
     @contextmanager
     def door(self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool) -> Iterator[Door]:
-        # The carrier may hold what a stranger sent: a header that makes no sense is as none.
+        # The carrier may come from an unknown sender: an invalid header counts as none.
         around = _W3C.extract(carrier, get_current())
         if not starts and not trace.get_current_span(around).get_span_context().is_valid:
             yield _Live(trace.INVALID_SPAN)
@@ -80,7 +80,7 @@ class OpenTelemetryRecorder:
         return carrier
 
     def close(self) -> None:
-        # It would try for many seconds to reach a collector that is away.
+        # The exporter would try for many seconds to reach a collector that is down.
         closing = threading.Thread(target=self._provider.shutdown, daemon=True)
         closing.start()
         closing.join(_CLOSE_SECONDS)
@@ -109,7 +109,7 @@ class _Lines(logging.Handler):
 
 
 def _log_as_we_do() -> None:
-    """Turn what the sender says into lines of our log, one a batch that is lost and not one a try."""
+    """Write the exporter's messages as log lines, one per lost batch and not one per retry."""
     logger = logging.getLogger("opentelemetry")
     logger.handlers, logger.propagate = [_Lines()], False
     logger.setLevel(logging.ERROR)

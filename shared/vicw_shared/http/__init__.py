@@ -1,4 +1,4 @@
-"""What the HTTP faces of all services share: bodies, problems, probes, metrics, request ids."""
+"""HTTP layer shared by all services: bodies, problem documents, probes, metrics, request ids."""
 
 from vicw_shared.http.app import PROBES, Probe, create_app
 from vicw_shared.http.body import StrictRoute

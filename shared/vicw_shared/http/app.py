@@ -1,4 +1,4 @@
-"""The FastAPI application that every service starts from: request ids, size limit, probes, metrics."""
+"""FastAPI application factory of all services: request ids, size limit, probes, metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Probe = Callable[[], Awaitable[None]]
 """Raises if a dependency does not work."""
 
 PROBES = "probes"
-"""Tag of routes that are asked again and again: their requests are logged at debug only."""
+"""Tag of routes that are polled: their requests are logged at debug level only."""
 
 _log = structlog.get_logger()
 _CLIENT_GONE = 499
@@ -55,21 +55,22 @@ def create_app(
 ) -> FastAPI:
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
-    ``probes`` are of what it needs to answer, ``optional`` of what it can do without: ``/readyz`` names both.
-    ``describe`` gives what it says besides to a tenant when the service is ready (None: to who may see the figures of
-    all tenants). ``gate`` admits to that, and to the metrics, which are such figures. ``more_metrics`` gives those of a
-    process behind this one, in Prometheus' text format, under names that this one does not have.
+    ``probes`` check the dependencies that the service needs to answer, ``optional`` those it can do without:
+    ``/readyz`` names both. ``describe`` returns further facts for a tenant when the service is ready (None: for a
+    caller that may see the figures of all tenants). ``gate`` guards these facts, and the metrics. ``more_metrics``
+    returns the metrics of a process behind this one, in Prometheus' text format, under names that this one does not
+    use.
     """
-    app = FastAPIOffline(  # FastAPI's own page takes its script from elsewhere: without a network it is blank
+    app = FastAPIOffline(  # FastAPI's own page loads its script from a CDN: without a network it is blank
         title=title,
         description=description,
         version=version,
         lifespan=lifespan,
         redoc_url=None,
         static_url="/docs/assets",
-        # Its own spans and logs would repeat what callers sent: those of ``telemetry`` do not.
+        # Its own spans and logs would repeat what callers sent; those of ``telemetry`` do not.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent anywhere
+        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent to a validator
     )
     problems.install(app)
     name_media_types(app)
@@ -91,7 +92,7 @@ def create_app(
         answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
         failing = {name: reason for name, reason in answers if reason}
         asker = await _asker(request, gate)
-        # Reasons name hosts and ports: not for strangers.
+        # Reasons name hosts and ports: not for callers without a key.
         told = failing if gate is None or asker is not None else dict.fromkeys(failing, "does not work")
         facts: Mapping[str, object] = {"failing": told} if told else {}
         if failing.keys() & probes.keys():
@@ -119,7 +120,7 @@ def create_app(
 
 
 async def _asker(request: Request, gate: Gate | None) -> Caller | None:
-    """Return whose key a probe carries; None for nobody's, which is no error: anybody may ask if it is ready."""
+    """Return the caller of a probe; None without a valid key, which is no error: readiness is public."""
     if gate is None or (gate.required and "authorization" not in request.headers):
         return None
     try:
@@ -140,7 +141,7 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
 
 
 class _Edge:
-    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers what nobody foresaw."""
+    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers unexpected errors."""
 
     def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
         self._app = app
@@ -153,7 +154,7 @@ class _Edge:
         headers = dict(scope["headers"])
         request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
         carrier = {name: headers[name.encode()].decode("latin-1") for name in TRACE_HEADERS if name.encode() in headers}
-        # Who asks again and again, for health or for a job, starts no trace, but may go on with one.
+        # Polling requests, for health or for a job, start no trace, but may continue one.
         with door("HTTP", SpanRole.SERVER, carrier, starts=scope["method"] == "POST") as span:
             await self._answer(scope, receive, send, headers, request_id, span)
 
@@ -184,12 +185,12 @@ class _Edge:
             await problems.respond(error)(scope, receive, sending)
         except ClientDisconnect:
             status = _CLIENT_GONE
-        except asyncio.CancelledError:  # the server ends, and this takes longer than it waits for
+        except asyncio.CancelledError:  # the server stops, and this request outlasts its grace period
             if status is not None:
                 raise
             await problems.respond(UnavailableError("server", _STOPPED))(scope, receive, sending)
         except Exception as error:
-            # Not left to Starlette, which would answer outside of us, without the request id.
+            # Not left to Starlette, which would answer outside of this middleware, without the request id.
             _log.error("unexpected error", exc_info=error)
             if status is not None:
                 raise  # too late for another answer; the connection is cut

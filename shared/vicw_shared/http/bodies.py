@@ -1,4 +1,4 @@
-"""What request bodies may take of memory: one alone, and all that are under way at once."""
+"""Memory limits of request bodies: for one alone, and for all in flight together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ class Bodies:
     """Counts the bytes of bodies until their requests are answered: work on a body takes several times its size."""
 
     def __init__(self, most: int, together: int) -> None:
-        """``most`` bytes are one body, ``together`` all at once; one alone is always read."""
+        """``most`` bytes are allowed per body, ``together`` for all at once; a body without others is always read."""
         self._most = most
         self._together = together
         self._held = 0
 
     @contextmanager
     def reading(self, declared: int, receive: Receive) -> Iterator[Receive]:
-        """Give what receives the body instead of ``receive``; ``declared`` is its Content-Length, 0 if it has none.
+        """Yield a replacement of ``receive``; ``declared`` is the body's Content-Length, 0 without one.
 
-        That and the block raise TooLargeError, and OverloadedError while others leave no room.
+        It and the block raise LimitExceededError for an oversized body, and OverloadedError while others leave no room.
         """
         self._require_allowed(declared)
         held, seen = self._take(0, declared), 0

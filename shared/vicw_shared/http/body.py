@@ -1,4 +1,4 @@
-"""JSON bodies, read strictly: no NaN, no bottomless nesting, and errors that say where."""
+"""Strict JSON bodies: no NaN, bounded nesting, and errors that name the place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is parsed by us before FastAPI validates it."""
+    """A route with a body parsed here before FastAPI validates it."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler, with the body parsed and cached where Starlette looks for it."""
@@ -33,8 +33,8 @@ class StrictRoute(APIRoute):
 def parse_json(body: bytes) -> Any:
     """Parse a request body.
 
-    Raises InvalidInputError that names the place: not UTF-8, not JSON, a number that is not finite or too long,
-    nested too deep.
+    Raises InvalidInputError that names the place of the fault: not UTF-8, not JSON, a number that is not finite or too
+    long, nested too deep.
     """
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)

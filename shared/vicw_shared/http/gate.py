@@ -1,6 +1,6 @@
-"""Who may ask: what a request's ``Authorization`` header has to carry is decided before a body is read.
+"""Authentication and authorisation: the ``Authorization`` header is checked before a body is read.
 
-The tenant is never taken from a request's body. Where only this machine can ask, no key is needed.
+The tenant is never taken from a request's body. A server that only this machine can reach needs no key.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ documented = HTTPBearer(
     auto_error=False,
     description="A key of `vicw keys create`; of an embedding server, its secret. On loopback none is needed",
 )
-"""The security scheme of ``/docs``; a ``Gate`` is what decides."""
+"""The security scheme of ``/docs``; a ``Gate`` decides."""
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a server that listens on ``host``."""
+    """Return whether only this machine can reach a server that listens on ``host``."""
     if host == "localhost":
         return True
     try:
@@ -43,28 +43,28 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: its tenant, "" where there are none, and what they may."""
+    """The sender of a request: its tenant ("" without tenants) and its rights."""
 
     tenant: str
     rights: tuple[Right, ...] = tuple(Right)
 
 
 class Gate(ABC):
-    """Admits requests, or refuses them. Unless it is ``required``, one without a key is admitted, too."""
+    """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
 
     def __init__(self, *, required: bool, how: str) -> None:
-        """Tell who is refused ``how`` a key is sent and had."""
+        """``how`` is appended to each refusal: how to send a key and where to get one."""
         self.required = required
         self._how = how
 
     @abstractmethod
     async def identify(self, request: Request) -> Caller:
-        """Return who asks. Raises UnauthorizedError without a key that holds, or UnavailableError."""
+        """Return the caller. Raises UnauthorizedError without a valid key, or UnavailableError."""
 
     async def admit(self, request: Request, right: Right | None) -> str:
         """Return the request's tenant.
 
-        Raises as ``identify``, and ForbiddenError for a key without the right (None: any will do).
+        Raises as ``identify``, and ForbiddenError for a key without the right (None: any key will do).
         """
         asker = await self.identify(request)
         if right is not None and right not in asker.rights:
@@ -76,7 +76,7 @@ class Gate(ABC):
         return asker.tenant
 
     def route(self, right: Right | None) -> type[StrictRoute]:
-        """Return a class of routes that need ``right``; ``tenant_of`` then tells the request's tenant."""
+        """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant."""
         gate = self
 
         class GatedRoute(StrictRoute):
@@ -92,7 +92,7 @@ class Gate(ABC):
         return GatedRoute
 
     def _token(self, request: Request) -> str:
-        """Return what a request's header carries. Raises UnauthorizedError if it is no bearer token."""
+        """Return the bearer token of a request. Raises UnauthorizedError if there is none."""
         header = request.headers.get(HEADER)
         if header is None:
             raise self._refused("missing", "A key is needed")

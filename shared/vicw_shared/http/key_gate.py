@@ -1,4 +1,4 @@
-"""The gate of what belongs to tenants: bearer keys become a tenant and its rights."""
+"""Gate of tenants' data: a bearer key maps to a tenant and its rights."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from vicw_shared.ports import KeyRing
 
 
 class KeyGate(Gate):
-    """Admits whoever has a key of the ring; ``KnownKeys`` says for how long, and what while the ring is away."""
+    """Admits requests with a key of the ring, as cached by ``KnownKeys``, also while the ring is down."""
 
     def __init__(self, keys: Callable[[], KeyRing], *, required: bool, tenant: str) -> None:
-        """Ask ``keys`` about keys. If none is ``required``, a request without one belongs to ``tenant``."""
+        """Look keys up in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
         self._keys = KnownKeys(keys)
         self._tenant = tenant
 
     async def identify(self, request: Request) -> Caller:
-        """Return whose key the request carries; where none is required, who sends none may do everything."""
+        """Return the caller by its key. If no key is required, a request without one may do everything."""
         if HEADER not in request.headers and not self.required:
             return Caller(self._tenant)
         parts = split_token(self._token(request))

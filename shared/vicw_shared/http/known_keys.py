@@ -1,4 +1,4 @@
-"""What a process knows of keys: look-ups are remembered for a moment, and longer while the ring is away."""
+"""Key cache of a process: look-ups are kept for a moment, and longer while the key ring is down."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REMEMBERED_KEYS = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a look-up found, and when it began."""
+    """Result of a look-up, and when it began."""
 
     key: ApiKey | None
     at: float
@@ -36,16 +36,16 @@ class _Found:
 
 
 class KnownKeys:
-    """Finds keys in a ring, and has requests wait for it as little as can be.
+    """Finds keys in a ring with as little waiting as possible.
 
-    What a look-up found stands for five seconds, so that a revoked key may be found for so long. Once the ring does
-    not answer, no request waits for it: it is asked in the background until it answers. Meanwhile a key that it told
-    within the last ten minutes is found, and no other.
+    A result is cached for five seconds, so a revoked key may be found for that long. Once the ring does not answer, no
+    request waits for it: a background task asks it until it answers. Meanwhile only keys that it returned within the
+    last ten minutes are found.
     """
 
     def __init__(self, ring: Callable[[], KeyRing]) -> None:
         self._ring = ring
-        # Apart, so that made-up ids push no key out.
+        # Kept apart, so that made-up ids evict no key.
         self._known: OrderedDict[str, _Found] = OrderedDict()
         self._unknown: OrderedDict[str, _Found] = OrderedDict()
         self._asking: dict[str, asyncio.Task[ApiKey | None]] = {}
@@ -55,7 +55,7 @@ class KnownKeys:
     async def find(self, key_id: str) -> ApiKey | None:
         """Return the key called ``key_id``, revoked or not; None if there is none.
 
-        Raises UnavailableError if the ring is away and has not told this key lately.
+        Raises UnavailableError if the ring is down and has not returned this key lately.
         """
         last = self._known.get(key_id) or self._unknown.get(key_id)
         if last is not None and last.within(_REMEMBERED_SECONDS):
@@ -70,7 +70,7 @@ class KnownKeys:
             raise
 
     def _ask(self, key_id: str) -> asyncio.Task[ApiKey | None]:
-        """Return the look-up of a key that is under way, or begin one."""
+        """Return the running look-up of a key, or start one."""
         task = self._asking.get(key_id)
         if task is None:
             task = self._asking[key_id] = asyncio.create_task(self._look_up(key_id), name="key")
@@ -91,12 +91,12 @@ class KnownKeys:
         return key
 
     def _note(self, failure: str | None, key_id: str) -> None:
-        """Note whether the ring has answered; if not, see to it that somebody asks it again."""
+        """Record whether the ring answered; if not, start polling it."""
         if failure is not None and not self._away:
             _log.warning("keys cannot be looked up; those known from the last minutes are admitted", error=failure)
         self._away = failure is not None
         if self._away and (self._watch is None or self._watch.done()):
-            # In a context of its own: what is asked from now on belongs to no request.
+            # In a context of its own: this task belongs to no request.
             self._watch = asyncio.create_task(self._until_back(key_id), name="keys", context=Context())
 
     async def _until_back(self, key_id: str) -> None:
@@ -106,9 +106,9 @@ class KnownKeys:
                 await self._ask(key_id)
 
     def _remember(self, key_id: str, found: _Found) -> None:
-        """Keep what a look-up found, as the newest of its kind."""
+        """Store the result of a look-up, as the newest of its kind."""
         kind, other = (self._known, self._unknown) if found.key is not None else (self._unknown, self._known)
-        other.pop(key_id, None)  # an earlier look-up may have found otherwise: keys are made, stores are restored
+        other.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored
         kind[key_id] = found
         kind.move_to_end(key_id)
         if len(kind) > _REMEMBERED_KEYS:
@@ -116,4 +116,4 @@ class KnownKeys:
 
 
 def _unavailable() -> UnavailableError:
-    return UnavailableError("keys", "cannot be looked up at the moment")  # why is not for strangers: the log has it
+    return UnavailableError("keys", "cannot be looked up at the moment")  # the log has the reason

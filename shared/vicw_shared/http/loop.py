@@ -1,4 +1,4 @@
-"""The event loop of a server: uvloop where there is one."""
+"""Event loop of a server: uvloop where available."""
 
 from __future__ import annotations
 

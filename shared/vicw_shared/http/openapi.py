@@ -1,4 +1,4 @@
-"""What the OpenAPI of every service says of refusals: each status, and that it comes with a problem document."""
+"""OpenAPI of refusals in every service: each status, with a problem document."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return a route's ``responses`` for what it may refuse with."""
+    """Return a route's ``responses`` for its possible refusals."""
     return {status: {"model": Problem, "description": _TOLD[status]} for status in statuses}
 
 
 def name_media_types(app: FastAPI) -> None:
-    """Make the document tell problem documents from JSON: FastAPI gives all answers of a route one media type."""
+    """Give problem documents their media type in the OpenAPI: FastAPI knows only one media type per route."""
     build = app.openapi
 
     def openapi() -> dict[str, Any]:

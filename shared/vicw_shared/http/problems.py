@@ -1,4 +1,4 @@
-"""Errors become HTTP here and nowhere else (RFC 9457)."""
+"""Mapping of errors to HTTP problem documents (RFC 9457), in this one place."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 _log = structlog.get_logger()
 PROBLEMS = Counter("vicw_http_problems_total", "Requests answered with a problem document", ["problem"])
 _PLACES = {"body", "query", "path", "header"}
-"""Where FastAPI read a field; a caller knows where they put it."""
+"""Location prefixes that FastAPI adds to a field; a caller does not need them."""
 
 
 def install(app: FastAPI) -> None:
-    """Make every error that ``app`` foresees a problem document."""
+    """Turn every expected error of ``app`` into a problem document."""
 
     async def known(_: Request, error: Exception) -> Response:
         assert isinstance(error, VicwError)
@@ -52,7 +52,7 @@ def install(app: FastAPI) -> None:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return what the request's path takes; a route that refuses a method tells only of its own."""
+    """Return the methods of the request's path; a route that refuses a method only lists its own."""
     return {
         method
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -62,7 +62,7 @@ def _methods(request: Request) -> set[str]:
 
 
 def respond(error: VicwError, headers: Any = None) -> Response:
-    """Return the response of an error, with ``Retry-After`` where waiting helps."""
+    """Return an error's response, with ``Retry-After`` where waiting helps."""
     request_id = structlog.contextvars.get_contextvars().get("request_id")
     PROBLEMS.labels(error.slug).inc()
     body: Problem = problem_of(error, request_id)
@@ -76,7 +76,7 @@ def respond(error: VicwError, headers: Any = None) -> Response:
 
 
 def unexpected() -> Response:
-    """Return the response of an error that nobody foresaw; it tells nothing of it."""
+    """Return the response of an unexpected error; it reveals no details."""
     return respond(VicwError("An unexpected error; the log has it under this request id"))
 
 

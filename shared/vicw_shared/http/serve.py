@@ -1,4 +1,4 @@
-"""Runs a service under uvicorn in this event loop: bind first, open, ready line, signals, exit code."""
+"""Server runner: serves an application with uvicorn in this event loop (socket, start-up, signals, exit code)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ServerSettings
 
 _NEW_OBJECTS = 10_000
-"""After so many that stay the collector looks for cycles among them; Python's own 700 are two questions."""
+"""Surviving objects after which the garbage collector looks for cycles; Python's 700 are reached in two questions."""
 _NOTICED_SECONDS = 0.2
-"""What uvicorn takes to notice that it should end, and pauses before it waits for the requests in flight."""
+"""Time that uvicorn takes to notice a shutdown, and pauses before it waits for the requests in flight."""
 
 
 class Opened(Protocol):
-    """What a service works with: opened before it answers; its application closes it."""
+    """Resources of a service: opened before it answers; its application closes them."""
 
     async def open(self) -> None:
         """Open everything, or nothing."""
@@ -41,10 +41,10 @@ async def serve(
     announcement: str,
     on_ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are finished first, a start under way is given up.
+    """Serve until SIGTERM or SIGINT; finish requests in flight first, cancel a start-up under way.
 
-    ``announcement`` is printed once it answers, with ``{url}`` filled in, after ``on_ready`` is told the address.
-    Raises FatalError before it listens if anything cannot be opened or the port is taken.
+    ``announcement`` is printed once the server answers, with ``{url}`` filled in, after a call of ``on_ready`` with the
+    address. Raises FatalError before it listens if anything cannot be opened or the port is taken.
     """
     with listen(settings.host, settings.port) as listener:
         config = uvicorn.Config(
@@ -68,31 +68,31 @@ async def serve(
 
 
 async def _opened(wiring: Opened, server: _Server) -> bool:
-    """Open ``wiring``; return False, with everything closed again, if the server was told to stop meanwhile."""
+    """Open ``wiring``; return False, with everything closed again, if the server was stopped meanwhile."""
     server.opening = asyncio.ensure_future(wiring.open())
     try:
         await server.opening
     except asyncio.CancelledError:
         if not server.should_exit:
             raise
-    if server.should_exit:  # told in the very moment in which opening was done
+    if server.should_exit:  # stopped just as opening finished
         await wiring.close()
     return not server.should_exit
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, with our signals and our word when it is ready."""
+    """uvicorn's server with its own signal handling and ready line."""
 
     announcement = ""
     on_ready: Callable[[], None]
     opening: asyncio.Future[None] | None = None
 
     def stop(self) -> None:
-        """End gracefully; a second signal ends at once."""
+        """Stop gracefully; a second signal stops at once."""
         if self.should_exit:
             self.force_exit = True
         elif self.opening is not None:
-            self.opening.cancel()  # does nothing once it is open
+            self.opening.cancel()  # no effect once it is open
         self.should_exit = True
 
     @contextmanager
@@ -105,13 +105,13 @@ class _Server(uvicorn.Server):
         if self.started:
             _spare_the_collector()
             self.on_ready()
-            print(self.announcement, flush=True)  # the line that a person, or a script, waits for
+            print(self.announcement, flush=True)  # the line that people and scripts wait for
 
 
 def _spare_the_collector() -> None:
-    """Take what has been loaded out of the collector's sight: it stays, and to look through it stops every request.
+    """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
 
-    What is kept of the graph grows meanwhile, and to look through that takes longer than most answers: rarely, then.
+    The cached part of the graph grows meanwhile, and a pass over it takes longer than most answers, so passes are rare.
     """
     gc.collect()
     gc.freeze()
@@ -119,7 +119,7 @@ def _spare_the_collector() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket: a taken port is told before anything is loaded."""
+    """Return a listening socket: a taken port is reported before anything is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)

@@ -1,1 +1,1 @@
-"""What the services apart have in common: the engines they open, and the application they start from."""
+"""Common parts of the platform's separate services: the engines they open and their application."""

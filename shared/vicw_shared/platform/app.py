@@ -1,4 +1,4 @@
-"""The application of a service apart: its routes, and what every one of them answers besides."""
+"""Application factory of a platform service: its routes, and the endpoints that every service has."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def create_platform_app(
     limits: LimitSettings,
     optional: Mapping[str, Probe] | None = None,
 ) -> FastAPI:
-    """Return the application with the routes of ``route``; it closes ``wiring``, open when it starts to answer.
+    """Return the application with the routes of ``route``; it starts ``wiring``, already open, and closes it.
 
-    ``optional`` are probes of what the service can do without.
+    ``optional`` are probes of dependencies that the service can do without.
     """
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The platform's engines, opened from settings: what the wiring of every service apart has in common."""
+"""Platform engines: opened from settings by the wiring of every platform service."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ class Engines:
                 await self.indexes.reading.embedder.identity()
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
-        """Return what ``described`` does; a service that cannot follow a change of the model says what it lacks."""
+        """Return what ``described`` does, and why the service cannot follow a change of the model, if so."""
         facts = await described(self.graph.record, self.graph.outbox, self.indexes, tenant)
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
         return facts
 
     async def restore_index(self) -> None:
-        """Make the collection in use anew if it was lost, and follow the record. Raises what opening it raises."""
+        """Recreate the collection in use if it was lost, and follow the record. Raises the errors of opening it."""
         await self.platform.prepare()
         await self.indexes.look()
 
 
 class PlatformIndexes:
-    """Opens the collections of the platform, each with the embedding server that has its model.
+    """Opens the platform's collections, each with the embedding server that has its model.
 
-    Before it makes that of the model in use for a graph that has been indexed, it marks the index as one that is being
-    rebuilt (docs/decisions/0012): no answer then takes the empty collection for all there is.
+    Before it recreates the collection of the model in use for a graph that was indexed, it marks the index as being
+    rebuilt (docs/decisions/0012), so that no answer takes the empty collection for complete.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PlatformIndexes:
     async def beside(
         cls, settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack
     ) -> tuple[Neo4jGraphStore, PlatformIndexes]:
-        """Open the graph; return it and what opens the collections beside it, all closed by ``stack``.
+        """Open the graph; return it and the opener of its collections, both closed by ``stack``.
 
         Raises SettingsError, UnavailableError or SchemaVersionError.
         """
@@ -88,10 +88,9 @@ class PlatformIndexes:
         return graph, cls(settings, servers, graph, stack)
 
     async def prepare(self) -> None:
-        """See that graph and alias are of one model, where nothing is stored yet of the first server's, and its
-        collection there.
+        """Ensure that graph and alias have the same model; an empty store gets the first server's and its collection.
 
-        Raises ModelMismatchError if they are not.
+        Raises ModelMismatchError if the models differ.
         """
         models = await self._graph.record.models()
         if models.used is None:
@@ -101,20 +100,20 @@ class PlatformIndexes:
             await self.collections.open(models.used)
 
     async def _mark_lost(self, model: ModelIdentity) -> None:
-        """Let everybody know that the collection that is about to be made is in place of one that had everything."""
+        """Mark the index as being rebuilt if the collection about to be created replaces a filled one."""
         if (await self._graph.record.models()).used == model and await self._graph.outbox.any_indexed():
             await self._graph.record.mark_rebuilding(now())
             await everybody_knows()
 
     async def _swapped(self, models: Models) -> bool:
-        """Tell whether a change has been killed between the swap of the alias and the graph's word of it."""
+        """Return whether a change was killed after the swap of the alias, before the graph recorded it."""
         current = await self.collections.current()
         return current is not None and models.change is not None and current.model == models.change.model
 
     async def open(self, model: ModelIdentity, *, seconds: float = 0) -> Index:
-        """Return a model's index; its collection is there afterwards. Wait so many seconds for embedding servers.
+        """Return a model's index and ensure its collection. Wait up to ``seconds`` for embedding servers.
 
-        Raises ModelMismatchError where no server has the model.
+        Raises ModelMismatchError if no server has the model.
         """
         try:
             embedder = await self.servers.find(model, seconds=seconds)
@@ -126,15 +125,15 @@ class PlatformIndexes:
         return self.index(model, await self.collections.ensure(model), embedder)
 
     def index(self, model: ModelIdentity, collection: str, embedder: Embedder) -> Index:
-        """Return a model's index over a collection that is there."""
+        """Return a model's index over an existing collection."""
         qdrant = self._settings.qdrant
-        # A connection of its own, which is closed with the store.
+        # A separate connection, closed with the store.
         vectors = QdrantVectorStore(connect(qdrant), collection, timeout_seconds=qdrant.timeout_seconds)
         return Index(model, vectors, embedder, query_prefix(self._settings.embedding, model))
 
 
 async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack) -> Engines:
-    """Open all engines, each closed by ``stack``; schema, collection and indexes are there afterwards.
+    """Open all engines, each closed by ``stack``, and ensure the schema, collection and indexes.
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """

@@ -1,4 +1,4 @@
-"""Where the engines of the platform are. Loads none of their clients: the clock reads it, too."""
+"""Addresses of the platform's engines. Imports none of their clients, since the clock reads it, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSetting
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """Where the engines are. ``graph_seconds`` is all the patience with the graph, once it is open."""
+    """Addresses of the engines. ``graph_seconds`` bounds every graph operation once the graph is open."""
 
     neo4j: Neo4jSettings
     qdrant: QdrantSettings
@@ -20,7 +20,7 @@ class PlatformSettings:
 
     @classmethod
     def read(cls) -> PlatformSettings:
-        """Read the environment. Raises SettingsError where it asks for a memory without vectors."""
+        """Read the environment. Raises SettingsError if it selects a store without vectors."""
         if StorageSettings().embedder == "none":
             raise SettingsError(
                 "VICW_EMBEDDER is none, which is for `vicw serve`: the platform's services do not work without "

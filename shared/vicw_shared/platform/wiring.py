@@ -1,4 +1,4 @@
-"""What the wiring of every service apart starts from: the engines, opened and closed by one event loop."""
+"""Base wiring of a platform service: the engines, opened and closed by one event loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.platform.settings import PlatformSettings
 
 
 class PlatformWiring:
-    """The open engines; a service adds what it makes of them."""
+    """The open engines; a service adds its own components."""
 
     def __init__(self, settings: PlatformSettings) -> None:
         self.registry = load_registries().edges
@@ -29,11 +29,11 @@ class PlatformWiring:
             raise
 
     async def start(self) -> None:
-        """Begin what goes on in the background while the service answers; ``close`` ends it."""
+        """Start the background tasks of the running service; ``close`` ends them."""
         keep_doing(self.engines.indexes.follow(), self._stack, "indexes")
 
     async def _build(self) -> None:
-        """Make what works with the open engines."""
+        """Build the components that use the open engines."""
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -1,6 +1,6 @@
-"""What an engine must do, in our own words. One adapter a file under ``adapters``.
+"""Ports: the engine-independent interfaces of stores, models and queues. One adapter a file under ``adapters``.
 
-Operations only, never query text: no query language serves two engines.
+A port has operations only, never query text: no query language serves two engines.
 """
 
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot

@@ -1,4 +1,4 @@
-"""The port to what an export reads: all that the graph knows, context by context (docs/decisions/0027)."""
+"""Export port: reads the whole graph, context by context (docs/decisions/0027)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from vicw_shared.ports.uses import Use
 
 
 class GraphSnapshot(Protocol):
-    """What an export reads. A ``root`` is a Context node, as ``roots`` returned it.
+    """The graph as an export reads it. A ``root`` is a Context node, as ``roots`` returned it.
 
-    An engine that can shows all of it as it was at one moment. Of one that cannot, what was read of a context is of one
-    moment if its ``version`` was the same before and after.
+    An engine with consistent snapshots shows everything as of one moment. With any other engine, the data read of a
+    context is consistent if its ``version`` is the same before and after.
     """
 
     async def roots(self) -> list[Node]:
@@ -24,7 +24,7 @@ class GraphSnapshot(Protocol):
         ...
 
     async def version(self, root: Node) -> int:
-        """Return a number that every transaction on the context makes another, as does one on the context ""."""
+        """Return a number that changes with every transaction on this context and on the context ""."""
         ...
 
     async def members(self, root: Node) -> list[str]:
@@ -36,9 +36,9 @@ class GraphSnapshot(Protocol):
         ...
 
     async def edges(self, root: Node, uids: Sequence[str], *, after: str | None, limit: int) -> list[Edge]:
-        """Return up to ``limit`` edges out of these nodes of the root's tenant, by id, those after one.
+        """Return up to ``limit`` edges out of these nodes of the root's tenant, by id, starting after ``after``.
 
-        Those of types that nobody registers any more are among them.
+        Edges of types that are no longer registered are included.
         """
         ...
 
@@ -47,32 +47,32 @@ class GraphSnapshot(Protocol):
         ...
 
     async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
-        """Return which of these items (uids) a language model has still to read, given up or not."""
+        """Return which of these items (uids) are pending extraction by a language model, dead entries included."""
         ...
 
     async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
-        """Return the uses of these items (uids) of the root's tenant; what was never shown is left out."""
+        """Return the uses of these items (uids) of the root's tenant. Items that were never shown are left out."""
         ...
 
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
-        """Return up to ``limit`` receipts of a tenant, the oldest first, of one time by key: those after one.
+        """Return up to ``limit`` receipts of a tenant, ordered by creation time, then key, starting after ``after``.
 
-        One that an older program stored without its key is left out.
+        Receipts that an older program stored without their key are left out.
         """
         ...
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
-        """Return what ``SleepLog.steps`` does, of all tenants."""
+        """Return the maintenance steps of all tenants, the latest first, starting behind ``before``."""
         ...
 
 
 class GraphArchive(Protocol):
-    """A graph that can be exported, and that knows what was imported into it."""
+    """A graph that supports export and records the state of an import."""
 
     def snapshot(self) -> AbstractAsyncContextManager[GraphSnapshot]:
-        """Return what an export reads, for as long as it does."""
+        """Open a snapshot for the duration of an export."""
         ...
 
     async def import_mark(self) -> str | None:
-        """Return what ``Puts.mark_import`` noted last, or None."""
+        """Return the mark that ``Puts.mark_import`` stored last, or None."""
         ...

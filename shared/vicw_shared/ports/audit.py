@@ -1,4 +1,4 @@
-"""The port of a check, and of what makes an index anew: everything there is, of all tenants, page by page."""
+"""Audit port: scans all tenants page by page, for consistency checks and for rebuilding an index."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports.scan import Scans
 
 MOST_STRAYS = 100
-"""Wrong neighbours that are told of one Event in a chain."""
+"""Maximum number of wrong followers reported for one Event in a chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """What stands after an Event in a chain.
+    """The successor of an Event in a chain.
 
-    ``follower`` is the chain's next member (None: there is none, or the Event is no member), ``joined`` tells whether
-    an edge of the chain joins the two, ``strays`` are other nodes that such edges have follow it, MOST_STRAYS at most.
-    ``misplaced``: who looks for the Event in the chain's order does not find it where its fields say it is.
+    ``follower`` is the chain's next member (None: the Event is the last, or no member). ``joined`` is true if an edge
+    of the chain joins the two. ``strays`` are other nodes that edges of the chain lead to, MOST_STRAYS at most.
+    ``misplaced`` is true if a look-up in the chain's order does not find the Event at the place that its fields give.
     """
 
     follower: str | None
@@ -29,18 +29,18 @@ class ChainLink:
 
 
 class GraphAudit(Scans, Protocol):
-    """What a check and a new index read."""
+    """Read operations of consistency checks and index rebuilds."""
 
     async def count(self, label: Label) -> int:
-        """Return how many nodes of a label there are."""
+        """Return the number of nodes with a label."""
         ...
 
     async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
-        """Return, for those of these uids that are a Chunk's or a statement's, of any tenant, whether it is indexed."""
+        """Return whether each Chunk or statement among these uids, of any tenant, is indexed; leave out other uids."""
         ...
 
     async def homes(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return how many BELONGS_TO edges lead out of each of these nodes. Unknown uids are left out."""
+        """Return the number of BELONGS_TO edges out of each of these nodes. Unknown uids are left out."""
         ...
 
     async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
@@ -48,13 +48,13 @@ class GraphAudit(Scans, Protocol):
         ...
 
     async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
-        """Return what stands after each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
+        """Return the successor of each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
 
-        An Event's place is what its fields say, as they are given here. Of two Events with one key the lower uid goes
+        The fields of the given nodes define an Event's place. Of two Events with the same key the lower uid comes
         first. Events that are not stored are left out.
         """
         ...
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
-        """Return which of these Events (uids) have an arrival or a step that its counter would give once more."""
+        """Return the Events (uids) with an arrival or step number that its counter would assign again."""
         ...

@@ -1,4 +1,4 @@
-"""What a store knows of the model in use, and of a change to another one that is under way."""
+"""Embedding model state of a store: the model in use, and a change to another model in progress."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import datetime
 from vicw_shared.ports.embedder import ModelIdentity
 
 _OVER = "leaving"
-"""What an older program has written of a change that was over but for its note."""
+"""Phase that an older program wrote for a change that was complete except for removing its record."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """A change to ``model``, whose index is being filled (docs/decisions/0009).
+    """A change to ``model`` while its index is being filled (docs/decisions/0009).
 
-    Until ``held_until``, in microseconds since 1970, nothing is indexed: the index is about to take over.
-    ``source`` is what the setting of the model has to say for the new one, where that is not its name.
+    Indexing pauses until ``held_until`` (microseconds since 1970), while the new index takes over. ``source`` is the
+    value that the model setting needs for the new model, if that is not its name.
     """
 
     model: ModelIdentity
@@ -25,12 +25,12 @@ class ModelChange:
     held_until: int = 0
 
     def dump(self) -> str:
-        """Return it as JSON."""
+        """Serialize to JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def load(cls, text: str | None) -> ModelChange | None:
-        """Undo ``dump``; None: no change is under way."""
+        """Parse the output of ``dump``; return None if no change is in progress."""
         fields = json.loads(text or "{}")
         over = not fields or fields.get("phase") == _OVER
         held_until = fields.get("held_until", 0)
@@ -39,9 +39,9 @@ class ModelChange:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model ``used`` (None: nothing is stored yet), and the change of it that is under way, if one is.
+    """The model ``used`` (None: nothing is stored yet) and the change in progress, if any.
 
-    ``rebuilding`` is the mark of a lost index: since when that of the model in use is known to lack what the graph has.
+    ``rebuilding`` marks a lost index: the time since when the index of the model in use is known to be incomplete.
     """
 
     used: ModelIdentity | None = None

@@ -1,4 +1,4 @@
-"""The port to whatever turns text into vectors."""
+"""Embedder port: turns text into vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class Lane(StrEnum):
-    """Which queue a call joins: queries never wait behind bulk ingestion."""
+    """Queue that a call joins. Queries never wait behind bulk ingestion."""
 
     QUERY = "query"
     BULK = "bulk"
@@ -22,10 +22,10 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a store remembers of the model that filled it.
+    """Identity of the embedding model that filled a store.
 
-    ``size`` is the number of dimensions kept; ``digest`` the SHA-256 of the weights file, or of the
-    server's model name where the file is not ours; ``wrapper_version`` that of the contextual wrapper.
+    ``size`` is the number of dimensions kept. ``digest`` is the SHA-256 of the weights file, or of the server's model
+    name if the weights file is not local. ``wrapper_version`` is the version of the contextual wrapper.
     """
 
     name: str
@@ -35,12 +35,12 @@ class ModelIdentity:
 
     @property
     def has_vectors(self) -> bool:
-        """Tell whether it is a model at all: ``NO_MODEL`` is not."""
+        """Return whether this is a real model; false for ``NO_MODEL``."""
         return self.size > 0
 
     @property
     def key(self) -> str:
-        """What names of this model's indexes end with: another model, or wrapper, never has the same."""
+        """Suffix of this model's index names; unique per model and wrapper version."""
         identity = json.dumps(asdict(self), sort_keys=True)
         return f"{self.size}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
@@ -52,11 +52,11 @@ class ModelIdentity:
 
 
 NO_MODEL = ModelIdentity("none", 0, "", 0)
-"""What fills a store without vectors (VICW_EMBEDDER=none): nothing does."""
+"""Identity of a store without vectors (VICW_EMBEDDER=none)."""
 
 
 class Embedder(Protocol):
-    """Turns wrapped texts into unit vectors."""
+    """Embedding model: turns wrapped texts into unit vectors."""
 
     async def identity(self) -> ModelIdentity:
         """Return the identity of the model. Raises UnavailableError."""
@@ -65,8 +65,8 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         """Return an array of shape (len(texts), size), float32, each row of L2 norm 1.
 
-        Row i belongs to text i; no texts give shape (0, size). A text over the model's limit is embedded
-        in windows, averaged and renormalised. Raises UnavailableError when the model cannot be reached.
+        Row i belongs to text i; no texts give shape (0, size). A text over the model's limit is embedded in windows,
+        averaged and renormalised. Raises UnavailableError when the model cannot be reached.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""The port to the notes of erasures that are under way (docs/decisions/0029).
+"""Port for records of erasures in progress (docs/decisions/0029).
 
-A note says what is still to be done, so that whoever runs the command again ends what a kill has left. It holds no
-text: uids while the graph is emptied, then nothing but hashes of what went.
+A record lists the remaining work, so that running the command again finishes an erasure that was killed. It holds no
+text: uids while the graph is emptied, then only hashes of the erased data.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ErasureNote:
-    """A part of what is noted of an ``erasure`` (a uid) of a tenant; the first has ``number`` 0, the others
-    one each, in no order. ``body`` is JSON.
+    """One part of the record of an ``erasure`` (a uid) of a tenant.
+
+    The first part has ``number`` 0; the others have one number each, in no order. ``body`` is JSON.
     """
 
     erasure: str
@@ -24,20 +25,20 @@ class ErasureNote:
 
 
 class Erasures(Protocol):
-    """The erasures of all tenants."""
+    """Erasure records of all tenants."""
 
     async def erasures(self) -> list[ErasureNote]:
-        """Return all notes, by erasure and number."""
+        """Return all records, ordered by erasure and number."""
         ...
 
     async def erased(self) -> int:
-        """Return how often something was erased: whoever keeps a copy makes it anew when that changes."""
+        """Return the number of erasures. Programs that keep a copy rebuild it when this number changes."""
         ...
 
     async def count_erasure(self) -> None:
-        """Note that something was erased."""
+        """Increment the number of erasures."""
         ...
 
     async def end_erasure(self, erasure: str) -> None:
-        """Remove the notes of an erasure; of one that is not there nothing happens."""
+        """Remove the records of an erasure. An unknown erasure is ignored."""
         ...

@@ -1,7 +1,7 @@
-"""The port to the graph: the source of truth.
+"""Graph store port: the source of truth.
 
-Writes run as a function inside one transaction that holds the context's lock, so that every engine can
-retry it as a whole. The logic of sequences and versions is ours; an engine only looks up and puts.
+A write is a function that runs inside one transaction under the context's lock, so that every engine can retry it as a
+whole. The product implements the logic of sequences and versions; an engine only looks up and puts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vicw_shared.ports.scope import Scope
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
 
 Spread = tuple[str, Direction]
-"""An edge type and the way it is followed."""
+"""An edge type and the direction in which it is followed."""
 
 
 class Neighbour(NamedTuple):
@@ -33,9 +33,10 @@ class Neighbour(NamedTuple):
 
 
 class WeightedNeighbour(NamedTuple):
-    """One edge seen from ``origin``, with the little of the node at its other end that a spread goes by.
+    """One edge seen from ``origin``, with the few fields of the node at its other end that spreading needs.
 
-    ``is_item`` tells a caller's item from what was made of one. Nothing of it may be shown before the node was judged.
+    ``is_item`` separates callers' items from nodes derived from them. No field may be shown before the node passed the
+    visibility check.
     """
 
     origin: str
@@ -48,9 +49,9 @@ class WeightedNeighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRef:
-    """What ranking needs of an item: no more is read of hundreds of candidates.
+    """The fields of an item that ranking needs, so that hundreds of candidates are read cheaply.
 
-    Of a consolidated item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` its own.
+    For a consolidated item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` is its own.
     """
 
     uid: str
@@ -69,17 +70,17 @@ class ItemRef:
 
     @property
     def key(self) -> str:
-        """What tells it from every other item, consolidated or not."""
+        """Unique key of the item, consolidated or not."""
         return self.part or self.uid
 
     @classmethod
     def of(cls, node: Node) -> ItemRef:
-        """Return what ranking needs of a node that is read already."""
+        """Build the reference from a node that is already read."""
         return cls(**{name: getattr(node, name) for name in cls.__slots__ if name != "part"})
 
 
 class TextHit(NamedTuple):
-    """A Chunk found by its words; ``score`` > 0, higher is better, comparable inside one answer only."""
+    """A Chunk found by its words; ``score`` > 0, higher is better, comparable within one answer only."""
 
     uid: str
     score: float
@@ -104,26 +105,26 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
         ...
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        """Return the item that each Chunk proves, be it consolidated (``ItemRef.part``). Unknown uids are left out.
+        """Return the item, consolidated or not (``ItemRef.part``), that each Chunk proves. Unknown uids are left out.
 
-        Of what was said when, and by whom, the passage of a consolidated item knows.
+        The speaker and time of a consolidated item come from its passage.
         """
         ...
 
     async def expand(
         self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
     ) -> list[Neighbour]:
-        """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges a node and spread.
+        """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges per node and spread.
 
-        They come spread by spread, in each the heaviest first. Of an unknown type there are none. With ``among`` a
-        store that has none of them in order need not look at all: at so many, or ``limit``, of a node and spread.
+        Edges come spread by spread, the heaviest first in each. An unknown type yields none. ``among`` bounds the edges
+        that a store without an index by weight reads per node and spread: ``among`` or ``limit``, whichever is more.
         """
         ...
 
     async def leads(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
-        """Follow one spread as ``expand`` does, and read no more than where it leads: for thousands of edges."""
+        """Follow one spread as ``expand`` does, but read only the target's few fields: for thousands of edges."""
         ...
 
     async def contexts(self, tenant: str) -> list[Node]:
@@ -131,9 +132,9 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
         ...
 
     async def find(self, scope: Scope, text: str, limit: int) -> list[TextHit]:
-        """Return the Chunks whose text, or whose item's names, tags and bucket (double), best match ``text``.
+        """Return the Chunks with a text, or an item's names, tags and bucket (double weight), that best match ``text``.
 
-        Its words are looked for, whatever they are: nothing in it is syntax. At most one hit a Chunk, best first.
+        ``text`` is searched as plain words; nothing in it is query syntax. At most one hit per Chunk, best first.
         """
         ...
 
@@ -143,45 +144,45 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
 
 
 class StoreRecord(Protocol):
-    """What a store knows of itself, and the answers that it remembers."""
+    """A store's own metadata, and the receipts it keeps."""
 
     async def store_id(self) -> str:
-        """Return the name that the store got when it was made: 32 hexadecimal digits."""
+        """Return the id that the store got at creation: 32 hexadecimal digits."""
         ...
 
     async def models(self) -> Models:
-        """Return the model, the change of it that is under way and the mark, as they were at one moment."""
+        """Return the model, the change in progress and the rebuilding mark, read at one moment."""
         ...
 
     async def set_model(
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
     ) -> bool:
-        """Remember the model and the change that is under way (None: none), in one step.
+        """Store the model and the change in progress (None: none) in one step.
 
-        Another model than before has another index: the mark of a lost one goes. With a ``holder`` of the right to do
-        so: only while no other has taken it; False if one has.
+        A different model has a different index, so the mark of a lost index is cleared. With a ``holder`` of the right
+        to change the model, the write succeeds only while no other holder has taken it; returns False if one has.
         """
         ...
 
     async def mark_rebuilding(self, since: datetime) -> None:
-        """Remember that the index of the model in use lacks what the graph has, in place of an earlier mark."""
+        """Mark the index of the model in use as incomplete, replacing an earlier mark."""
         ...
 
     async def clear_rebuilding(self, since: datetime) -> bool:
-        """Forget the mark if it is this one, to the microsecond; return whether it was."""
+        """Clear the mark if it equals ``since``, to the microsecond; return whether it did."""
         ...
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
-        """Take, or renew, the right to change the model; False while another ``holder`` has it.
+        """Take or renew the right to change the model; return False while another ``holder`` has it.
 
-        It runs out after ``seconds``; 0 gives it back.
+        It expires after ``seconds``; 0 releases it.
         """
         ...
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
-        """Return what was remembered under ``key``, or None."""
+        """Return the receipt stored under ``key``, or None."""
         ...
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
-        """Remove receipts of all tenants that were created before an instant, ``limit`` at most; return how many."""
+        """Remove receipts of all tenants created before an instant, ``limit`` at most; return how many."""
         ...

@@ -1,4 +1,4 @@
-"""The port to items with all that a reader wants, and to what has changed of them: for copies outside a store."""
+"""Records of items with their edges' data, and of passage changes: for copies outside a store."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from vicw_shared.model import Node
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """A live item and what its edges say of it.
+    """A live item with the data of its edges.
 
-    ``passages`` are the Chunks that prove it, in the order of their uids; those of a Macro-Event are its summary's and
-    those of what it stands for. ``tags`` and ``buckets`` are the names of its TAGGED targets, but of those that only
-    another item told of; ``about`` the names, earlier names and uids of its ABOUT targets. All of them are in order,
-    each once. ``auto_tags`` are those of its AUTO_TAGGED targets, which nobody gave.
+    ``passages`` are the Chunks that prove it, in uid order; those of a Macro-Event include its summary's and those of
+    the items it consolidates. ``tags`` and ``buckets`` are the names of its TAGGED targets, except those that only
+    another item's extraction reported. ``about`` holds the names, earlier names and uids of its ABOUT targets.
+    ``auto_tags`` are the names of its AUTO_TAGGED targets, which no caller gave. All names are sorted and distinct.
     """
 
     item: Node
@@ -28,9 +28,9 @@ class ItemView:
 
 @dataclass(frozen=True, slots=True)
 class PassageChange:
-    """The latest change of a Chunk, or of what its payload says: ``at`` by the engine's clock.
+    """The latest change of a Chunk or of its payload data; ``at`` is the engine's clock.
 
-    ``seq`` differs from change to change of one Chunk. The Chunk may be gone.
+    ``seq`` differs between changes of the same Chunk. The Chunk may no longer exist.
     """
 
     uid: str

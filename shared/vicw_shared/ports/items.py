@@ -1,4 +1,4 @@
-"""The port to callers' items outside a write: by their ids, and in the order of their threads."""
+"""Item look-ups outside a write: by id, trigger phrase, text and time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vicw_shared.ports.item_views import ItemView
 
 
 class ItemIndex(Protocol):
-    """Callers' items, by what callers know of them."""
+    """Index of callers' items."""
 
     async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
         """Return the latest version (live or retired) of the item with this id in each of these contexts, by context.
 
-        An id is unique inside a context only.
+        An id is unique within one context only.
         """
         ...
 
@@ -25,33 +25,34 @@ class ItemIndex(Protocol):
     ) -> list[Node]:
         """Return the live items that have one of these trigger phrases (``model.triggers``), in order of precedence.
 
-        Of each phrase at most ``limit``, the foremost; each item once. ``contexts`` None: of all that the tenant has.
+        At most ``limit`` items per phrase, the highest precedence first; each item once. ``contexts`` None: all of the
+        tenant's.
         """
         ...
 
     async def worded(
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
-        """Return the live Chunks and items that have each of these text keys (``model.wording``), oldest first.
+        """Return the live Chunks and items with each of these text keys (``model.wording``), oldest first.
 
-        At most ``limit`` a key; a key that nothing has is left out. ``contexts`` None: of all that the tenant has.
+        At most ``limit`` per key; keys without a match are left out. ``contexts`` None: all of the tenant's.
         """
         ...
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return the live Events of the clock whose ``timestamp`` is in [start, end), the latest first.
+        """Return the live Events of the clock with a ``timestamp`` in [start, end), the latest first.
 
-        These are callers' items: what has a time is an Event. Of one time the last to arrive comes first.
-        ``contexts`` None: of all that the tenant has, which costs a look-up each.
+        All of them are callers' items: an item with a time is an Event. Of equal timestamps the last to arrive comes
+        first. ``contexts`` None: all of the tenant's, at the cost of one look-up each.
         """
         ...
 
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
-        """Return live items of all tenants whose ``expires_at`` is not after an instant, the longest over first."""
+        """Return live items of all tenants with ``expires_at`` at or before an instant, the longest expired first."""
         ...
 
     async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
-        """Return those of ``uids`` that are live items, with what their edges say, in uid order."""
+        """Return the live items among ``uids`` with the data of their edges, in uid order."""
         ...

@@ -1,4 +1,4 @@
-"""The port to the API keys."""
+"""API key port."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from vicw_shared.model.keys import ApiKey
 
 
 class KeyRing(Protocol):
-    """Keeps the keys of all tenants. Revoked ones stay, so that a list tells what became of them."""
+    """Stores the keys of all tenants. Revoked keys stay, so that a list shows their history."""
 
     async def add(self, key: ApiKey) -> None:
-        """Keep a new key."""
+        """Store a new key."""
         ...
 
     async def key(self, key_id: str) -> ApiKey | None:
@@ -24,5 +24,5 @@ class KeyRing(Protocol):
         ...
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        """Make a key worthless; return False if there is none that holds."""
+        """Revoke a key; return False if there is no valid key with this id."""
         ...

@@ -1,4 +1,4 @@
-"""The port to a language model: one answer, held to a JSON schema."""
+"""Language model port: one answer, constrained to a JSON schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Role(StrEnum):
-    """Whose turn it is."""
+    """Author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -18,14 +18,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Something that was said to the model, or by it."""
+    """One message to or from the model."""
 
     role: Role
     text: str
 
 
 class Finish(StrEnum):
-    """Why an answer ended."""
+    """Reason why generation ended."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -34,10 +34,10 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model has answered, and what that cost in tokens (0: the server does not tell).
+    """An answer of a model with its token counts (0: the server does not report them).
 
-    ``text`` is meant to be JSON of the schema that was asked for; whether it is, is for the caller to find out: not
-    every server keeps its promise, and an answer that ended by LENGTH is cut off.
+    ``text`` should be JSON of the requested schema. The caller has to validate it: not every server enforces the
+    schema, and an answer with finish LENGTH is truncated.
     """
 
     text: str
@@ -48,13 +48,13 @@ class Completion:
 
 
 class LanguageModel(Protocol):
-    """A model that answers in JSON of a given schema. Answers change nothing, so a call may be repeated."""
+    """A model that answers in JSON of a given schema. Calls have no side effects and may be repeated."""
 
     async def complete(self, turns: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
-        """Return the answer to ``turns``, of ``max_tokens`` at most.
+        """Return the answer to the messages ``turns``, at most ``max_tokens`` long.
 
         Raises UnavailableError when the model cannot be reached (TooSlowError: it did not answer in time),
-        OverloadedError when its queue is full, TooLargeError and InvalidInputError when it refuses what it is sent,
+        OverloadedError when its queue is full, LimitExceededError and InvalidInputError when it refuses the request,
         SettingsError when the address, the key or the model is wrong.
         """
         ...

@@ -1,4 +1,4 @@
-"""The port to what things are called: look-ups of named things outside a write."""
+"""Name index port: look-ups of named things outside a write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicw_shared.model.names import MOST_NAMESAKES
 
 
 class By(StrEnum):
-    """What of a node a text is looked up by."""
+    """Field and match mode of a name look-up."""
 
     NAME = "name"
     WORD = "word"
@@ -22,7 +22,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameQuery:
-    """Folded texts that are looked up, at most ``limit`` nodes for each."""
+    """Case-folded texts to look up, with at most ``limit`` nodes for each."""
 
     by: By
     texts: tuple[str, ...]
@@ -30,24 +30,25 @@ class NameQuery:
 
 
 class NameIndex(Protocol):
-    """Named things by their names (see ``model.names``), and how much is known of them."""
+    """Index of named things by their names (see ``model.names``), with the number of their edges."""
 
     async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
         """Answer several look-ups in one read, in their order, inside ``contexts`` or the whole tenant (None).
 
-        By NAME a look-up finds what ``Lookups.named`` does; by WORD the things of whose name it is one word, as "ana"
-        is of "Ana Souza" (see ``model.names``). By TITLE it finds the live Entity items whose
-        title is each of the texts (``names.title_terms``). By BEGINNING it finds the live named things of which a
-        name, an earlier one or a word of one goes on from each of the texts: each thing once, and not for a name that
-        equals the text; at most NAME_PREFIX characters of a name are compared.
-        Which nodes over the limit are left out is the engine's choice. A text that finds nothing is left out.
+        NAME finds the same things as ``Lookups.named``. WORD finds things with a name that contains the text as one
+        word, as "ana" in "Ana Souza" (see ``model.names``). TITLE finds the live Entity items with a title equal to the
+        text (``names.title_terms``). BEGINNING finds the live named things with a name, an earlier name or a word of
+        one that continues the text: each thing once, not for a name that equals the text, comparing at most NAME_PREFIX
+        characters.
+
+        The engine chooses which nodes over the limit are left out. Texts without a match are left out.
         """
         ...
 
     async def degrees(self, tenant: str, uids: Sequence[str]) -> dict[str, int]:
-        """Return how many edges each of these nodes has, either way, BELONGS_TO and MERGED_INTO aside."""
+        """Return the number of edges of each of these nodes, in both directions, except BELONGS_TO and MERGED_INTO."""
         ...
 
 
@@ -60,6 +61,6 @@ async def look_up(
     contexts: Sequence[str] | None = None,
     limit: int = MOST_NAMESAKES,
 ) -> dict[str, list[Node]]:
-    """Return the answer to a single look-up of ``NameIndex.find_names``."""
+    """Run a single look-up of ``NameIndex.find_names``."""
     (found,) = await index.find_names(tenant, [NameQuery(by, tuple(texts), limit)], contexts=contexts)
     return found

@@ -1,7 +1,7 @@
-"""The port to the outbox: which points of the vector store lag behind the graph, and who works on them.
+"""Outbox port: the points of the vector store that lag behind the graph, and the claims on them.
 
-Its entries are written by the graph's transactions, so none is lost. Work on one is a claim with a lease: whoever
-holds it and dies loses it when the lease is over (design: "Write path").
+The graph's transactions write the entries, so none is lost. A worker claims entries with a lease. A worker that dies
+loses its claim when the lease expires (design: "Write path").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vicw_shared.model import Node
 
 
 class PendingKind(StrEnum):
-    """What the vector store still lacks of a point."""
+    """The write that the vector store still needs for a point."""
 
     UPSERT = "upsert"
     PAYLOAD = "payload"
@@ -25,11 +25,11 @@ class PendingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PendingPoint:
-    """A claimed entry: a Chunk whose point lags behind, its item, and what the item's edges say of it.
+    """A claimed entry: a Chunk with an outdated point, its item, and the data of the item's edges.
 
-    The Chunk's ``statements`` have points of their own, which are made, rewritten and missed together with its own.
-    ``about`` are the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
-    targets; names that they had before are among them. ``seq`` is that of the latest change, ``tries`` counts the
+    The Chunk's ``statements`` have points of their own, which are written, rewritten and deleted together with the
+    Chunk's. ``about`` holds the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its
+    TAGGED targets; earlier names are included. ``seq`` is the number of the latest change, ``tries`` counts the
     failures since. For DELETE both nodes are None.
     """
 
@@ -44,18 +44,18 @@ class PendingPoint:
     tries: int = 0
     statements: tuple[Node, ...] = ()
     passage: Node | None = None
-    """The Chunk that a statement is of; a Chunk's own is itself."""
+    """The Chunk of a statement; None for a Chunk's own entry."""
 
     @property
     def told(self) -> Node:
-        """What tells how the text came about: the item; of a consolidated item its passage, which keeps that."""
+        """The node with the text's speaker and time: the item, or the passage of a consolidated item."""
         assert self.chunk is not None
         assert self.item is not None
         return (self.passage or self.chunk) if self.item.is_macro else self.item
 
     @property
     def parts(self) -> tuple[PendingPoint, ...]:
-        """Return one for each point: the Chunk's own, then those of its statements, with the statement as ``chunk``."""
+        """Return one entry per point: the Chunk's own, then one per statement, with the statement as ``chunk``."""
         if not self.statements:
             return (self,)
         own = replace(self, statements=())
@@ -66,7 +66,7 @@ class PendingPoint:
 class IndexFailure:
     """An entry that failed ``tries`` times since an instant, with the last error.
 
-    ``item`` is its item's uid, ``source_id`` the caller's id of it. What is ``dead`` is tried no more.
+    ``item`` is its item's uid, ``source_id`` the caller's id of the item. A ``dead`` entry is not retried.
     """
 
     point_id: str
@@ -82,7 +82,7 @@ class IndexFailure:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many points lag behind, how many of those have failed at least once, and how many are dead besides."""
+    """Counts of points that lag behind, of those that failed at least once, and of dead points."""
 
     waiting: int
     failing: int
@@ -91,78 +91,78 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """How many Chunks still wait for the vector store, and how many wait no more: dead entries."""
+    """Counts of Chunks that wait for the vector store, and of those that no longer do: dead entries."""
 
     waiting: int
     dead: int
 
 
 class Outbox(Protocol):
-    """The entries of all tenants. A point has one at most."""
+    """Outbox entries of all tenants, at most one per point."""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
-        """Return due entries and hold them for ``seconds``: no other claim returns them before.
+        """Claim due entries for ``seconds``: no other claim returns them before that time.
 
-        Tenants take turns, so that a small one does not wait for a large one; in each the oldest come first. With
-        ``items`` only the passages of these items are claimed, due or resting after a failure, if nobody holds them.
-        What is dead is never claimed.
+        Tenants take turns, so that a small one does not wait for a large one; the oldest entries of a tenant come
+        first. With ``items``, only the passages of these items are claimed, due or backing off after a failure, unless
+        already claimed. Dead entries are never claimed.
         """
         ...
 
     async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
-        """Hold claimed entries for ``seconds`` from now; return how many of them the caller still held."""
+        """Extend the claims to ``seconds`` from now; return how many of them the caller still held."""
         ...
 
     async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
-        """Acknowledge claimed work: the points are in the vector store, the nodes they stand for ``indexed``.
+        """Acknowledge claimed work: the points are in the vector store, and their nodes become ``indexed``.
 
-        An entry that has changed since it was claimed stays, and is due at once. Returns the points, those of
-        statements among them, that stand for nothing any more: what went while somebody was at work on it has no entry
-        that would remove them, so whoever has written them has to.
+        An entry that has changed since the claim stays and is due at once. Returns the orphaned points, those of
+        statements included: a node deleted during the work has no entry that would remove its point, so the caller has
+        to delete it.
         """
         ...
 
     async def postpone(
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
     ) -> None:
-        """Give claimed entries back; they are due in ``seconds``. With an ``error`` that is one more failed try.
+        """Release claimed entries; they are due again in ``seconds``. An ``error`` counts as one more failed try.
 
-        None: they are dead, until they change or are replayed.
+        None: they are dead until they change or are replayed.
         """
         ...
 
     async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
-        """Return how many Chunks of these items the vector store lacks or has an old payload of."""
+        """Count the Chunks of these items with a missing point or an outdated payload in the vector store."""
         ...
 
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
     ) -> list[IndexFailure]:
-        """Return entries that have failed, most tries first: of a tenant or of all, of these items or of all."""
+        """Return failed entries, most tries first: of one tenant or all, of these items or all."""
         ...
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
-        """Make entries that have failed, dead ones too, due now and their tries forgotten; return how many.
+        """Make failed entries, dead ones included, due now and reset their tries; return how many.
 
-        These points, or all there are; of a tenant, or of all.
+        Restricted to these points, or all; to one tenant, or all.
         """
         ...
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
-        """Return what waits, of a tenant or of all; figures that may be some seconds old."""
+        """Return the backlog of one tenant or all. The figures may be some seconds old."""
         ...
 
     async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
-        """Make the points of these Chunks, or their payloads (PAYLOAD), pending and due; return how many.
+        """Make the points of these Chunks, or only their payloads (PAYLOAD), pending and due; return how many.
 
-        A point that waits to be made as a whole goes on waiting for that.
+        A point with a pending full write keeps waiting for that.
         """
         ...
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
-        """Return which of these Chunks have an entry, with those whose entry has failed, dead ones too, or without."""
+        """Return which of these Chunks have an entry; ``failing`` includes failed entries, dead ones too."""
         ...
 
     async def any_indexed(self) -> bool:
-        """Tell whether any Chunk is in the vector store."""
+        """Return whether any Chunk is in the vector store."""
         ...

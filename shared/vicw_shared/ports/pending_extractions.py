@@ -1,7 +1,7 @@
-"""The port to the items that a language model has still to read (docs/decisions/0018).
+"""Port for items that a language model has still to extract (docs/decisions/0018).
 
-An item is put here by the transaction that stores it and taken out by the one that stores what the model told of it:
-so it is read once, however often it is tried. Work on one is a claim with a lease, as on an entry of the outbox.
+The transaction that stores an item adds it here; the transaction that stores the model's extraction removes it. So an
+item is extracted once, however often it is tried. A worker claims items with a lease, as entries of the outbox.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vicw_shared.ports.outbox import Backlog, IndexFailure
 
 @dataclass(frozen=True, slots=True)
 class PendingExtraction:
-    """An item that waits to be read; ``tries`` counts those that failed. One that is ``dead`` is tried no more."""
+    """An item pending extraction; ``tries`` counts the failed ones. A ``dead`` item is not retried."""
 
     item: str
     tenant: str
@@ -25,46 +25,46 @@ class PendingExtraction:
 
 
 class PendingExtractions(Protocol):
-    """The items of all tenants that wait to be read."""
+    """Pending extractions of all tenants."""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
-        """Return due items of one tenant, the oldest first, and hold them for ``seconds``; [] if nothing is due.
+        """Claim due items of one tenant for ``seconds``, the oldest first; return [] if nothing is due.
 
-        Tenants take turns, claim by claim. With ``items`` only these are claimed, if they are due. What is held, rests
-        or is dead is not due.
+        Tenants take turns, claim by claim. With ``items`` only these are claimed, if due. An item that is claimed,
+        backing off or dead is not due.
         """
         ...
 
     async def renew(self, item: str, *, seconds: float) -> None:
-        """Hold a claimed item for ``seconds`` from now."""
+        """Extend the claim to ``seconds`` from now."""
         ...
 
     async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
-        """Give a claimed item back; it is due in ``seconds``. With an ``error`` that is one more failed try.
+        """Release a claimed item; it is due again in ``seconds``. An ``error`` counts as one more failed try.
 
-        None: it is dead, until it is replayed.
+        None: it is dead until it is replayed.
         """
         ...
 
     async def drop(self, item: str) -> None:
-        """Let nobody read this item."""
+        """Remove this item; it will not be extracted."""
         ...
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
-        """Return those of these items that have not been read, dead ones too, by their uids."""
+        """Return the pending extractions among these items, dead ones included, by item uid."""
         ...
 
     async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
-        """Return items that have failed, most tries first: of a tenant or of all. ``point_id`` is the item's uid."""
+        """Return failed items, most tries first, of one tenant or all. ``point_id`` is the item's uid."""
         ...
 
     async def replay(self, items: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
-        """Make items that have failed, dead ones too, due now and their tries forgotten; return how many.
+        """Make failed items, dead ones included, due now and reset their tries; return how many.
 
-        These items, or all there are; of a tenant, or of all.
+        Restricted to these items, or all; to one tenant, or all.
         """
         ...
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
-        """Return what waits, of a tenant or of all."""
+        """Return the backlog of one tenant or all."""
         ...

@@ -1,4 +1,4 @@
-"""The port to whoever works in the background."""
+"""Work queue port: wakes background workers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Protocol
 
 
 class WorkQueue(Protocol):
-    """Wakes workers. What there is to do is in the outbox, so that a lost wake-up loses nothing."""
+    """Wakes workers. The work itself is in the outbox, so a lost wake-up loses nothing."""
 
     async def wake(self) -> None:
-        """Tell whoever indexes that there is work. Never raises: they look by themselves, too, in a while."""
+        """Wake the indexers. Never raises: indexers also poll the outbox."""
         ...

@@ -1,4 +1,4 @@
-"""A model that reads a question and a text together, and says how well the text answers it (a cross-encoder)."""
+"""Reranker port: a cross-encoder that scores how well a text answers a question."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Protocol
 
 
 class Reranker(Protocol):
-    """Judges texts by a question. Judging changes nothing, so a call may be repeated."""
+    """Scores texts against a question. Calls have no side effects and may be repeated."""
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score for each text, in order: finite, higher is better, comparable within one call alone.
+        """Return a score for each text, in order: finite, higher is better, comparable within one call only.
 
-        Raises UnavailableError when the model cannot be reached or answers nonsense (TooSlowError: not in time),
-        OverloadedError when its queue is full, TooLargeError and InvalidInputError when it refuses what it is sent,
-        SettingsError when the address, the key or the model is wrong.
+        Raises UnavailableError when the model cannot be reached or returns an invalid answer (TooSlowError: not in
+        time), OverloadedError when its queue is full, LimitExceededError and InvalidInputError when it refuses the
+        request, SettingsError when the address, the key or the model is wrong.
         """
         ...
 

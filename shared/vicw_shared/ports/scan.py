@@ -1,4 +1,4 @@
-"""The port to everything of one kind, page by page: one operation, and a description for each kind of record."""
+"""Scan port: pages through all records of one kind. One operation, and one description class per kind of record."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ PAGE = 1000
 
 
 class Scan[Record, Place]:
-    """What is read. Records come in the order of their places, all of them while nothing is written."""
+    """Description of a scan. Records come in the order of their places, all of them while nothing is written."""
 
     def place(self, record: Record) -> Place:
-        """Return where a record is: the next page begins behind it, even if the record is gone by then."""
+        """Return a record's place. The next page begins behind it, even if the record no longer exists by then."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes(Scan[Node, str]):
-    """The nodes of a label, of all tenants, by uid."""
+    """Nodes with a label, of all tenants, by uid."""
 
     label: Label
 
@@ -38,9 +38,9 @@ class Nodes(Scan[Node, str]):
 
 @dataclass(frozen=True, slots=True)
 class Passages(Scan[PendingPoint, str]):
-    """The Chunks of all tenants by uid, as a claim would return them: UPSERT with what the payload says.
+    """Chunks of all tenants by uid, in the form of a claim: UPSERT with the payload's data.
 
-    A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim, and nothing to settle.
+    A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim and nothing to settle.
     """
 
     @override
@@ -49,7 +49,7 @@ class Passages(Scan[PendingPoint, str]):
 
 
 class EdgeEnds(NamedTuple):
-    """An edge and the labels of its ends; None for a label: that end does not exist."""
+    """An edge and the labels of its ends; a label is None if that end does not exist."""
 
     edge: Edge
     source: Label | None
@@ -58,7 +58,7 @@ class EdgeEnds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Edges(Scan[EdgeEnds, Edge]):
-    """The edges of all tenants, in the engine's order."""
+    """Edges of all tenants, in the engine's order."""
 
     @override
     def place(self, record: EdgeEnds) -> Edge:
@@ -79,10 +79,11 @@ class Items(Scan[ItemView, str]):
 
 @dataclass(frozen=True, slots=True)
 class Changes(Scan[PassageChange, PassageChange]):
-    """The latest changes of a tenant's passages from an instant on, by (``at``, ``uid``).
+    """Latest changes of a tenant's passages from an instant on, by (``at``, ``uid``).
 
-    A transaction's changes are seen when it ends, but carry the time at which they were made: a caller that asks again
-    has to go back by what a transaction may take. What was stored before an engine noted changes has none.
+    Changes become visible when their transaction ends, but carry the time at which they were made. A caller that polls
+    has to go back by the longest duration of a transaction. Passages stored before the engine recorded changes have
+    none.
     """
 
     tenant: str
@@ -95,7 +96,7 @@ class Changes(Scan[PassageChange, PassageChange]):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A thread of a context."""
+    """A flow of a context."""
 
     tenant: str
     context: str
@@ -104,7 +105,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Flows(Scan[Flow, Flow]):
-    """The flows that have live items, in the engine's order: of all tenants, or ``within`` a tenant's context."""
+    """Flows with live items, in the engine's order: of all tenants, or ``within`` one (tenant, context)."""
 
     within: tuple[str, str] | None = None
 
@@ -115,7 +116,7 @@ class Flows(Scan[Flow, Flow]):
 
 @dataclass(frozen=True, slots=True)
 class Thread(Scan[Node, ChainKey]):
-    """The live items of a flow, in the order of its NEXT chain."""
+    """Live items of a flow, in the order of its NEXT chain."""
 
     flow: Flow
 
@@ -126,10 +127,10 @@ class Thread(Scan[Node, ChainKey]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedThings(Scan[Node, tuple[str, str]]):
-    """A context's live named things, by folded name, then uid; without ``subtype`` no SLOTs.
+    """Live named things of a context, by case-folded name, then uid; without a ``subtype`` no SLOTs.
 
-    ``prefix`` is the folded beginning of the name. Names are told apart, and put in order, by their first NAME_PREFIX
-    characters at least.
+    ``prefix`` is the case-folded beginning of the name. Names are distinguished and sorted by at least their first
+    NAME_PREFIX characters.
     """
 
     tenant: str
@@ -144,7 +145,7 @@ class NamedThings(Scan[Node, tuple[str, str]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps(Scan[MaintenanceStep, MaintenanceStep]):
-    """The steps of a task or of all, of a tenant or of all, the latest first."""
+    """Maintenance steps of one task or all, of one tenant or all, the latest first."""
 
     tenant: str | None = None
     task: str | None = None
@@ -155,19 +156,19 @@ class Steps(Scan[MaintenanceStep, MaintenanceStep]):
 
 
 class Scans(Protocol):
-    """Everything that is stored, page by page."""
+    """Pages through stored records."""
 
     async def scan[Record, Place](
         self, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
     ) -> list[Record]:
-        """Return the first ``limit`` records behind a place; None: from the beginning. At the end there are none."""
+        """Return the first ``limit`` records behind a place (None: from the beginning); [] at the end."""
         ...
 
 
 async def scan_pages[Record, Place](
     store: Scans, what: Scan[Record, Place], *, after: Place | None = None, limit: int = PAGE
 ) -> AsyncIterator[list[Record]]:
-    """Yield page by page what is behind a place. What is dropped or put on the way shifts no page."""
+    """Yield pages of the records behind a place. Writes and deletions during the scan shift no page."""
     while page := await store.scan(what, after=after, limit=limit):
         after = what.place(page[-1])
         yield page

@@ -1,4 +1,4 @@
-"""The one filter object of all searches: who asks, about what, as of when."""
+"""The filter object of all searches: viewer, contexts, domains and point in time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """Who will see the answer (seed 004, "Privacy Model").
+    """Viewers of the answer (seed 004, "Privacy Model").
 
-    ``subjects`` are the folded names and the uids that stand for the viewer. ``private`` tells a private
-    chat from a group. ``context`` is the viewer's own context: what is not portable is seen only there.
+    ``subjects`` are the case-folded names and the uids of the viewer. ``private`` is true for a private chat, false for
+    a group. ``context`` is the viewer's own context: what is not portable is visible only there.
     """
 
     subjects: tuple[str, ...] = ()
@@ -21,14 +21,14 @@ class Audience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What a search may see. It is applied inside the search, never after its limit.
+    """Records that a search may see. The filter applies inside the search, never after its limit.
 
-    ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of passages: their items', letter by letter) restrict
-    when not None; an empty tuple sees nothing. Those of ``subtypes_none`` are not seen.
-    Tags are consolidated. With neither ``as_of`` nor ``known_at`` only what is live is seen: not retired by
-    ``now``; not expired and still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees
-    what was true then, ``known_at`` what was known then. ``audience`` None is the application itself:
-    everything inside its tenant.
+    ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of the passages' items, case-sensitive) restrict when
+    not None; an empty tuple sees nothing. Items of ``subtypes_none`` are hidden. Tags are case-folded.
+
+    With neither ``as_of`` nor ``known_at`` only live records are seen: not retired by ``now``, and not expired and
+    still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees what was true then, ``known_at`` what
+    was known then. ``audience`` None is the application itself: it sees everything inside its tenant.
     """
 
     tenant: str
@@ -47,5 +47,5 @@ class Scope:
 
     @property
     def judged_at(self) -> datetime:
-        """The asker's now, at which expiry and validity are judged."""
+        """The asker's now: the time at which expiry and validity are evaluated."""
         return self.asked_at or self.now

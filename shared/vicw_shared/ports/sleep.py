@@ -1,6 +1,6 @@
-"""The port to the log of the sleep cycle: what it did, what it refused to do and why (design: "Sleep cycle").
+"""Port for the sleep cycle's log: what it did, what it refused to do and why (design: "Sleep cycle").
 
-A step that changes the graph is logged by the transaction that does it: so none is done without a trace.
+The transaction that changes the graph also logs the step, so no step is done without a trace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 class Outcome(StrEnum):
-    """What became of a step."""
+    """Outcome of a step."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -22,10 +22,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceStep:
-    """Something that a ``task`` of the sleep cycle did, or would not do, in a context.
+    """One step that a ``task`` of the sleep cycle did, or refused to do, in a context.
 
-    ``subject`` is the uid of what it made, or retired; of what it refused, of what it was about. ``reason`` says why it
-    refused, ``details`` what a person may want to know: they are JSON.
+    ``subject`` is the uid of the node that it made or retired, or that a refused step was about. ``reason`` says why it
+    refused. ``details`` is JSON for operators.
     """
 
     id: str
@@ -41,7 +41,7 @@ class MaintenanceStep:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalCount:
-    """How many items had arrived in a context, at one moment."""
+    """Number of items that had arrived in a context at one moment."""
 
     tenant: str
     context: str
@@ -50,9 +50,9 @@ class ArrivalCount:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A ``task`` gone through, turn by turn: when it ``began``, and when it was last heard of (``at``).
+    """One run of a ``task``, slice by slice: when it ``began``, and its latest update (``at``).
 
-    ``over``: nothing is left to do. ``error`` says why it ended before that; the next round begins anew.
+    ``over``: nothing is left to do. ``error`` says why it ended before that; the next run starts from the beginning.
     """
 
     task: str
@@ -64,29 +64,29 @@ class Round:
 
 
 class SleepLog(Protocol):
-    """The steps of all tenants, and how far the sleep cycle is: no export has that."""
+    """Steps of all tenants, and the progress of the sleep cycle, which no export contains."""
 
     async def step(self, step_id: str) -> MaintenanceStep | None:
-        """Return the step of this id, or None."""
+        """Return the step with this id, or None."""
         ...
 
     async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
-        """Return up to ``limit`` contexts of all tenants that ``by`` items, 1 or more, arrived in since it was noted.
+        """Return up to ``limit`` contexts of all tenants with at least ``by`` (≥ 1) arrivals since the noted count.
 
-        Where nothing is noted, since the context began. So many, and as many as a 20th of all that ever arrived in it:
-        who goes through all of it each time has then not more to do for an item than in a small one. Those that come
-        first are the engine's choice.
+        Without a noted count, arrivals count from the context's beginning. They must also be at least a 20th of all
+        arrivals ever: a task that reads the whole context each time then costs no more per item in a large context than
+        in a small one. The engine chooses which contexts come first.
         """
         ...
 
     async def note_growth(self, growth: ArrivalCount) -> None:
-        """Note that a context has been through with so many items; fewer than noted before are ignored."""
+        """Store the number of items up to which a context was processed; lower numbers than before are ignored."""
         ...
 
     async def note_round(self, note: Round) -> None:
-        """Note a round in place of the one before of its task."""
+        """Store a task's run, replacing its previous one."""
         ...
 
     async def rounds(self) -> list[Round]:
-        """Return the last round of each task, by its name."""
+        """Return the last run of each task, by task name."""
         ...

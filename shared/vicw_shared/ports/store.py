@@ -1,4 +1,4 @@
-"""The port to one engine: the graph, with a part for each kind of thing that is kept beside it."""
+"""Store port: one engine with the graph and a part for each kind of record kept beside it."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from vicw_shared.ports.uses import Uses
 
 
 class Store(GraphStore, Protocol):
-    """A graph and its parts. A use case that needs one part takes that part alone."""
+    """A graph and its parts. A use case that needs one part takes that part only."""
 
     @property
     def record(self) -> StoreRecord:
-        """What the store knows of itself."""
+        """The store's metadata and receipts."""
         ...
 
     @property
     def outbox(self) -> Outbox:
-        """Which points lag behind the graph."""
+        """Points that lag behind the graph."""
         ...
 
     @property
     def unread(self) -> PendingExtractions:
-        """What a language model has still to read."""
+        """Items pending extraction by a language model."""
         ...
 
     @property
     def audit(self) -> GraphAudit:
-        """What a check reads."""
+        """Read operations of consistency checks."""
         ...
 
     @property
     def archive(self) -> GraphArchive:
-        """What an export reads."""
+        """Read operations of an export."""
         ...
 
     @property
     def log(self) -> SleepLog:
-        """What the sleep cycle did, and how far it is."""
+        """Log and progress of the sleep cycle."""
         ...
 
     @property
     def erasures(self) -> Erasures:
-        """The erasures that are under way."""
+        """Records of erasures in progress."""
         ...
 
     @property
     def uses(self) -> Uses:
-        """How often items were shown."""
+        """Usage counts of items."""
         ...

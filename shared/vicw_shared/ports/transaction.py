@@ -1,4 +1,4 @@
-"""What a write may do to the graph, inside its one transaction."""
+"""Transaction port: the operations of a write inside its one graph transaction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vicw_shared.ports.uses import Use
 
 
 class Direction(StrEnum):
-    """Which way an edge is followed."""
+    """Direction in which an edge is followed."""
 
     OUT = "out"
     IN = "in"
@@ -25,7 +25,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The highest numbers given so far (0: none) under the context's lock."""
+    """The highest numbers assigned so far (0: none) under the context's lock."""
 
     arrival: int
     flow_steps: Mapping[str, int]
@@ -42,7 +42,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A remembered answer: of an Idempotency-Key (``key``) or of a job (``key`` is its id)."""
+    """A stored answer: of an Idempotency-Key (``key``) or of a job (``key`` is its id)."""
 
     key: str
     fingerprint: str
@@ -51,23 +51,23 @@ class Receipt:
 
 
 class Receipts(Protocol):
-    """Answers that a tenant gets again when it asks again."""
+    """Stored answers, returned again when a tenant repeats a request."""
 
     async def receipt(self, key: str) -> Receipt | None:
-        """Return what was remembered under ``key`` for this tenant, or None."""
+        """Return the receipt stored under ``key`` for this tenant, or None."""
         ...
 
     async def remember(self, receipt: Receipt) -> None:
-        """Keep a receipt, replacing one of the same key."""
+        """Store a receipt, replacing one with the same key."""
         ...
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> None:
-        """Remove the oldest of this tenant's receipts that were created before an instant, ``limit`` at most."""
+        """Remove the oldest of this tenant's receipts created before an instant, ``limit`` at most."""
         ...
 
 
 class Lookups(Protocol):
-    """What a write needs to know of what is stored."""
+    """Read operations of a write."""
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         """Return the nodes that exist among ``uids`` and belong to the transaction's tenant."""
@@ -78,108 +78,109 @@ class Lookups(Protocol):
         ...
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
-        """Return all edges of these types that touch one of ``uids``, each once; of an unknown type there are none.
+        """Return all edges of these types that touch one of ``uids``, each once; an unknown type yields none.
 
-        With a ``direction``: only those that lead out of one of them, or into one.
+        With a ``direction``: only edges that lead out of one of them, or into one.
         """
         ...
 
     async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
-        """Return the context's live named things that are, or once were, called each of these folded ``names``.
+        """Return the context's live named things that are, or once were, called each of these case-folded ``names``.
 
-        Whatever their subtype and whether merged or not; at most ``limit`` a name, which of more is the engine's
-        choice. A name that nothing has is left out. What this transaction has put counts.
+        Includes every subtype, and merged things. At most ``limit`` per name; the engine chooses which of more. Names
+        without a match are left out. Nodes that this transaction has put are included.
         """
         ...
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return how many edges each of these nodes has, either way, BELONGS_TO and MERGED_INTO aside."""
+        """Return the number of edges of each of these nodes, in both directions, except BELONGS_TO and MERGED_INTO."""
         ...
 
     async def told_by(self, items: Sequence[str]) -> list[Edge]:
-        """Return the edges that the extractions of these items (uids) told of: those whose property ``item`` is one."""
+        """Return the edges extracted from these items (uids): those with one of them as property ``item``."""
         ...
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
-        """Return, of each of the context's items with these ids that a Macro-Event stands for, the first passage.
+        """Return the first passage of each of the context's consolidated items with these ids.
 
-        Of several versions that of the latest. It keeps what its item was (``consolidation.ledger``).
+        Of several versions it returns that of the latest. The passage keeps its item's fields
+        (``consolidation.ledger``).
         """
         ...
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
-        """Return which of these nodes no edge joins to a node that is not retired, ``UNHOLDING`` ones aside.
+        """Return the nodes without an edge to a node that is not retired, ``UNHOLDING`` edges aside.
 
-        What this transaction has put counts.
+        Changes that this transaction has put are included.
         """
         ...
 
 
 class Ordering(Protocol):
-    """Where new Events fall in the context's order. Right only under the context's lock."""
+    """The place of new Events in the context's order. Correct only under the context's lock."""
 
     async def counters(self, flows: Sequence[str]) -> Counters:
         """Return the counters of the context and of these flows."""
         ...
 
     async def gaps(self, flow: str | None, keys: Sequence[ChainKey]) -> list[Gap]:
-        """Say where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
+        """Return where ascending ``keys`` fit into the stored NEXT chain of ``flow`` or HAPPENED_AFTER chain (None)."""
         ...
 
     async def latest(self, before: ChainKey, limit: int) -> list[Node]:
-        """Return the context's items that stand right before a place in its HAPPENED_AFTER chain, the latest first."""
+        """Return the context's items right before a place in its HAPPENED_AFTER chain, the latest first."""
         ...
 
 
 class Puts(Protocol):
-    """What a write changes."""
+    """Write operations of a transaction."""
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
-        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does its new payload."""
+        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending, and so does its new payload."""
         ...
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        """Insert edges of registered types; one with a known id keeps its ``created_at`` and ``created_by``.
+        """Insert edges of registered types; an edge with a known id keeps its ``created_at`` and ``created_by``.
 
-        Those of a type that a payload repeats (``IN_PAYLOAD``) make the new payload of their source's
-        Chunks pending. Raises UnknownTypeError for a type that is not registered, NotFoundError if an end does not
-        exist.
+        An edge of a type that payloads repeat (``IN_PAYLOAD``) makes the new payload of its source's Chunks pending.
+        Raises UnknownTypeError for a type that is not registered, MissingRecordError if an end does not exist.
         """
         ...
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
-        """Remove edges, with the same consequence for payloads. Those that are not there are ignored."""
+        """Remove edges, with the same consequence for payloads. Unknown edges are ignored."""
         ...
 
     async def drop_nodes(self, uids: Sequence[str]) -> None:
-        """Remove nodes with all edges that touch them, and what was to be done for them. Unknown ones are ignored.
+        """Remove nodes with all their edges and their pending work. Unknown nodes are ignored.
 
-        Their points in the vector store are nobody's then: who drops a passage deletes them, or the reconciler does.
+        Their points in the vector store become orphans: the caller that drops a passage deletes them, or the reconciler
+        does.
         """
         ...
 
     async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
-        """Have each of ``targets`` (uids) been shown as often, and as late, as any of ``sources`` was (``Uses``)."""
+        """Give each of ``targets`` (uids) the highest use count and latest use of all ``sources`` (``Uses``)."""
         ...
 
     async def raise_uses(self, uses: Mapping[str, Use]) -> None:
-        """Have items (uids) been shown so often, and so late, at least (``Uses``). Unknown ones are ignored."""
+        """Raise the uses of items (uids) to at least these counts and times (``Uses``). Unknown items are ignored."""
         ...
 
     async def log_step(self, step: MaintenanceStep) -> None:
-        """Keep a step of the sleep cycle, in place of one of the same id."""
+        """Store a step of the sleep cycle, replacing one with the same id."""
         ...
 
     async def raise_counters(self, counters: Counters) -> None:
-        """Count on from these numbers, where they are higher than the context's and its flows' own."""
+        """Raise the counters of the context and its flows to these numbers, where these are higher."""
         ...
 
     async def note_erasure(self, note: ErasureNote) -> None:
-        """Keep a part of what is noted of an erasure, in place of one of the same number."""
+        """Store a part of the record of an erasure, replacing one with the same number."""
         ...
 
     async def drop_receipts(self, keys: Sequence[str]) -> None:
-        """Remove the tenant's receipts of these keys, and those that an older program stored without one."""
+        """Remove the tenant's receipts with these keys, and receipts that an older program stored without a key."""
         ...
 
     async def drop_steps(self, ids: Sequence[str]) -> None:
@@ -187,24 +188,24 @@ class Puts(Protocol):
         ...
 
     async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
-        """Have these flows of the context count from 1 again; with ``arrivals`` its items, too.
+        """Restart the numbering of these flows of the context at 1; with ``arrivals`` that of its items, too.
 
-        Right only where nothing that was counted is left.
+        Correct only when no numbered node is left.
         """
         ...
 
     async def mark_import(self, mark: str | None) -> None:
-        """Note how far an import into the store is, in place of what was noted before; None: none is."""
+        """Store the progress mark of an import, replacing an earlier one; None: no import is in progress."""
         ...
 
     async def put_unread(self, items: Sequence[str]) -> None:
-        """Have these items (uids) read by a language model, as if it had never been tried."""
+        """Queue these items (uids) for extraction by a language model, with no failed tries."""
         ...
 
     async def take_unread(self, item: str) -> bool:
-        """Let nobody read this item any more; return whether it waited for that, dead or not."""
+        """Remove an item from the pending extractions; return whether it was there, dead or not."""
         ...
 
 
 class GraphTransaction(Receipts, Lookups, Ordering, Puts, Protocol):
-    """What a write may do, under its context's lock. Everything it did is rolled back if the work raises."""
+    """Operations of a write, under its context's lock. All changes are rolled back if the work raises."""

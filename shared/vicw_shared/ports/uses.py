@@ -1,4 +1,4 @@
-"""The port to how often items were shown in answers: what is asked for is kept as it is (design: "Sleep cycle")."""
+"""Usage port: how often items were shown in answers. Items in use are kept as they are (design: "Sleep cycle")."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How many ``times`` an item was shown, and when it was ``last``."""
+    """Number of ``times`` an item was shown, and the ``last`` time."""
 
     times: int
     last: datetime
 
 
 class Uses(Protocol):
-    """The uses of all tenants. They go with their items, into exports, too."""
+    """Uses of all tenants. They are removed and exported with their items."""
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
-        """Count that items (uids) were shown so many times more, the last time ``at``. Unknown ones are ignored."""
+        """Add to the use counts of items (uids), with ``at`` as the latest use. Unknown items are ignored."""
         ...
 
     async def note_asked(self) -> None:
-        """Note that somebody asks just now: work in other processes gives way to that."""
+        """Record that a question is being answered now: background work in other processes gives way to it."""
         ...
 
     async def asked_ago(self) -> float | None:
-        """Return how many seconds ago that was noted last, by the engine's clock; None: never."""
+        """Return the seconds since the last recorded question, by the engine's clock; None: never."""
         ...
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
-        """Return the uses of these items; what was never shown is left out."""
+        """Return the uses of these items. Items that were never shown are left out."""
         ...

@@ -1,4 +1,4 @@
-"""The port to a vector engine with one dense and one sparse vector a point."""
+"""Vector store port: one dense and one sparse vector per point."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point: a UUID, a unit vector of shape (size,), a sparse vector, a JSON payload. It has one of the two at least.
+    """A point: a UUID, a unit vector of shape (size,), a sparse vector, a JSON payload. At least one vector is set.
 
-    Without ``dense`` it is found by its words alone.
+    Without ``dense`` a point is found by its words only.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Point:
 class VectorQuery:
     """A search by ``dense`` or by ``sparse`` (exactly one), inside ``scope``, at most ``limit`` hits.
 
-    Hits are passages, or statements (Label.EVENT). Those of the items ``without`` (uids) are left out.
+    Hits are passages, or statements (Label.EVENT). Points of the items ``without`` (uids) are left out.
     """
 
     scope: Scope
@@ -66,18 +66,18 @@ class VectorHit(NamedTuple):
 
 
 class VectorStore(Protocol):
-    """Keeps points and searches them. A rebuildable index: the graph is the truth."""
+    """Stores points and searches them. A rebuildable index: the graph is the source of truth."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Write points, replacing those with the same id. Acknowledged points survive ``kill -9``."""
         ...
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
-        """Replace the payloads of existing points. Ids that are not there are ignored."""
+        """Replace the payloads of existing points. Unknown ids are ignored."""
         ...
 
     async def delete(self, ids: Sequence[str]) -> None:
-        """Remove points. Ids that are not there are ignored."""
+        """Remove points. Unknown ids are ignored."""
         ...
 
     async def search(self, query: VectorQuery) -> list[VectorHit]:
@@ -85,14 +85,14 @@ class VectorStore(Protocol):
         ...
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        """Return the exact scores of known candidates, one mapping a query.
+        """Return the exact scores of known candidates, one mapping per query.
 
-        A point that does not exist, has no vector, or shares no term with a sparse query, is left out.
+        A point that does not exist, has no vector, or shares no term with a sparse query is left out.
         """
         ...
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors of those of these points that have one, of norm 1."""
+        """Return the dense vectors, of norm 1, of the points that have one."""
         ...
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
@@ -100,9 +100,9 @@ class VectorStore(Protocol):
         ...
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        """Return how many points each domain of the tenant has; a figure that may be some minutes old.
+        """Return the number of points per domain of the tenant; the figure may be some minutes old.
 
-        ``public``: of those that everybody may see everywhere.
+        ``public``: count only points that are visible to everybody everywhere.
         """
         ...
 
@@ -115,7 +115,7 @@ class VectorStore(Protocol):
         ...
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
-        """Return up to ``limit`` point ids in the engine's order, those after ``after``; [] at the end."""
+        """Return up to ``limit`` point ids in the engine's order, starting after ``after``; [] at the end."""
         ...
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The port to what a graph store can tell where there are no vectors."""
+"""Word index port: term and domain statistics from the graph store, for a deployment without vectors."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Protocol
 
 
 class WordIndex(Protocol):
-    """Weighs words and domains, as a vector store does where there is one."""
+    """Statistics of words and domains, as a vector store keeps them."""
 
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
 
-        One that half or more of them have is as rare as one that half have: what everybody says still tells a little.
+        The document share of a stem is capped at one half, so that a very common stem still scores a little.
         """
         ...
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        """Return how many live Chunks each domain of the tenant has; a figure that may be a hundredth old.
+        """Return the number of live Chunks per domain of the tenant; the figure may lag by one percent.
 
-        ``public``: of those that everybody may see everywhere.
+        ``public``: count only Chunks that are visible to everybody everywhere.
         """
         ...

@@ -1,4 +1,4 @@
-"""Settings of dreams: when they come, and what they may add."""
+"""Settings of dreams: when they run, and what they may add."""
 
 from __future__ import annotations
 

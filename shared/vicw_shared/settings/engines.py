@@ -1,4 +1,4 @@
-"""The servers that the platform's services work with. ``vicw serve`` needs none of them."""
+"""Settings of the platform's servers. ``vicw serve`` needs none of them."""
 
 from __future__ import annotations
 

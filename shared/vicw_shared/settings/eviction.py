@@ -1,4 +1,4 @@
-"""Settings of forgetting for want of room: how much a tenant keeps, and what goes first."""
+"""Settings of eviction: how much a tenant keeps, and what is evicted first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language model that reads texts, where there is one. Nothing needs it."""
+"""Settings of the language model for extraction. Optional."""
 
 from __future__ import annotations
 

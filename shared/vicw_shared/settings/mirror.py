@@ -1,4 +1,4 @@
-"""The settings of the mirror."""
+"""Settings of the mirror."""
 
 from __future__ import annotations
 

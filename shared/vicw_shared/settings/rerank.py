@@ -1,4 +1,4 @@
-"""The re-ranker of the read path, where there is one. Nothing needs it."""
+"""Settings of the read path's re-ranker. Optional."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of resolving: when duplicates are looked for, and what it takes to merge them."""
+"""Settings of entity resolution: when it looks for duplicates, and the evidence it needs to merge them."""
 
 from __future__ import annotations
 

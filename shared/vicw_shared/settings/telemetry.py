@@ -1,4 +1,4 @@
-"""What the processes tell of themselves, and to whom."""
+"""Settings of metrics and traces."""
 
 from __future__ import annotations
 

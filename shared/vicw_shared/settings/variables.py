@@ -1,4 +1,4 @@
-"""The environment variables behind the settings: what they are called, and which one is wrong."""
+"""Environment variables of the settings: their names, and which one is invalid."""
 
 from __future__ import annotations
 

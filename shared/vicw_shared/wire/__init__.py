@@ -1,1 +1,1 @@
-"""What is said over HTTP: the binding contract (design: "The wire")."""
+"""HTTP messages: the binding contract (design: "The wire")."""

@@ -1,4 +1,4 @@
-"""How the text of an answer is written, and how long it may be."""
+"""Format and length limit of an answer's text."""
 
 from __future__ import annotations
 

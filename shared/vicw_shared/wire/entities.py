@@ -1,4 +1,4 @@
-"""``/entities``: the named things of a context, and who of them is whom."""
+"""``/entities``: the named things of a context, and their merges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an answer of ``POST /retrieve`` came about."""
+"""Explanation of an answer of ``POST /retrieve``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An extraction: what a text tells of. The caller, an LLM and the rules all give this one model."""
+"""An extraction from a text: one model for callers, language models and rules."""
 
 from __future__ import annotations
 

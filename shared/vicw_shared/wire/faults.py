@@ -1,4 +1,4 @@
-"""What Pydantic finds wrong with a message, in our words: the same wherever it is noticed."""
+"""Validation errors of Pydantic in the product's own wording, the same at every place of validation."""
 
 from __future__ import annotations
 

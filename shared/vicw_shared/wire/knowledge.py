@@ -1,4 +1,4 @@
-"""Pages of knowledge folders: what an item says of its place, and ``GET /knowledge``."""
+"""Pages of knowledge folders: an item's place in a folder, and ``GET /knowledge``."""
 
 from __future__ import annotations
 

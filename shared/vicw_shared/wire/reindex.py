@@ -1,4 +1,4 @@
-"""``/admin/reindex``: the change of the embedding model of a server that goes on serving."""
+"""``/admin/reindex``: change of the embedding model of a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire of re-ranking, as Jina and Cohere have it, and llama.cpp's server after them."""
+"""Re-ranking API of Jina and Cohere, also spoken by llama.cpp's server."""
 
 from __future__ import annotations
 

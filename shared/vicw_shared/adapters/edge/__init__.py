@@ -1,4 +1,4 @@
-"""The vector store in this process: Qdrant Edge."""
+"""In-process vector store: Qdrant Edge."""
 
 from vicw_shared.adapters.edge.store import EdgeVectorStore
 

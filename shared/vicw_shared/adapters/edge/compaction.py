@@ -1,7 +1,7 @@
-"""An index written anew: the engine keeps what was deleted in its log and its files until it has a reason not to.
+"""Compaction: rewrites an index, since the engine keeps deleted data in its log and files for an unbounded time.
 
-A copy of what is there has nothing of it. Vectors are read and written as they are stored, so that they stay the same
-to the eighth digit, however often.
+The copy contains no deleted data. Vectors are copied as stored, so that they stay the same to the eighth digit however
+often they are copied.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PAGE = 500
 
 
 def rewrite(path: Path, size: int) -> None:
-    """Write the index at ``path``, for vectors of ``size`` dimensions, anew. No process may have it open.
+    """Rewrite the index at ``path``, for vectors of ``size`` dimensions. No process may have it open.
 
-    A death in the middle leaves the old one, here or beside, for ``recover``.
+    If the process dies midway, the old index remains, here or beside, for ``recover``.
     """
     fresh, old = _beside(path)
     for name in FOLDERS.values():
@@ -34,7 +34,7 @@ def rewrite(path: Path, size: int) -> None:
 
 
 def recover(path: Path) -> None:
-    """Remove what a death has left beside an index; put it back where only that is left."""
+    """Clean up after a process died in ``rewrite``: remove leftovers, restore the old index if only that is left."""
     fresh, old = _beside(path)
     if old.exists() and not path.exists():
         old.rename(path)

@@ -25,7 +25,7 @@ EdgeCondition = (
 
 
 def edge_conditions(conditions: Sequence[Condition]) -> list[EdgeCondition]:
-    """Return the conditions in the engine's words, in the same order."""
+    """Translate the conditions for the engine, in the same order."""
     return [_edge_condition(condition) for condition in conditions]
 
 

@@ -1,4 +1,4 @@
-"""One shard of Qdrant Edge: the points of one kind of node. Everything blocks, and holds the GIL."""
+"""One shard of Qdrant Edge: the points of one kind of node. All calls block and hold the GIL."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _BEFORE_ALL = -1e18
 
 
 class Shard:
-    """Points in a folder, and what is known of all of them, so that no search asks for it again."""
+    """Points in a folder, with cached statistics of all of them, so that no search computes them again."""
 
     def __init__(self, path: Path) -> None:
         """Open the shard that ``create`` made."""
@@ -68,12 +68,12 @@ class Shard:
 
     @staticmethod
     def exists(path: Path) -> bool:
-        """Tell whether there is a shard at ``path``."""
+        """Return whether there is a shard at ``path``."""
         return (path / "segments").exists()
 
     @staticmethod
     def create(path: Path, size: int) -> None:
-        """Make an empty shard for vectors of ``size`` dimensions in a folder that is not there yet."""
+        """Create an empty shard for vectors of ``size`` dimensions in a new folder."""
         path.mkdir(mode=0o700, parents=True)
         edge = EdgeShard.create(str(path), _config(size))
         _create_indexes(edge)
@@ -107,7 +107,7 @@ class Shard:
         return {_id_of(hit): hit.score for hit in self._edge.query(request)}
 
     def idf(self, terms: Sequence[int]) -> list[float]:
-        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
+        """Derive each term's IDF from the engine: the score of a one-term query is idf × the hit's weight."""
         missing = [term for term in terms if term not in self._idf]
         self._idf.update(zip(missing, _probe_idf(self._edge, missing), strict=True))
         return [self._idf[term] for term in terms]
@@ -131,7 +131,7 @@ class Shard:
         return found
 
     def points(self, ids: Sequence[str]) -> list[Point]:
-        """Return these points as they are stored, those that exist."""
+        """Return the existing points among these, as stored."""
         return [
             _point(record.id, record.vector, record.payload) for record in self._edge.retrieve(list(ids), True, True)
         ]
@@ -140,7 +140,7 @@ class Shard:
         return {str(record.id) for record in self._edge.retrieve(list(ids), False, False)}
 
     def ids(self, after: str | None, limit: int) -> list[str]:
-        """Return ids in ascending order. The engine begins with ``after`` itself, which is left out here."""
+        """Return ids in ascending order, without ``after``, with which the engine begins."""
         request = ScrollRequest(after, limit + 1, with_payload=False, with_vector=False)
         records, _ = self._edge.scroll(request)
         return [str(record.id) for record in records if str(record.id) != after][:limit]
@@ -151,7 +151,7 @@ class Shard:
     def _update(self, operation: UpdateOperation) -> None:
         self._edge.update(operation)
         self._empty.clear()
-        # Counts are kept until the shard has changed by a hundredth, which moves an IDF by about 0.01.
+        # Counts are cached until the shard has changed by one percent, which moves an IDF by about 0.01.
         points = self._edge.count(CountRequest(exact=False))
         if abs(points - self._counted_points) > self._counted_points // 100:
             self._idf.clear()
@@ -159,7 +159,7 @@ class Shard:
             self._counted_points = points
 
     def _filter(self, query: VectorQuery) -> Filter | None:
-        """Build the filter, leaving out what holds for every point: each condition costs a pass over all."""
+        """Build the filter without conditions that every point meets: each condition costs a pass over all points."""
         wanted = within(query.scope)
         must = edge_conditions([*wanted.must, *self._of(query.scope.tenant)])
         must_not = [condition for condition in edge_conditions(wanted.must_not) if not self._is_idle(condition)]
@@ -168,11 +168,11 @@ class Shard:
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     def _of(self, tenant: str) -> list[Condition]:
-        """Return what tells a tenant's points from others; nothing while there are no others."""
+        """Return the conditions that separate a tenant's points from others; none if there are no others."""
         return [] if self._tenants == {tenant} else [of_tenant(tenant)]
 
     def _is_idle(self, condition: EdgeCondition) -> bool:
-        """Tell whether no point has the instant that a condition is about."""
+        """Return whether no point has the instant of a condition."""
         if not isinstance(condition, FieldCondition) or condition.range is None:
             return False
         field = condition.key
@@ -201,9 +201,9 @@ def _create_indexes(shard: EdgeShard) -> None:
 
 
 def _id_of(hit: ScoredPoint) -> str:
-    """Read a hit's id off its text form, ``ScoredPoint(id="…", …)``.
+    """Parse a hit's id from its text form, ``ScoredPoint(id="…", …)``.
 
-    ``hit.id`` makes a UUID, whose text is then made anew: four times as long, for 600 hits a question.
+    ``hit.id`` builds a UUID that then has to be formatted: four times as long, for 600 hits a question.
     """
     return repr(hit).split('"', 2)[1]
 
@@ -229,7 +229,7 @@ def _point(uid: object, vectors: object, payload: Mapping[str, object] | None) -
 
 
 def _nearest(query: VectorQuery | ScoreQuery) -> Query | None:
-    """Return what the engine searches by; None for a sparse vector without a term."""
+    """Return the vector to search by; None for a sparse vector without terms."""
     if query.dense is not None:
         return Query.Nearest(query.dense.tolist(), using=_DENSE)
     if query.sparse is None or not query.sparse.indices:

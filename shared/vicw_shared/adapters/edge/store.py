@@ -1,8 +1,8 @@
 """EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
 
-Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go
-in small parts, conditions that match nothing are left out of searches, ``optimize`` is never called online.
-Passages and statements have a shard each: a condition that tells them apart would cost more than the search.
+Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go in small
+parts, searches omit conditions that match nothing, ``optimize`` is never called online. Passages and statements have a
+shard each: a condition to separate them would cost more than the search.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class EdgeVectorStore:
     """VectorStore in a folder of the data directory."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if it is not there.
+        """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if missing.
 
-        ``unclean`` then tells whether it was not closed in order, so that it has to be compared with the graph.
-        It stays so, over closing and opening, until ``agreed`` is called.
+        ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true,
+        over closing and opening, until ``agreed`` is called.
         """
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
@@ -61,17 +61,17 @@ class EdgeVectorStore:
         (path / _CLEAN).unlink(missing_ok=True)
 
     def agreed(self) -> None:
-        """Note that the index has been compared with the graph."""
+        """Record that the index has been compared with the graph."""
         self.unclean = False
 
     @staticmethod
     def exists(path: Path) -> bool:
-        """Tell whether there is an index at ``path``."""
+        """Return whether there is an index at ``path``."""
         return all(Shard.exists(path / name) for name in FOLDERS.values())
 
     @staticmethod
     def closed_in_order(path: Path) -> bool:
-        """Tell whether opening the index at ``path`` has nothing to create and nothing to replay."""
+        """Return whether the index at ``path`` opens without creating or replaying anything."""
         return (path / _CLEAN).exists()
 
     @staticmethod
@@ -80,7 +80,7 @@ class EdgeVectorStore:
         shutil.rmtree(path, ignore_errors=True)
 
     def _create(self, size: int) -> None:
-        """Make it aside and move it: a kill in the middle leaves no index that lacks half of its own."""
+        """Create the index aside, then move it: a kill midway leaves no incomplete index."""
         aside = self._path.with_name(f"{self._path.name}.new")
         shutil.rmtree(aside, ignore_errors=True)
         for name in FOLDERS.values():
@@ -169,7 +169,7 @@ def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
 
 
 def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
-    """Score passages, as a rule all that is asked for, then statements; these have no words of their own."""
+    """Score passages, usually all that is asked for, then statements, which have no sparse vectors."""
     found = shards[Label.CHUNK].score(query)
     others = [uid for uid in query.ids if uid not in found] if query.dense is not None else []
     return found | shards[Label.EVENT].score(replace(query, ids=others)) if others else found

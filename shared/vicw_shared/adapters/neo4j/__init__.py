@@ -1,4 +1,4 @@
-"""Neo4j as the graph: the truth of the platform."""
+"""Neo4j graph store: the source of truth of the platform."""
 
 from vicw_shared.adapters.neo4j.store import Neo4jGraphStore
 

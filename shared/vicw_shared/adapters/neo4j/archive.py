@@ -1,4 +1,4 @@
-"""What an export reads on Neo4j, which shows what is committed: a context's version tells whether it has changed."""
+"""Export reads on Neo4j, which shows committed data: a context's version tells whether it changed meanwhile."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
 _UIDS = 50_000
-"""A page of uids: each looks at all members of the context, so that there should be few."""
+"""Page size of uids: each page reads all members of the context, so pages should be few."""
 _OF_MERGES = ""
-"""The context whose lock is held by whoever merges things of any contexts: no caller's."""
+"""Context whose lock serialises merges across contexts; no caller can give it."""
 _BEFORE_ALL = (-(2**62), "")
 
 
@@ -46,7 +46,7 @@ class Neo4jArchive:
 
 @measured("neo4j")
 class Neo4jSnapshot:
-    """GraphSnapshot of whatever is committed."""
+    """GraphSnapshot of the committed data."""
 
     def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database

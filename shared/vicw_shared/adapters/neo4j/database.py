@@ -1,4 +1,4 @@
-"""The driver: managed transactions with their retries, and timeouts on everything."""
+"""Neo4j driver wrapper: managed transactions with retries, and timeouts on every call."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import RETRIES
 
 _FIRST_PAUSE_SECONDS = 0.05
-"""Before what lost a deadlock is tried again; the driver's own second is long for a caller who waits."""
+"""Pause before retrying a transaction that lost a deadlock; the driver's own second is long for a waiting caller."""
 
 _COLLISIONS = 3
 _ALL = -1
-"""Records that are sent without being asked for more."""
+"""Fetch size: send all records without being asked for more."""
 
 
 class RunStatement(Protocol):
@@ -33,10 +33,10 @@ class RunStatement(Protocol):
 
 
 class Neo4jDatabase:
-    """One driver. Every value is bound; what is joined into a query's text comes from the ``cypher`` package."""
+    """One driver. Every value is bound as a parameter; query text comes only from the ``cypher`` package."""
 
     def __init__(self, settings: Neo4jSettings, *, bound: str = "VICW_NEO4J_QUERY_SECONDS") -> None:
-        """``bound`` is the variable that ``query_seconds`` comes from."""
+        """``bound`` is the name of the variable that sets ``query_seconds``."""
         self._bound = bound
         password = settings.password.get_secret_value() if settings.password is not None else None
         self._name = settings.database
@@ -51,17 +51,17 @@ class Neo4jDatabase:
                 connection_acquisition_timeout=settings.acquire_seconds,
                 max_transaction_retry_time=settings.retry_seconds,
                 initial_retry_delay=_FIRST_PAUSE_SECONDS,
-                # A label that no node has yet is no news.
+                # A warning about a label without nodes is expected.
                 notifications_min_severity="OFF",
                 telemetry_disabled=True,
                 user_agent="vicw",
             )
 
     async def read(self, query: str, /, **values: Any) -> list[Record]:
-        """Run one reading statement in a transaction of its own, within ``query_seconds`` with all its retries."""
+        """Run one read statement in its own transaction, within ``query_seconds`` including all retries."""
         with translated():
             try:
-                # Ours is the first deadline: the server's own does not help where it hangs.
+                # The client's deadline comes first: the server's own does not help if the server hangs.
                 async with asyncio.timeout(self._seconds) as deadline:
                     return await self._execute(neo4j.Query(query, timeout=self._seconds + 1), values)
             except TimeoutError as error:
@@ -71,12 +71,12 @@ class Neo4jDatabase:
                 raise UnavailableError("graph", told) from error
 
     async def wait(self, query: str, /, **values: Any) -> list[Record]:
-        """Run one statement that may take as long as it takes."""
+        """Run one statement without a time limit."""
         with translated():
             return await self._execute(neo4j.Query(query), values)
 
     async def _execute(self, query: neo4j.Query, values: dict[str, Any]) -> list[Record]:
-        """Run a reading statement; what fails for now is tried again by the driver."""
+        """Run a read statement; the driver retries transient failures."""
         self._require_open()
         try:
             return await self._at_once(query, values)
@@ -94,7 +94,7 @@ class Neo4jDatabase:
         return result.records
 
     async def _at_once(self, query: neo4j.Query, values: dict[str, Any]) -> list[Record]:
-        """Ask and get all of it in one round trip: a transaction of the driver's takes another to end it."""
+        """Run a statement in one round trip: a managed transaction takes another one to end."""
         async with self._driver.session(
             database=self._name, default_access_mode=neo4j.READ_ACCESS, fetch_size=_ALL
         ) as session:
@@ -121,12 +121,12 @@ class Neo4jDatabase:
         with translated():
             async with self._driver.session(database=self._name) as session:
                 for _ in range(_COLLISIONS):
-                    with suppress(ConstraintError):  # somebody made the same node or edge meanwhile; now it is there
+                    with suppress(ConstraintError):  # another writer made the same node or edge meanwhile
                         return await session.execute_write(unit)
                 return await session.execute_write(unit)
 
     async def define(self, statement: str) -> None:
-        """Make a constraint or an index, unless somebody else has just made it."""
+        """Create a constraint or an index, unless another process has just created it."""
         with translated():
             try:
                 await self._driver.execute_query(neo4j.Query(statement), database_=self._name, bookmark_manager_=None)

@@ -1,4 +1,4 @@
-"""The types whose edges have indexes: those that are registered, and those that once were."""
+"""Edge types with indexes: those that are registered, and those that once were."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from vicw_shared.model import EdgeRegistry
 
 @dataclass(frozen=True, slots=True)
 class EdgeTypes:
-    """``all`` is what the database may hold, in order, and so all that is asked for; ``registry`` what is written."""
+    """Edge types: ``all`` that the database may hold, sorted, for queries; ``registry`` of those to be written."""
 
     registry: EdgeRegistry
     all: tuple[str, ...]
 
     def held(self, types: Iterable[str]) -> tuple[str, ...]:
-        """Return those of ``types`` that the database may hold, each once."""
+        """Return the ``types`` that the database may hold, each once."""
         return tuple(name for name in dict.fromkeys(types) if name in self.all)

@@ -1,4 +1,4 @@
-"""Erasures as records of the store."""
+"""Erasure records on Neo4j."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Neo4jErasures:
 
 
 async def put_note(run: RunStatement, note: ErasureNote) -> None:
-    """Keep a part of an erasure's note, in place of one of the same number."""
+    """Store a part of an erasure's record, replacing one with the same number."""
     await run(
         records.NOTE_ERASURE,
         record=erasure_record(note.erasure, note.number),

@@ -1,4 +1,4 @@
-"""What Neo4j and its driver say, in our words."""
+"""Translation of errors of Neo4j and its driver into VICW's."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from vicw_shared.errors import OverloadedError, SettingsError, StorageFullError,
 
 _GRAPH = "graph"
 _LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
-"""What a full disk looks like from outside: the log cannot be appended to, and the server says no more of why. It then
-refuses everything until it is restarted."""
+"""Symptom of a full disk: the server cannot append to its log and gives no further reason.
+
+It then refuses everything until it is restarted.
+"""
 _FULL = ("no space left", "disk space", "disk is full", "disk quota")
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 _REFUSED = "Neo.ClientError.Security."
@@ -37,7 +39,7 @@ _TOO_LONG = {
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the driver's errors into ours; everything else passes."""
+    """Translate the driver's errors into the error tree; other exceptions pass."""
     try:
         yield
     except (Neo4jError, DriverError) as error:
@@ -45,14 +47,14 @@ def translated() -> Iterator[None]:
     except TimeoutError as error:
         raise UnavailableError(_GRAPH, f"Neo4j: {str(error) or 'no answer in time'}") from error
     except ValueError as error:
-        # The driver's word for an address that cannot be read or resolved; ours are all VicwErrors.
+        # The driver raises this for an address that cannot be read or resolved; VICW's own errors are all VicwErrors.
         if "address" not in str(error).lower():
             raise
         raise UnavailableError(_GRAPH, f"Neo4j: {error}") from error
 
 
 def translate(error: Neo4jError | DriverError) -> VicwError:
-    """Return our error for one of the driver's."""
+    """Return VICW's error for one of the driver's."""
     if isinstance(error, Neo4jError):
         return _of_server(error)
     if isinstance(error, ConfigurationError):

@@ -1,4 +1,4 @@
-"""What is indexed with items' first Chunks, made anew for stores that had less of it."""
+"""Migration of the text indexed with items' first Chunks, for stores that indexed less of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAGE = 500
 
 
 async def index_buckets(database: Neo4jDatabase) -> None:
-    """Index items by their buckets. May be run twice, at once, and once more after it broke off."""
+    """Index items by their buckets. May run twice, concurrently, and again after an interruption."""
     for label in (Label.ENTITY, Label.EVENT):
         after = ""
         while rows := await database.read(text.bucketed(label), after=after, limit=_PAGE):

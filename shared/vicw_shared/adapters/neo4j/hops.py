@@ -1,4 +1,4 @@
-"""One hop from many nodes."""
+"""One hop along edges from many nodes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from vicw_shared.model.core5 import LABELS
 from vicw_shared.ports import Direction, Neighbour, Spread, WeightedNeighbour
 
 HUB = 256
-"""Edges with which a node is a hub, whose spreads are followed one by one."""
+"""Number of edges above which a node is a hub; each spread of a hub is followed separately."""
 _ALL = 1_000_000_000
 _FEW = 4
-"""Spreads up to which each is followed by itself."""
+"""Number of spreads up to which each is followed separately."""
 
 
 async def find_neighbours(
     run: RunStatement, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, among: int | None
 ) -> list[Neighbour]:
-    """Return where ``spreads`` lead to, spread by spread, in each the heaviest first: ``GraphStore.expand``."""
+    """Return the targets of ``spreads``, spread by spread, the heaviest first in each: ``GraphStore.expand``."""
     values = _bounds(tenant, limit, among)
     hubs, records = list(dict.fromkeys(uids)), []
     if len(spreads) > _FEW:
@@ -38,7 +38,7 @@ async def find_neighbours(
 async def find_leads(
     run: RunStatement, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
 ) -> list[WeightedNeighbour]:
-    """Return where one spread leads to, and little of what is there: ``GraphStore.leads``."""
+    """Return the targets of one spread with few of their fields: ``GraphStore.leads``."""
     records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among))
     return [WeightedNeighbour(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
 
@@ -48,7 +48,7 @@ def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:
 
 
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
-    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # not what went meanwhile
+    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # without nodes removed meanwhile
     nodes = {row["uid"]: node_of(row) for row in rows}
     found: dict[Spread, list[Neighbour]] = defaultdict(list)
     for row in chain.from_iterable(record["rows"] for record in records):

@@ -1,4 +1,4 @@
-"""Items with their passages and what their edges say, on Neo4j."""
+"""Items with their passages and the data of their edges, on Neo4j."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def find_whole(run: RunStatement, tenant: str, uids: Sequence[str]) -> lis
 
 
 def wholes(rows: Sequence[Record]) -> list[ItemView]:
-    """Return the items; what went while the statement read is none, and none of one."""
+    """Return the item views, without nodes that were removed while the statement read."""
     return [_whole(row) for row in rows if is_node(row["item"])]
 
 

@@ -1,4 +1,4 @@
-"""Derived properties: what indexes hold instead of callers' strings.
+"""Derived properties: index keys in place of callers' strings.
 
 A range index refuses keys over some 8,000 bytes, and a composite one adds its parts up; a uid of them always fits.
 """
@@ -26,22 +26,22 @@ from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
-"""Added to whatever a chain orders by: 64-bit integers become numbers that sort as text."""
+"""Added to the numbers of a chain's order: 64-bit integers become numbers that sort as text."""
 _ITEM_LABELS = (Label.EVENT, Label.ENTITY)
 
 
 def tenant_key(tenant: str) -> str:
-    """Return a tenant's key: digits only, which no analyser stems, cuts or takes for a stop word."""
+    """Return a tenant's key: digits only, which no analyser stems, splits or drops as a stop word."""
     return str(UUID(make_uid(tenant, "tenant")).int)
 
 
 def item_key(tenant: str, context: str, source_id: str) -> str:
-    """Return what all versions of a caller's item have in common."""
+    """Return the common key of all versions of a caller's item."""
     return make_uid(tenant, context, "source", source_id)
 
 
 def chain_prefix(tenant: str, context: str, flow: str | None) -> str:
-    """Return how every place in the NEXT chain of ``flow``, or in the clock's chain (None), begins."""
+    """Return the prefix of every place in the NEXT chain of ``flow``, or in the clock's chain (None)."""
     parts = ("clock",) if flow is None else ("flow", flow)
     return make_uid(tenant, context, *parts) + ":"
 
@@ -57,7 +57,7 @@ def place(prefix: str, key: ChainKey) -> str:
 
 
 def clock_span(tenant: str, context: str, start: datetime, end: datetime) -> dict[str, str]:
-    """Return where a context's Events of [start, end) begin on its clock, and what comes after them."""
+    """Return the first place of a context's Events of [start, end) on its clock, and the first place after them."""
     prefix = chain_prefix(tenant, context, None)
     return {"start": _instant(prefix, start), "end": _instant(prefix, end)}
 
@@ -67,7 +67,7 @@ def _instant(prefix: str, at: datetime) -> str:
 
 
 def place_of(chain: str, node: Node) -> str | None:
-    """Return a node's place in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none."""
+    """Return a node's place in its NEXT or HAPPENED_AFTER ``chain``, or None if it is in none."""
     key = chain_key(chain, node)
     flow = node.flow_id if chain == NEXT else None
     return place(chain_prefix(node.tenant, node.context, flow), key) if key is not None else None
@@ -113,17 +113,17 @@ def home_key(tenant: str, context: str) -> str:
 
 
 def name_place(tenant: str, context: str, folded: str) -> str:
-    """Return where a name is in its context's list: text that sorts as names do, by their beginnings."""
+    """Return the place of a name in its context's list: text that sorts as names do, by their beginnings."""
     return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
 
 
 def beginning(tenant: str, folded: str) -> str:
-    """Return where what goes on from this is among the names, and the words of names, of all contexts of a tenant."""
+    """Return the place of names, and words of names, that continue this text, in all contexts of a tenant."""
     return f"{make_uid(tenant, 'begins')}:{folded[:NAME_PREFIX]}"
 
 
 def phrase_prefix(tenant: str, phrase: str) -> str:
-    """Return how the place of every item begins that has a trigger phrase; ``chain_end`` is what comes after them."""
+    """Return the prefix of the places of items with a trigger phrase; ``chain_end`` is the place after them."""
     return make_uid(tenant, "phrase", phrase) + ":"
 
 
@@ -137,7 +137,7 @@ def term_rows(node: Node) -> list[dict[str, object]]:
 
 
 def terms_mark(rows: list[dict[str, object]]) -> str | None:
-    """Return what tells whether a node's terms are others than before; None: it has none."""
+    """Return a fingerprint of a node's terms, to detect changes; None: it has no terms."""
     return make_uid(*(str(row.get("term", row.get("place"))) for row in rows)) if rows else None
 
 
@@ -170,17 +170,17 @@ def steps_record(tenant: str, context: str, flow: str) -> str:
 
 
 def unread_record(item: str) -> str:
-    """Return the key of the record that an item has still to be read."""
+    """Return the key of an item's pending extraction record."""
     return f"unread:{item}"
 
 
 def use_record(item: str) -> str:
-    """Return the key of the record that counts how often an item was shown."""
+    """Return the key of an item's usage record."""
     return f"use:{item}"
 
 
 def round_record(task: str) -> str:
-    """Return the key of the record of a task's last round."""
+    """Return the key of the record of a task's last run."""
     return f"round:{task}"
 
 
@@ -190,7 +190,7 @@ def step_record(step_id: str) -> str:
 
 
 def erasure_record(erasure: str, number: int | None = None) -> str:
-    """Return the key of a note of an erasure; without a number how those of all its notes begin."""
+    """Return the key of a part of an erasure's record; without a number, the prefix of all its parts."""
     return f"erasure:{erasure}:" + (f"{number:09d}" if number is not None else "")
 
 
@@ -200,7 +200,7 @@ def receipt_record(tenant: str, key: str) -> str:
 
 
 def numbers_of(node: Node) -> Iterator[tuple[str, int]]:
-    """Return the counters that a node has moved, and how far."""
+    """Return the counters that a node has advanced, and their values."""
     if node.arrival is not None:
         yield arrivals_record(node.tenant, node.context), node.arrival
     if node.flow_id is not None and node.flow_step is not None:

@@ -1,4 +1,4 @@
-"""Terms of named things: kept in step with their nodes, looked up, and made for stores that had none."""
+"""Name index on Neo4j: keeps terms in step with their nodes, looks them up, and builds them for older stores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LAST = "\U0010ffff"
 
 
 async def keep_terms(run: RunStatement, named: Sequence[tuple[str, Node]]) -> None:
-    """Replace the terms of nodes, each given with where it is."""
+    """Replace the terms of nodes, each given with its element id."""
     for batch in batched(dict(named).items(), _BATCH):
         await run(names.FORGET, keys=[key for key, _ in batch])
         rows = [{"key": key, "terms": term_rows(node)} for key, node in batch]
@@ -41,7 +41,7 @@ async def keep_terms(run: RunStatement, named: Sequence[tuple[str, Node]]) -> No
 async def find_names(
     run: RunStatement, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
-    """Return what each query finds, in their order, of one statement."""
+    """Return the results of each query, in order, from one statement."""
     found: list[dict[str, list[Node]]] = [{} for _ in queries]
     asked = [
         _beginnings(tenant, query.texts) if query.by is By.BEGINNING else _terms(tenant, query.texts, _KINDS[query.by])
@@ -72,7 +72,7 @@ def _beginnings(tenant: str, texts: Iterable[str]) -> list[dict[str, str]]:
 async def find_triggered(
     run: RunStatement, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> list[Node]:
-    """Return the items that have any of these phrases, at most ``limit`` a phrase."""
+    """Return the items with any of these phrases, at most ``limit`` per phrase."""
     homes = _homes(tenant, contexts)
     found: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):
@@ -88,22 +88,22 @@ async def find_triggered(
 
 
 async def index_names(database: Neo4jDatabase) -> None:
-    """Make the terms of a store that has none. May be run twice, at once, and once more after it broke off."""
+    """Build the terms of a store that has none. May run twice, concurrently, and again after an interruption."""
     await _index(database, NAMED_LABELS, names.UNNAMED)
 
 
 async def index_titles(database: Neo4jDatabase) -> None:
-    """Make the terms of titled items anew. May be run twice, at once, and once more after it broke off."""
+    """Rebuild the terms of titled items. May run twice, concurrently, and again after an interruption."""
     await _index(database, (Label.ENTITY,), names.TITLED)
 
 
 async def index_beginnings(database: Neo4jDatabase) -> None:
-    """Make the terms of named things anew. May be run twice, at once, and once more after it broke off."""
+    """Rebuild the terms of named things. May run twice, concurrently, and again after an interruption."""
     await _index(database, NAMED_LABELS, names.NAMED)
 
 
 async def _index(database: Neo4jDatabase, labels: Iterable[Label], which: str) -> None:
-    """Go through all nodes of ``labels``, page by page, and make the terms of those that ``which`` returns."""
+    """Page through all nodes of ``labels`` and build the terms of those that ``which`` returns."""
     for label in labels:
         after = ""
         while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:

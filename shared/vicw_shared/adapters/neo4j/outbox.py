@@ -1,7 +1,8 @@
-"""The outbox on Neo4j: properties of Chunks.
+"""Outbox on Neo4j: properties of Chunks.
 
-An entry is part of the Chunk it is about, and goes with it: points that have no Chunk any more are dropped by whoever
-removed it, or wrote them since, or by the reconciler. Only for a Chunk that proves no item is a DELETE asked for.
+An entry is part of its Chunk and is removed with it: the points of a removed Chunk are deleted by the code that removed
+it, by the indexer that wrote them since, or by the reconciler. DELETE is requested only for a Chunk that proves no
+item.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ERROR_CHARS = 1000
 
 @measured("neo4j")
 class Neo4jOutbox:
-    """Outbox over the entries of all tenants. All of its times are the server's."""
+    """Outbox over the entries of all tenants. All times are the server's."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
@@ -105,7 +106,7 @@ class Neo4jOutbox:
         return bool(await self._database.read(nodes.ANY_INDEXED))
 
     async def _write_pages(self, query: str, **values: Any) -> int:
-        """Write page by page: one transaction of everything would not fit into the server's memory."""
+        """Write page by page: one transaction for everything would exceed the server's memory."""
         count, after = 0, ""
         while True:
 
@@ -125,7 +126,7 @@ class Neo4jOutbox:
 
 
 async def _next_in_turn(run: RunStatement, limit: int, turn: str, now: int) -> list[str]:
-    """Return due entries of the tenants that come after ``turn``, then of those before; each in turn gives one."""
+    """Return due entries of the tenants after ``turn``, then of those before it, one entry per tenant in turn."""
     served: list[tuple[str, str]] = []
     start, around = turn, False
     while len(served) < limit:
@@ -149,7 +150,7 @@ async def _next_in_turn(run: RunStatement, limit: int, turn: str, now: int) -> l
 
 
 def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, str]]:
-    """Return entries with their tenants, the oldest of each tenant, then the second of each, and so on."""
+    """Return entries with their tenants: the oldest of each tenant, then the second of each, and so on."""
     queues: dict[str, list[tuple[str, str]]] = {name: [] for name in tenants}
     for row in sorted(rows, key=lambda row: row["due"]):
         queues[row["tenant"]].append((row["uid"], row["tenant"]))
@@ -157,7 +158,7 @@ def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, st
 
 
 def point_of(row: Record) -> PendingPoint:
-    """Return an entry with what the payload says."""
+    """Return an entry with the data of its payload."""
     marks: list[list[str]] = row["marks"] or []
     if not is_node(row["item"]):  # of nothing, so nothing of it may be found
         return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)

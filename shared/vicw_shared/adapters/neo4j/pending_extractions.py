@@ -1,4 +1,4 @@
-"""Neo4jUnreadItems: what a language model has still to read, as records beside the items."""
+"""Neo4jUnreadItems: pending extractions, as records beside the items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ERROR_CHARS = 1000
 
 @measured("neo4j", inside="unread")
 class Neo4jUnreadItems:
-    """UnreadItems of all tenants. All of its times are the server's."""
+    """PendingExtractions of all tenants. All times are the server's."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
@@ -72,19 +72,19 @@ class Neo4jUnreadItems:
 
 
 async def put_unread(run: RunStatement, tenant: str, context: str, items: Sequence[str]) -> None:
-    """Have these items read."""
+    """Queue these items for extraction."""
     rows = [{"ordinal": number, "record": unread_record(item), "item": item} for number, item in enumerate(items)]
     await run(pending_extractions.PUT, rows=rows, tenant=tenant, tenant_key=tenant_key(tenant), context=context)
 
 
 async def take_unread(run: RunStatement, tenant: str, item: str) -> bool:
-    """Take an item out; return whether it was there."""
+    """Remove an item from the queue; return whether it was there."""
     (row,) = await run(pending_extractions.TAKE_OUT, record=unread_record(item), tenant=tenant)
     return bool(row["count"])
 
 
 async def _next(run: RunStatement, turn: str, now: int) -> str | None:
-    """Return the next tenant after ``turn``, or from the beginning again, of which something is due."""
+    """Return the next tenant with due items after ``turn``, wrapping around."""
     for after in dict.fromkeys((turn, "")):
         for row in await run(pending_extractions.NEXT, turn=after, now=now):
             return str(row["tenant"])

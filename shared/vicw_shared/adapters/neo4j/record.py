@@ -1,4 +1,4 @@
-"""What a store knows of itself, as a record of its own."""
+"""Store metadata and receipts, as records of the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and edges as maps of properties, and back."""
+"""Conversion of nodes and edges to property maps and back."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vicw_shared.text import fold
 Properties = Mapping[str, Any]
 _OWN = {"uid", "chunk", "weight", "label", "name", "text"}
 _NODES = {"node", "item"}
-"""Columns that are never empty, of what is there."""
+"""Columns that are never empty for an existing node."""
 
 
 def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
-    """Return the rows of a statement that ends with ``cypher.parts.gathered``, without what went meanwhile.
+    """Return the rows of a statement that ends with ``cypher.parts.gathered``, without nodes removed meanwhile.
 
-    What others remove while a statement reads is found, and then has no properties: only what is committed is seen.
+    A node that another transaction removes while a statement reads is found, but has no properties.
     """
     (record,) = records
     rows: list[Properties] = record["rows"]
@@ -37,7 +37,7 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
 
 
 def nodes_in(rows: Iterable[Mapping[str, Any]]) -> list[Node]:
-    """Return the nodes of records, in their order, without what went meanwhile."""
+    """Return the nodes of records, in their order, without nodes removed meanwhile."""
     return [node_of(row["node"]) for row in rows if is_node(row["node"])]
 
 
@@ -47,12 +47,12 @@ def by_uid(rows: Iterable[Mapping[str, Any]]) -> dict[str, Node]:
 
 
 def is_node(properties: Properties | None) -> bool:
-    """Tell whether these are a node's, which was there when they were read: its label is read by itself."""
+    """Return whether these properties are of a node that existed when they were read: its label is read separately."""
     return properties is not None and properties.get("uid") is not None and properties.get("label") is not None
 
 
 def node_row(node: Node) -> dict[str, object]:
-    """Return the properties that a node has. Instants are microseconds: exact, and in one order with Python's."""
+    """Return a node's properties. Instants are microseconds: exact, and sorted as in Python."""
     row = {
         "uid": node.uid,
         "tenant": node.tenant,
@@ -89,7 +89,7 @@ def node_row(node: Node) -> dict[str, object]:
         "protected": node.protected,
         "trigger_phrases": list(node.trigger_phrases) or None,
         "indexed": node.indexed,
-        # What filters compare: no query language folds as we do.
+        # For filters: no query language case-folds as VICW does.
         "folded": fold(node.name) if node.label is not Label.CHUNK else None,
         "formerly": [fold(alias) for alias in node.aliases] or None,
         "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
@@ -100,7 +100,7 @@ def node_row(node: Node) -> dict[str, object]:
 
 
 def node_of(row: Properties) -> Node:
-    """Undo ``node_row``; ``label`` is among the properties."""
+    """Convert properties, ``label`` included, to a node."""
     get = row.get
     return Node(
         uid=row["uid"],
@@ -143,7 +143,7 @@ def node_of(row: Properties) -> Node:
 
 
 def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
-    """Return what ranking needs of an item, of a consolidated one by its ``passage``."""
+    """Return the ranking fields of an item; those of a consolidated item come from its ``passage``."""
     part = _load(passage["metadata"]).get(PART) if passage is not None else None
     own = passage if passage is not None and part is not None else row
     instants = {name: from_us(own[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
@@ -162,7 +162,7 @@ def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
 
 
 def edge_row(edge: Edge) -> dict[str, object]:
-    """Return an edge's properties: its type and ends are where the graph has them."""
+    """Return an edge's properties, without its type and ends, which the graph has."""
     return {
         "id": edge.id,
         "weight": edge.weight,
@@ -174,7 +174,7 @@ def edge_row(edge: Edge) -> dict[str, object]:
 
 
 def edge_of(row: Properties) -> Edge:
-    """Undo ``edge_row``; ``type``, ``source`` and ``target`` are among the properties."""
+    """Convert properties, ``type``, ``source`` and ``target`` included, to an edge."""
     return Edge(
         id=row["id"],
         type=row["type"],

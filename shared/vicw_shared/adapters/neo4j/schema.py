@@ -1,6 +1,6 @@
 """Constraints, indexes and the schema's version.
 
-Several services may start on an empty database at once: whatever one of them makes, the others find.
+Several services may start on an empty database at once: what one of them creates, the others find.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
 
 Pass = Callable[[Neo4jDatabase], Awaitable[None]]
-"""A migration that needs this program: in transactions of its own, it may be run twice, at once and after it broke off.
-"""
+"""A migration in program code, with its own transactions; it may run twice, concurrently and after an interruption."""
 _MARK_ENDS = (
     f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
     "SET n.ends_at = n.expires_at"
@@ -37,9 +36,7 @@ MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = (
     index_buckets,
     index_beginnings,
 )
-"""What brings the data to each version: statements, or a pass; the first has none to bring. A released one is never
-edited.
-"""
+"""Migrations to each version: statements, or a pass; the first version has none. A released one is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
@@ -73,15 +70,15 @@ _TEXT = (
 )
 _BUILD_SECONDS = 3600
 _HELD_SECONDS = 30.0
-"""How long one that dies while it defines the schema keeps the others waiting."""
+"""Time for which a process that dies while it defines the schema blocks the others."""
 _LOOK_AGAIN_SECONDS = 0.25
 _PATIENCE_SECONDS = 120.0
-"""How long one that starts outlasts the locks of another that defines."""
+"""Time for which a starting process waits for the locks of another that defines the schema."""
 _EDGE = "vicw_edge_"
 
 
 def statements(types: Iterable[str]) -> dict[str, str]:
-    """Return the statement that makes each constraint and index, by name."""
+    """Return the statement that creates each constraint and index, by name."""
     made = dict([_RECORD])
     for label in Label:
         name = f"vicw_{label.lower()}_uid"
@@ -97,7 +94,7 @@ def statements(types: Iterable[str]) -> dict[str, str]:
 
 
 async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, ...]:
-    """Bring the database to this program's version; return the types of the edges that it has or may get.
+    """Migrate the database to this program's version; return the edge types that it has or may get.
 
     Raises SchemaVersionError, before anything is changed, if it is newer than this program.
     """
@@ -111,7 +108,7 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
         else:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
-    # An integration that is gone leaves edges behind, which a check has to see.
+    # A removed integration leaves edges behind, which a check has to see.
     known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
     return tuple(sorted(known.union(types)))
 
@@ -121,15 +118,15 @@ async def _existing(database: Neo4jDatabase) -> set[str]:
 
 
 async def _define(database: Neo4jDatabase, holder: str, missing: Mapping[str, str]) -> None:
-    """Make what is missing. One process at a time: several would wait for each other's locks in a circle."""
+    """Create what is missing. One process at a time: several would deadlock on each other's locks."""
     renewed = time.monotonic()
     for statement in missing.values():
         await database.define(statement)
-        # Each definition has the server plan every query anew: the hold is renewed when it is time, not each time.
+        # Each definition makes the server replan every query: the hold is renewed when necessary, not each time.
         if time.monotonic() < renewed + _HELD_SECONDS / 3:
             continue
         if not await _hold(database, holder):
-            return  # it took too long, and another goes on
+            return  # the hold expired, and another process continues
         renewed = time.monotonic()
     await _hold(database, holder, seconds=0)
 
@@ -141,7 +138,7 @@ async def _hold(database: Neo4jDatabase, holder: str, *, seconds: float = _HELD_
 
 
 async def _write_patiently[T](database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[T]]) -> T:
-    """Write, however long another takes that defines a constraint, whose locks stop whoever waits for them too long."""
+    """Write, retrying while another process defines a constraint: its locks abort transactions that wait too long."""
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
@@ -160,7 +157,7 @@ async def _go_through(database: Neo4jDatabase, number: int) -> None:
 
 
 async def _migrate(run: RunStatement) -> int | None:
-    """Apply what statements are missing, with the store's record locked; return the number of the pass to come."""
+    """Apply missing statement migrations, with the store's record locked; return the number of the next pass."""
     latest = len(MIGRATIONS)
     (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
     version = row["schema"]

@@ -1,4 +1,4 @@
-"""The log of the sleep cycle, and how far it is, as records of the store."""
+"""Sleep cycle log and progress, as records of the store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_ID = "\U0010ffff"
 
 
 async def put_step(run: RunStatement, step: MaintenanceStep) -> None:
-    """Keep a step, in place of one of the same id."""
+    """Store a step, replacing one with the same id."""
     await run(
         records.PUT_STEP,
         record=step_record(step.id),
@@ -60,7 +60,7 @@ class Neo4jSleepLog:
     async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
         found: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
-        # A record has nothing of its context's name, so it is the contexts that are gone through.
+        # A record does not hold its context's name, so the contexts are scanned.
         while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
             after = contexts[-1].uid
             of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}

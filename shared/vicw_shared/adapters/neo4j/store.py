@@ -72,10 +72,10 @@ class Neo4jGraphStore(Neo4jScans):
     async def open(
         cls, settings: Neo4jSettings, registry: EdgeRegistry, *, patience_seconds: float | None = None
     ) -> Neo4jGraphStore:
-        """Connect, and bring the database's schema to this program's.
+        """Connect and migrate the database's schema to this program's.
 
-        Afterwards nothing takes longer than ``patience_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and what somebody with so
-        little patience asks is ready to be answered. Raises UnavailableError, SettingsError or SchemaVersionError.
+        Afterwards nothing takes longer than ``patience_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and searches with such a
+        limit are warmed up. Raises UnavailableError, SettingsError or SchemaVersionError.
         """
         database = Neo4jDatabase(settings)
         try:
@@ -187,6 +187,6 @@ class Neo4jGraphStore(Neo4jScans):
 
 
 async def _warm_up(store: Neo4jGraphStore) -> None:
-    """Search for a word of nobody's: the first search of a server that has just started takes seconds."""
-    with suppress(RetryableError):  # it is only slower then
+    """Run a search without hits: the first search of a server that has just started takes seconds."""
+    with suppress(RetryableError):  # without it the first search is only slower
         await store.find(Scope(tenant="", now=now()), "word", 1)

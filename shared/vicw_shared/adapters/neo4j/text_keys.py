@@ -1,4 +1,4 @@
-"""Live texts by what they say: looked up, and made known for stores that did not keep it."""
+"""Live texts by text key: look-ups, and key creation for older stores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAGE = 500
 async def find_worded(
     run: RunStatement, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
-    """Return the live nodes that have each of these keys, at most ``limit`` a key, oldest first."""
+    """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
     found: list[Node] = []
     for batch in batched(dict.fromkeys(keys), _BATCH):
         wanted = [worded_key(tenant, key) for key in batch]
@@ -34,7 +34,7 @@ async def find_worded(
 
 
 async def index_wording(database: Neo4jDatabase) -> None:
-    """Make the keys of passages that have none. May be run twice, at once, and once more after it broke off."""
+    """Create the keys of passages that have none. May run twice, concurrently, and again after an interruption."""
     after = ""
     while page := nodes_in(await database.read(nodes.page(Label.CHUNK), after=after, limit=_PAGE)):
         unkeyed = [node for node in page if node.text_key is None]

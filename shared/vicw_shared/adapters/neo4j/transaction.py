@@ -1,4 +1,4 @@
-"""What a write may do, on Neo4j. All of it runs in one managed transaction that holds the context's lock."""
+"""Write transaction on Neo4j: one managed transaction that holds the context's lock."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
 _DESCRIBING = frozenset({"EVIDENCED_BY", "TAGGED"})
-"""Types that decide what text is indexed with a Chunk."""
+"""Edge types that determine the text indexed with a Chunk."""
 _label = attrgetter("label")
 _type = attrgetter("type")
 
@@ -63,7 +63,7 @@ class Neo4jTransaction:
         self._keys: dict[str, str] = {}  # where nodes are: those that this transaction put or looked for
 
     async def lock(self) -> None:
-        """Wait until no other transaction writes to the context. Comes before anything else."""
+        """Take the context's lock: wait until no other transaction writes to it. Must run first."""
         await self._run(records.LOCK, record=arrivals_record(self._tenant, self._context))
 
     async def receipt(self, key: str) -> Receipt | None:
@@ -237,7 +237,7 @@ class Neo4jTransaction:
         await self._run(records.DROP, records=[step_record(one) for one in ids])
 
     async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
-        # The record that counts arrivals is the context's lock, and has nothing of its name: its count alone goes.
+        # The record that counts arrivals is the context's lock, and does not hold its name: only its count is removed.
         await self._run(records.DROP, records=[steps_record(self._tenant, self._context, flow) for flow in flows])
         if arrivals:
             await self._run(records.FORGET_COUNT, record=arrivals_record(self._tenant, self._context))
@@ -262,7 +262,7 @@ class Neo4jTransaction:
             await self._run(records.COUNT, counts=rows)
 
     async def _find_ends(self, joined: Sequence[Edge]) -> None:
-        """Find out where the ends of these edges are; raise NotFoundError for those that are not there."""
+        """Find the ends of these edges; raise MissingRecordError for missing ones."""
         ends = {uid for edge in joined for uid in (edge.source, edge.target)}
         unknown = sorted(ends - self._keys.keys())
         if unknown:
@@ -273,7 +273,7 @@ class Neo4jTransaction:
             raise MissingRecordError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
 
     async def _follow(self, changed: Iterable[tuple[str, str]]) -> None:
-        """Bring what repeats edges, by type and source, to what they now say: indexed text, payloads."""
+        """Update the copies of edges, by type and source: indexed text and payloads."""
         pairs = set(changed)
         described = sorted({source for edge_type, source in pairs if edge_type in _DESCRIBING})
         renewed = sorted({source for edge_type, source in pairs if edge_type in IN_PAYLOAD})
@@ -284,7 +284,7 @@ class Neo4jTransaction:
 
 
 def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
-    """Return the receipt that a look-up brought, if it did."""
+    """Return the receipt of a look-up's rows, or None."""
     for row in rows:
         kept = row["receipt"]
         return Receipt(key, kept["fingerprint"], from_us(kept["created_at"]), json.loads(kept["body"]))
@@ -292,7 +292,7 @@ def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
 
 
 def _once(edges: Iterable[Edge]) -> list[Edge]:
-    """Return each edge once: as it was told last, made as it was told first."""
+    """Return each edge once: its last version, with the creation data of its first."""
     told: dict[str, Edge] = {}
     for edge in edges:
         first = told.get(edge.id, edge)

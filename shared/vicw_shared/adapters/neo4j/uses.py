@@ -1,4 +1,4 @@
-"""How often items were shown, as records beside them: an item that is written anew keeps its uses."""
+"""Usage counts of items, as records beside them: an item that is rewritten keeps its uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Neo4jUses:
         self._database = database
 
     async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
-        # In one order, whoever writes: two that counted the same items do not wait for each other in a circle.
+        # Always in the same order: two writers that count the same items do not deadlock.
         rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
         await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
 

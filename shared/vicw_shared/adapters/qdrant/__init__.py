@@ -1,4 +1,4 @@
-"""The vector store on a Qdrant server, for any number of processes at once."""
+"""Vector store on a Qdrant server, shared by any number of processes."""
 
 from vicw_shared.adapters.qdrant.client import connect
 from vicw_shared.adapters.qdrant.collections import QdrantCollections, VectorCollection

@@ -1,4 +1,4 @@
-"""The connection to a Qdrant server."""
+"""Connection to a Qdrant server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.settings import QdrantSettings
 
 _DEFAULT_PORT = 6334
-# gRPC waits up to two minutes between attempts to connect; a server that was restarted is used again sooner. An attempt
-# may take twenty seconds, for which calls wait: where nobody answers, as at the address of a container that is gone,
-# that is known within one.
+# gRPC waits up to two minutes between attempts to connect; this reconnects sooner to a restarted server. An attempt may
+# take twenty seconds, for which calls wait; at an address that does not answer, as of a removed container, that is
+# known within one second.
 _CHANNEL = {
     "grpc.initial_reconnect_backoff_ms": 200,
     "grpc.max_reconnect_backoff_ms": 2000,
@@ -21,10 +21,10 @@ _CHANNEL = {
 
 
 def connect(settings: QdrantSettings) -> AsyncQdrantClient:
-    """Return a client that speaks gRPC only; it connects at its first call, in the event loop of that call.
+    """Return a client that uses gRPC only; it connects at its first call, in the event loop of that call.
 
-    A call without a timeout of its own may take ``write_timeout_seconds``. Make it after a process has forked,
-    never before. Raises SettingsError for a URL that is none.
+    A call without its own timeout may take ``write_timeout_seconds``. Create it after a process has forked, never
+    before. Raises SettingsError for an invalid URL.
     """
     parts = urlsplit(settings.url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):

@@ -1,4 +1,4 @@
-"""QdrantCollections: one collection a model, and the alias that says which of them is in use."""
+"""QdrantCollections: one collection per model, and the alias of the collection in use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from vicw_shared.telemetry.engines import measured
 
 @dataclass(frozen=True, slots=True)
 class VectorCollection:
-    """A collection of ours. ``points`` is about how many it holds; ``current``: the alias points at it."""
+    """A collection of VICW. ``points`` is its approximate size; ``current``: the alias points at it."""
 
     name: str
     model: ModelIdentity
@@ -40,7 +40,7 @@ async def _nothing(_: ModelIdentity) -> None:
 
 @measured("qdrant")
 class QdrantCollections:
-    """Makes, finds, swaps and drops the collections of one alias. The client stays the caller's."""
+    """Creates, finds, swaps and drops the collections of one alias. The caller owns the client."""
 
     def __init__(
         self,
@@ -49,21 +49,21 @@ class QdrantCollections:
         *,
         before_making: Callable[[ModelIdentity], Awaitable[None]] = _nothing,
     ) -> None:
-        """``before_making`` is awaited whenever a model's collection is found missing; what it raises keeps it so."""
+        """``before_making`` is awaited whenever a model's collection is missing; if it raises, nothing is created."""
         self._client = client
         self._alias = alias
         self._before_making = before_making
 
     def name_of(self, model: ModelIdentity) -> str:
-        """Return the name of a model's collection: another model, or wrapper, never gets the same."""
+        """Return the name of a model's collection; unique per model and wrapper version."""
         return f"{self._alias}-{model.key}"
 
     async def open(self, model: ModelIdentity) -> VectorCollection:
-        """Return the collection in use, with all its indexes; on an empty server, make it for ``model``.
+        """Return the collection in use, with all its indexes; on an empty server, create it for ``model``.
 
-        A service that embeds with ``model`` does best to work with the ``name`` returned, not with the alias:
-        it then never meets another model's vectors, even while the alias is swapped. Raises ModelMismatchError
-        if the collection in use is another model's, SettingsError if the alias is somebody else's.
+        A service that embeds with ``model`` should use the ``name`` returned, not the alias: it then never meets
+        another model's vectors, even while the alias is swapped. Raises ModelMismatchError if the collection in use is
+        another model's, SettingsError if the alias points at a foreign collection.
         """
         current = await self.current()
         if current is None:
@@ -79,7 +79,7 @@ class QdrantCollections:
         return current
 
     async def ensure(self, model: ModelIdentity) -> str:
-        """Return the name of the model's collection, which is there with all its indexes afterwards.
+        """Ensure the model's collection with all its indexes; return its name.
 
         Any number of processes may do this at once.
         """
@@ -90,14 +90,14 @@ class QdrantCollections:
                 await self._create(name, model)
             known = (await self._client.get_collection(name)).payload_schema
             missing = [(field, index) for field, index in indexes().items() if field not in known]
-            # Whoever finds an index missing makes it and waits for it: making one twice changes nothing.
+            # A process that finds an index missing creates it and waits for it: creating one twice changes nothing.
             await asyncio.gather(*(self._client.create_payload_index(name, f, i, wait=True) for f, i in missing))
         return name
 
     async def current(self) -> VectorCollection | None:
-        """Return the collection that the alias points at, if it is there.
+        """Return the collection that the alias points at, if it exists.
 
-        Raises SettingsError if it is not one of ours.
+        Raises SettingsError if it is not one of VICW's.
         """
         name = await self._target()
         if name is None:
@@ -121,15 +121,15 @@ class QdrantCollections:
         return [each for each in found if each is not None]
 
     async def swap(self, name: str) -> None:
-        """Point the alias at another of its collections: every search sees the one or the other, never none.
+        """Point the alias at another of its collections. The swap is atomic: every search sees one of the two.
 
-        Raises NotFoundError if there is no such collection of ours.
+        Raises MissingRecordError if VICW has no such collection.
         """
         await self._find(name)
         await self._point_at(name)
 
     async def drop(self, name: str) -> None:
-        """Remove a collection and all its vectors. Raises ConflictError for the one in use, or NotFoundError."""
+        """Remove a collection and its vectors. Raises StateConflictError for the one in use, or MissingRecordError."""
         if (await self._find(name)).current:
             raise StateConflictError(f"The collection {name} is in use: swap the alias first")
         with translated():
@@ -146,12 +146,12 @@ class QdrantCollections:
                 metadata={"alias": self._alias, "model": dataclasses.asdict(model)},
             )
         except Exception:
-            # Another process may have been faster; its collection is as good as ours.
+            # Another process may have been faster; its collection is just as good.
             if not await self._client.collection_exists(name):
                 raise
 
     async def _take(self, name: str) -> VectorCollection:
-        """Point an alias that nobody has at a collection; return what it points at then."""
+        """Point an unused alias at a collection; return what it points at then."""
         await self._point_at(name)
         current = await self.current()
         assert current is not None
@@ -177,7 +177,7 @@ class QdrantCollections:
         raise MissingRecordError(f"There is no collection {name} of {self._alias}")
 
     def _described(self, name: str, info: CollectionInfo, *, current: bool) -> VectorCollection | None:
-        """Return what a collection is; None if it is not one of ours."""
+        """Return a collection's description; None if it is not one of VICW's."""
         metadata = info.config.metadata or {}
         if metadata.get("alias") != self._alias:
             return None

@@ -1,4 +1,4 @@
-"""What Qdrant says, in our words, in one place."""
+"""Translation of Qdrant's errors into VICW's, in one place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vicw_shared.errors import (
 )
 
 DEPENDENCY = "vectors"
-# A full disk has no status of its own: the server's log of writes has no room, or strict mode's limit is reached.
+# A full disk has no status of its own: the server's write-ahead log has no room, or strict mode's limit is reached.
 _FULL = ("no space left on device", "disk usage is at")
 _OTHER_SIZE = "vector dimension error"
 
@@ -34,14 +34,14 @@ def _unavailable(told: str) -> VicwError:
     return UnavailableError(DEPENDENCY, told)
 
 
-# Everything else is taken for unavailable: away, starting, locked, too slow, or without the collection that
-# another process is making.
+# Everything else counts as unavailable: down, starting, locked, too slow, or without the collection that another
+# process is creating.
 _BY_STATUS: Mapping[StatusCode, Callable[[str], VicwError]] = {
     StatusCode.RESOURCE_EXHAUSTED: OverloadedError,
     StatusCode.UNAUTHENTICATED: _settings,
     StatusCode.PERMISSION_DENIED: _settings,
     StatusCode.UNIMPLEMENTED: lambda told: FatalError(f"The Qdrant server is too old. {told}"),
-    # Our own request is wrong, over a limit of strict mode for example: sending it again does not help.
+    # The request itself is wrong, over a limit of strict mode for example: a retry does not help.
     StatusCode.INVALID_ARGUMENT: VicwError,
     StatusCode.OUT_OF_RANGE: VicwError,
     StatusCode.ALREADY_EXISTS: VicwError,
@@ -50,7 +50,7 @@ _BY_STATUS: Mapping[StatusCode, Callable[[str], VicwError]] = {
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise what the client raises as the error that says what can be done; everything else passes."""
+    """Translate the client's errors into the error tree; other exceptions pass."""
     try:
         yield
     except ResourceExhaustedResponse as error:
@@ -64,7 +64,7 @@ def translated() -> Iterator[None]:
 
 
 def require_applied(result: UpdateResult) -> None:
-    """Raise if the server only promises to apply a write: what is acknowledged here is found by a search."""
+    """Raise if the server has not applied a write yet: an acknowledged write has to be searchable."""
     if result.status is not UpdateStatus.COMPLETED:
         raise UnavailableError(DEPENDENCY, f"Qdrant has not applied a write yet ({result.status})")
 

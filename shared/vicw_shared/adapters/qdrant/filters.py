@@ -1,4 +1,4 @@
-"""Conditions as a Qdrant server's filter."""
+"""Translation of conditions into a Qdrant server's filter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter
 
 
 def filter_of_passages(tenant: str, *, public: bool) -> Filter:
-    """Return the filter of all passages that a tenant has, or of those that everybody may see everywhere."""
+    """Return the filter of a tenant's passages, or of those visible to everybody everywhere."""
     return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK), *(of_public() if public else ()))))
 
 

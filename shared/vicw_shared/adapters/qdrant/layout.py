@@ -1,4 +1,4 @@
-"""How a collection is laid out: vectors, indexes, limits. What is changed here holds for new collections."""
+"""Layout of a collection: vectors, indexes, limits. Changes here apply to new collections."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from vicw_shared.adapters.conditions import CONTEXT, FLAGS, INSTANTS, ITEM, KEYW
 
 DENSE, SPARSE = "dense", "bm25"
 OVERSAMPLING = 2.0
-"""A search takes this many times its limit from the bytes in RAM and weighs them again with the originals."""
+"""Oversampling: a search fetches this multiple of its limit by the bytes in RAM, then rescores with the originals."""
 MAX_LIMIT = 10_000
-"""Most hits, ids or values that one request of ours may name."""
+"""Maximum number of hits, ids or values in one request."""
 MAX_BATCH = 64
-"""Most searches, and most points, in one request of ours."""
+"""Maximum number of searches or points in one request."""
 
 _SCANNED = 20_000
-"""Where fewer vectors of a segment pass a filter, all of them are compared instead of following the graph."""
+"""If fewer vectors of a segment pass a filter, all of them are compared instead of following the graph."""
 _BYTES = 4
-"""Of a dimension of the originals; by their KiB the server measures what it compares."""
+"""Bytes per dimension of the originals; the server measures the threshold in KiB of them."""
 
 # Names that are nearly as many as there are points, and that few searches filter on: their index need not be in RAM.
 _RARELY_ASKED = ("node_id", ITEM, "flow_id")
 
 
 def dense_params(size: int) -> VectorParams:
-    """Return the parameters of the vectors of ``size`` dimensions.
+    """Return the parameters of dense vectors of ``size`` dimensions.
 
-    A byte a dimension stays in RAM, the originals are read from disk for the few best. Vectors have unit length,
-    so that the dot product is the cosine.
+    One byte per dimension stays in RAM; the originals are read from disk for the few best. Vectors have unit length, so
+    the dot product is the cosine.
     """
     # Every search is filtered, by tenant at least. A filter that lets a tenth of a graph's points pass cuts it to
     # pieces, and hits are lost without a word. So up to a size all that passes is compared, which is exact and,
@@ -66,7 +66,7 @@ def sparse_params() -> SparseVectorParams:
 
 
 def indexes() -> dict[str, KeywordIndexParams | IntegerIndexParams]:
-    """Return the index of every field that a filter names."""
+    """Return the index of every field that filters use."""
     keywords = {
         field: KeywordIndexParams(
             type=KeywordIndexType.KEYWORD,
@@ -88,10 +88,10 @@ def indexes() -> dict[str, KeywordIndexParams | IntegerIndexParams]:
 
 
 def strict_mode() -> StrictModeConfig:
-    """Return the limits that a mistake of ours runs into instead of the server.
+    """Return limits that stop a faulty request of VICW before it harms the server.
 
-    A filter on a field without an index would read every payload from disk. The size of one payload is limited
-    where an item comes in: the server can only limit that of a whole collection.
+    A filter on a field without an index would read every payload from disk. The size of one payload is limited where an
+    item comes in: the server can only limit that of a whole collection.
     """
     return StrictModeConfig(
         enabled=True,

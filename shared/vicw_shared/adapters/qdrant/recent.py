@@ -1,4 +1,4 @@
-"""A small cache of figures that other processes change, so that only time can tell when they are old."""
+"""Time-limited cache of figures that other processes change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Recent[K, V]:
-    """Keeps values for ``seconds``, and ``size`` of them at most."""
+    """Keeps at most ``size`` values, each for ``seconds``."""
 
     def __init__(self, seconds: float, size: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -16,12 +16,12 @@ class Recent[K, V]:
         self._kept: dict[K, tuple[float, V]] = {}
 
     def get(self, key: K) -> V | None:
-        """Return a value that is not too old, or None."""
+        """Return a value that has not expired, or None."""
         at, value = self._kept.get(key, (None, None))
         return value if at is not None and self._clock() - at < self._seconds else None
 
     def put(self, key: K, value: V) -> None:
-        """Keep a value. All others are forgotten when there are too many."""
+        """Store a value. All others are dropped when there are too many."""
         if len(self._kept) >= self._size:
             self._kept.clear()
         self._kept[key] = (self._clock(), value)

@@ -1,7 +1,7 @@
 """QdrantVectorStore: a collection of a Qdrant server, over gRPC.
 
-Any number of processes may use one collection: nothing is remembered here that another process could have
-changed, but for figures that may be some minutes old.
+Any number of processes may use one collection: nothing is cached that another process could have changed, except
+figures that may be some minutes old.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _KEPT_TERMS, _KEPT_TENANTS = 100_000, 10_000
 
 @measured("qdrant")
 class QdrantVectorStore:
-    """VectorStore in a collection that QdrantCollections has made."""
+    """VectorStore in a collection that QdrantCollections created."""
 
     def __init__(
         self, client: AsyncQdrantClient, collection: str, *, timeout_seconds: int = 10, recent_seconds: float = 120.0
     ) -> None:
-        """Work with ``collection``, a name or an alias.
+        """Use ``collection``, a name or an alias.
 
         A read may take ``timeout_seconds``, a write what the client allows. IDFs and counts of domains may be
         ``recent_seconds`` old. The client is closed with the store.
@@ -127,7 +127,7 @@ class QdrantVectorStore:
         return found
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
-        """Read each term's IDF off the engine: the score of a one-term query is idf × the hit's weight."""
+        """Derive each term's IDF from the engine: the score of a one-term query is idf × the hit's weight."""
         found = {term: self._idf.get(term) for term in terms}
         missing = [term for term, value in found.items() if value is None]
         for term, hits in zip(missing, await self._ask([_probe(term) for term in missing]), strict=True):
@@ -185,9 +185,9 @@ class QdrantVectorStore:
         return self._client
 
     async def _rank(self, requests: Sequence[QueryRequest]) -> list[list[VectorHit]]:
-        """Return no more of the hits of each request than ``_ask`` does: their ids and scores.
+        """Return only the ids and scores of the hits of each request.
 
-        The client copies each request, and makes a model of each of some hundred hits: a tenth of a question's work.
+        The client copies each request, and builds a model of each of some hundred hits: a tenth of a question's work.
         """
         try:
             points = self._open.grpc_points
@@ -227,7 +227,7 @@ def _sparse(vector: SparseVector) -> QdrantSparseVector:
 
 
 def _nearest(query: VectorQuery | ScoreQuery) -> tuple[list[float] | QdrantSparseVector, str] | None:
-    """Return what the engine searches by, and in which vectors; None for a sparse vector without a term."""
+    """Return the vector to search by and the name of the stored vectors; None for a sparse vector without terms."""
     if query.dense is not None:
         return query.dense.tolist(), DENSE
     if query.sparse is None or not query.sparse.indices:

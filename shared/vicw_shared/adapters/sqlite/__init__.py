@@ -1,4 +1,4 @@
-"""SQLite as the graph: the truth of the embedded default."""
+"""SQLite graph store: the source of truth of the embedded default."""
 
 from vicw_shared.adapters.sqlite.store import SqliteGraphStore
 

@@ -1,4 +1,4 @@
-"""What an export reads on SQLite: one read transaction, so all of it is of one moment, whoever writes meanwhile."""
+"""Export reads on SQLite: one read transaction, so all data is of one moment, whatever is written meanwhile."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SqliteArchive:
     def _begin(self) -> sqlite3.Connection:
         connection = self._database.connect()
         connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read takes the moment
+        connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read fixes the snapshot
         return connection
 
     async def import_mark(self) -> str | None:
@@ -60,7 +60,7 @@ class SqliteArchive:
 
 @measured("sqlite")
 class SqliteSnapshot:
-    """GraphSnapshot over a connection with a read transaction, and the thread that has it."""
+    """GraphSnapshot over a connection with a read transaction, and the connection's thread."""
 
     def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
         self._connection = connection
@@ -74,7 +74,7 @@ class SqliteSnapshot:
         return await self._do(lambda c: [node_of(row) for row in c.execute(_ROOTS)])
 
     async def version(self, root: Node) -> int:
-        return 0  # nothing changes in here
+        return 0  # nothing changes inside the snapshot
 
     async def members(self, root: Node) -> list[str]:
         rows = await self._do(lambda c: c.execute(_MEMBERS, (pack(root.uid),)).fetchall())

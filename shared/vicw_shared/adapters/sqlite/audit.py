@@ -1,4 +1,4 @@
-"""What a check reads on SQLite: pages over everything."""
+"""Consistency check reads on SQLite: pages over all records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
 _ORDER = {NEXT: "unstepped, step, timestamp, flow_step", HAPPENED_AFTER: "timestamp, arrival"}
-"""What each chain is ordered by: the columns of its index, in their order."""
+"""Order of each chain: the columns of its index."""
 _ENDS = {NEXT: ("source", "target"), HAPPENED_AFTER: ("target", "source")}
-"""Where the edges of each chain have the earlier Event, and where the later one."""
+"""Columns of the earlier and the later Event in the edges of each chain."""
 
 
 def _follower(chain: str) -> str:
@@ -41,7 +41,7 @@ def _joined(chain: str) -> str:
 
 
 FOLLOWER = {chain: _follower(chain) for chain in _ORDER}
-"""The look-up of who comes next in each chain, by the chain's index."""
+"""Look-up of the follower in each chain, by the chain's index."""
 _JOINED = {chain: _joined(chain) for chain in _ORDER}
 
 

@@ -1,7 +1,7 @@
-"""What was read of the graph lately, kept until a write touches it (decision 0024).
+"""Read cache of the graph: entries stay until a write touches them (decision 0024).
 
-Only this process writes to the file, so a write tells by itself what it touched: triggers on the writer's connection
-note each node that changes or goes, and both ends of each edge that comes, changes or goes.
+Only this process writes to the file, so its writes report what they touch: triggers on the writer's connection record
+each node that is changed or removed, and both ends of each edge that is added, changed or removed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from vicw_shared.model import Node
 from vicw_shared.ports import Neighbour, Spread
 
 EDGES_PER_NODE = 3
-"""So many edges are kept for each node that may be: about as many as a spread reads."""
+"""Edges cached per cacheable node: about as many as a spread reads."""
 _METADATA_CHARS = 2000
-"""A node with more of it is not kept: callers may give an item much, and the room is counted in nodes."""
+"""Nodes with more metadata are not cached: callers may store much, and the capacity is counted in nodes."""
 READ = Counter("vicw_graph_cache_reads_total", "Nodes, and nodes' edges, that were asked for", ["what", "found"])
 _WATCH = """
 CREATE TEMP TABLE touched (uid BLOB NOT NULL);
@@ -46,20 +46,20 @@ END;
 _PLACE = itemgetter(0, 1)
 
 type _Asked = tuple[str, tuple[Spread, ...], int]
-"""A tenant, and what was asked for of its nodes."""
+"""A tenant, and the request for its nodes."""
 
 
 class ReadCache:
-    """Nodes by uid, and the edges that were read from them; of both, the oldest make room, no more than has to be:
-    to let go of thousands at once stops every request.
+    """Caches nodes by uid, and the edges read from them.
 
-    Threads read and keep at the same time. What was read before a write ended is not kept: it may be from before it.
+    The oldest entries of both are evicted, no more than needed: evicting thousands at once stops every request. Threads
+    read and store at the same time. Data read before a write ended is not stored: it may be from before that write.
     """
 
     def __init__(self, most: int) -> None:
-        """Keep ``most`` nodes, none with 0."""
+        """Keep at most ``most`` nodes; 0 disables the cache."""
         self._most = most
-        # Ordered: of a plain dict, the oldest is found by a search over all that went before it.
+        # Ordered: in a plain dict, finding the oldest entry searches all removed ones before it.
         self._nodes: OrderedDict[str, Node] = OrderedDict()
         self._steps: OrderedDict[str, dict[_Asked, tuple[HopStep, ...]]] = OrderedDict()
         self._size = 0
@@ -67,12 +67,12 @@ class ReadCache:
         self._lock = threading.Lock()
 
     def watch(self, connection: sqlite3.Connection) -> None:
-        """Have the writer's connection note what it touches. Its transactions end with ``commit``."""
+        """Record what the writer's connection touches. Its transactions end with ``commit``."""
         if self._most:
             connection.executescript(_WATCH)
 
     def commit(self, connection: sqlite3.Connection) -> None:
-        """End a transaction, and forget what it touched before anybody is told that it is over."""
+        """Commit a transaction and evict what it touched before its caller learns that it is over."""
         if not self._most:
             connection.execute("COMMIT")
             return
@@ -86,7 +86,7 @@ class ReadCache:
                 self._size -= sum(map(_size, self._steps.pop(uid, {}).values()))
 
     def kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
-        """Return the nodes of ``uids`` if all are kept: then nobody has to wait for a thread that reads."""
+        """Return the nodes of ``uids`` if all are cached, so that no reader thread is needed; else None."""
         found = self._kept(tenant, uids)
         if len(found) < len(set(uids)):
             return None
@@ -154,7 +154,7 @@ class ReadCache:
 
 
 def _in_order[T](found: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:
-    """Return what was found in the order in which it was asked for: what is kept, or not, does not show in it."""
+    """Return the found entries in the order of the request, so that caching does not show in it."""
     return {uid: found[uid] for uid in uids if uid in found}
 
 

@@ -1,4 +1,4 @@
-"""Connections and threads: one writer, a few readers, vendor errors translated in one place."""
+"""Connections and threads: one writer, a few readers, and the translation of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
 
 MAPPED_MB = 256
-_READERS = 3  # questions must not wait for the page that the indexer or a check reads
+_READERS = 3  # questions must not wait for a page that the indexer or a check reads
 _FULL = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,
@@ -30,7 +30,7 @@ _FULL = {
 
 
 class SqliteDatabase:
-    """Runs functions of a connection in threads of its own, so that the event loop never waits for a disk.
+    """Runs functions of a connection in its own threads, so that the event loop never waits for a disk.
 
     A commit is durable once it returns (WAL, ``synchronous=FULL``).
     """
@@ -38,9 +38,9 @@ class SqliteDatabase:
     def __init__(
         self, path: Path, prepare: Callable[[sqlite3.Connection], None] = migrate, *, mapped_mb: int = MAPPED_MB
     ) -> None:
-        """Open the file; ``prepare`` brings its schema to this program's, or refuses it.
+        """Open the file; ``prepare`` migrates its schema to this program's, or refuses it.
 
-        Each connection maps ``mapped_mb`` MiB of it at most.
+        Each connection maps at most ``mapped_mb`` MiB of it.
         """
         self._path = path
         self._mapped_bytes = mapped_mb * 2**20
@@ -88,7 +88,7 @@ class SqliteDatabase:
         return connection
 
     def connect(self) -> sqlite3.Connection:
-        """Return a further connection, which is closed with the database at the latest."""
+        """Return another connection; it is closed with the database at the latest."""
         connection = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
         )
@@ -109,7 +109,7 @@ class SqliteDatabase:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn SQLite's errors into ours; everything else passes."""
+    """Translate SQLite's errors into the error tree; other exceptions pass."""
     try:
         yield
     except VicwError:

@@ -1,4 +1,4 @@
-"""The rows of the outbox: which points lag behind the graph, who works on them, and what is known of them."""
+"""Rows of the outbox: the points that lag behind the graph, their claims and their data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FOLLOW_POINT = (
     "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) "
     "AND qdrant_id = (SELECT point FROM outbox WHERE seq = :seq)"
 )
-"""The item that a point stands for is indexed when the point is."""
+"""An item becomes indexed when its point is."""
 _FOLLOW_STATEMENTS = (
     "UPDATE node SET indexed = 1 WHERE pk IN (SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point "  # noqa: S608
     f"JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) AND {STATEMENT.format('node')}"
@@ -54,7 +54,7 @@ _TENANTS = (
     "FROM known WHERE known.tenant IS NOT NULL) "
     "SELECT tenant FROM known WHERE tenant IS NOT NULL"
 )
-"""Those of which something is due: one look into the index each, however many such entries it has."""
+"""Tenants with due entries: one index look-up each, however many such entries it has."""
 
 
 def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str, str]]) -> None:
@@ -64,7 +64,7 @@ def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str,
 
 
 def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[Edge]) -> None:
-    """Make pending what the payloads of the edges' sources repeat of them."""
+    """Make the payloads pending that repeat these edges of their sources."""
     items = sorted({edge.source for edge in edges if edge.type in IN_PAYLOAD})
     rows = [{"item": pack(item), "tenant": tenant} for item in items]
     connection.executemany(_PUT.format(points=_PROOFS), rows)
@@ -75,7 +75,7 @@ def due(
 ) -> tuple[list[int], str]:
     """Return the entries due at an instant (microseconds) that are not ``held``, tenants taking turns after ``turn``.
 
-    The second value is the tenant whose turn was the last.
+    The second value is the last tenant in that order.
     """
     rows = connection.execute(_TENANTS, {"now": now})
     tenants = sorted((tenant for (tenant,) in rows), key=lambda name: (name <= turn, name))
@@ -87,7 +87,7 @@ def due(
         if seqs := [seq for seq, point in queue if point not in held]:
             free[tenant] = seqs
         if len(free) == limit:
-            break  # the others' turn is the next claim's
+            break  # the other tenants come first in the next claim
     turns = (
         (seq, name)
         for row in zip_longest(*free.values())
@@ -113,9 +113,9 @@ def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, h
 
 
 def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
-    """Mark what these entries stand for as indexed and remove them; what has changed since is another entry.
+    """Mark the nodes of these entries as indexed and remove the entries, unless changed since.
 
-    Returns the points that stand for nothing any more.
+    Returns the orphaned points.
     """
     rows = [{"seq": point.seq} for point in points]
     for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FOLLOW_STATEMENTS, _FORGET):
@@ -125,7 +125,7 @@ def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> se
 
 
 def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[str, bool]:
-    """Return which of these uids are a Chunk's or a statement's, and whether it is marked indexed."""
+    """Return whether each Chunk or statement among these uids is marked indexed; leave out other uids."""
     found: dict[str, bool] = {}
     for batch in batched(uids, _BATCH):
         sql = f"SELECT uid, indexed FROM node WHERE uid IN ({marks(len(batch))}) AND {_HAS_POINT}"  # noqa: S608
@@ -136,14 +136,14 @@ def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[st
 def postpone(
     connection: sqlite3.Connection, points: Sequence[PendingPoint], now: int, rest: int | None, error: str | None
 ) -> None:
-    """Let these entries rest for so many microseconds, for ever with None."""
+    """Delay these entries by a number of microseconds, for ever with None."""
     due_at = now + rest if rest is not None else None
     rows = [{"seq": point.seq, "now": now, "due_at": due_at, "error": error} for point in points]
     connection.executemany(_POSTPONE, rows)
 
 
 def replay(connection: sqlite3.Connection, points: Sequence[str] | None, tenant: str | None) -> int:
-    """Make entries that have failed due, as if they never had; return how many."""
+    """Make failed entries due and reset their failures; return how many."""
     mine, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
     if points is None:
         return connection.execute(_REPLAY + mine, values).rowcount
@@ -169,7 +169,7 @@ def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str], kind: Pendi
 
 
 def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
-    """Return which of these Chunks are in the outbox, with those whose entry has failed or without."""
+    """Return which of these Chunks are in the outbox; ``failing`` includes failed entries."""
     found: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
         rows = connection.execute(
@@ -198,7 +198,7 @@ def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) 
 def failures(
     connection: sqlite3.Connection, tenant: str | None, limit: int, items: Sequence[str] | None
 ) -> list[IndexFailure]:
-    """Return entries that have failed, most tries first."""
+    """Return failed entries, most tries first."""
     wanted = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
     rows = connection.execute(
         "SELECT o.point, o.tenant, i.context, i.uid, i.source_id, o.tries, o.error, o.failed_at, "  # noqa: S608
@@ -217,7 +217,7 @@ def failures(
 
 
 def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoint]:
-    """Return what these entries ask for, with what the payload says."""
+    """Return these entries as pending points, with the data of their payloads."""
     source = "outbox o LEFT JOIN node k ON k.uid = o.point"
     where = f"o.seq IN ({marks(len(seqs))}) ORDER BY o.seq"
     return _points(connection, "o.seq, o.point, o.kind, o.tries", source, where, seqs)
@@ -278,7 +278,7 @@ def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) ->
 
 
 def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
-    """Return, for each item's key, what its ABOUT and TAGGED edges say: fields of a PendingPoint."""
+    """Return, for each item's key, the data of its ABOUT and TAGGED edges: fields of a PendingPoint."""
     rows = connection.execute(
         "SELECT e.source, e.type, t.name, t.uid, t.subtype, t.aliases FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
         f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",

@@ -1,4 +1,4 @@
-"""Erasures in the graph's file: their notes, what they remove beside nodes, and that nothing stays in free pages."""
+"""Erasures in the graph's file: their records, the removal of receipts and steps, and scrubbing of free pages."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ class SqliteErasures:
         await self._database.write(lambda c: c.execute("DELETE FROM erasure WHERE id = ?", (erasure,)))
 
     async def scrub(self) -> None:
-        """Write the file anew, so that no free page, index or log has anything of what was removed.
+        """Rewrite the file, so that no free page, index or log holds removed data.
 
-        Takes the time and the room of a copy. Raises StorageFullError, and then the file is as it was.
+        Takes the time and the space of a copy. Raises StorageFullError and then leaves the file as it was.
         """
         await self._database.write(_scrub)
 
 
 def put_note(connection: sqlite3.Connection, note: ErasureNote) -> None:
-    """Keep a part of an erasure's note, in place of one of the same number."""
+    """Store a part of an erasure's record, replacing one with the same number."""
     body = json.dumps(note.body, ensure_ascii=False)
     row = (note.erasure, note.number, note.tenant, body)
     connection.execute("INSERT OR REPLACE INTO erasure VALUES (?, ?, ?, ?)", row)
 
 
 def drop_receipts(connection: sqlite3.Connection, tenant: str, keys: Sequence[str]) -> None:
-    """Remove a tenant's receipts of these keys."""
+    """Remove a tenant's receipts with these keys."""
     connection.executemany("DELETE FROM receipt WHERE tenant = ? AND key = ?", [(tenant, key) for key in keys])
 
 
@@ -59,7 +59,7 @@ def drop_steps(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
 
 
 def _scrub(connection: sqlite3.Connection) -> None:
-    # The index keeps the words of a row that is gone until its parts are merged; only a new one has none of them.
+    # The index keeps the words of a removed row until its parts are merged; only a new index has none of them.
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('rebuild')")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -1,4 +1,4 @@
-"""Search by words in SQLite's full-text index, inside a scope."""
+"""Full-text search in SQLite's index, inside a scope."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from vicw_shared.uids import is_uid
 _MAX_WORDS = 64
 _RANKED = 10_000
 _JUDGED = 4
-"""Of the best hits, how many times the limit are judged by the scope at first; then as many times more of the next."""
+"""The scope filters this multiple of the limit of the best hits first, then as many times more of the next."""
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
 _NAMED = (
     "(fold(t.name) IN ({0}) OR (t.aliases <> '[]' AND "
     "EXISTS (SELECT 1 FROM json_each(t.aliases) a WHERE fold(a.value) IN ({0}))))"
 )
-"""Whether a thing is, or once was, called one of some names, which are bound twice."""
+"""Condition: a thing is, or once was, called one of some names, which are bound twice."""
 
 _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. An item's names, tags and bucket stand with its first, and count double.
+    """Return the Chunks that match best. An item's names, tags and bucket count double, with its first Chunk.
 
-    What has none but the question's common words is looked at only where the scope has fewer than ``limit`` others.
+    Chunks with only the question's common words are read only if the scope has fewer than ``limit`` others.
     """
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
@@ -43,13 +43,16 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
         hits |= _ranked(connection, telling, common)
     found = _fitting(connection, scope, hits, limit)
     if len(found) < limit and common:
-        # Others' texts may make a word common, but must not hide what has it.
+        # Texts of other tenants may make a word common, but must not hide the passages that have it.
         found = _fitting(connection, scope, _ranked(connection, [*telling, *common]), limit)
     return found
 
 
 def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the terms that find, the rarest first: as many as few passages have; and the common ones, which weigh."""
+    """Return the terms to search by and the common ones, which only score.
+
+    The search terms are the rarest, as many as together have at most _RANKED passages, and at least one.
+    """
     counts = {term: _count(connection, term) for term in map(_term, words)}
     rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
     reached = itertools.accumulate(counts[term] for term in rare)
@@ -58,7 +61,7 @@ def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[li
 
 
 def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()) -> dict[int, float]:
-    """Return BM25 of the passages that have one of some terms, and one of ``others``, if there are any."""
+    """Return the BM25 scores of passages with one of the terms, and with one of ``others``, if given."""
     if not terms:
         return {}
     match = " OR ".join(terms)
@@ -69,7 +72,7 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
 
 
 def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
-    """Return the best hits that the scope lets in. The best are judged first: few of very many have to be read."""
+    """Return the best hits inside the scope. The best are filtered first, so that few of very many have to be read."""
     where, values = _sql(within(scope))
     sql = (
         "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
@@ -89,25 +92,25 @@ def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, fl
 
 
 def _term(word: str) -> str:
-    """Return the term that matches a word. What is quoted is never syntax."""
+    """Return the term that matches a word. Quoted text is never syntax."""
     return f'"{word}"'
 
 
 def rarity_of(connection: sqlite3.Connection, words: Sequence[str]) -> list[float]:
-    """Return each word's IDF, as BM25 has it: 0 of one that nothing has, ln 2 of one that half or more have."""
+    """Return each word's IDF as BM25 defines it: 0 if no passage has it, ln 2 if half or more have it."""
     (passages,) = connection.execute("SELECT count(*) FROM fulltext_docsize").fetchone()
     counts = [min(_count(connection, _term(word)), passages / 2) for word in words]
     return [math.log(1 + (passages - n + 0.5) / (n + 0.5)) if n else 0.0 for n in counts]
 
 
 def _count(connection: sqlite3.Connection, term: str) -> int:
-    """Return how many passages match a term."""
+    """Return the number of passages that match a term."""
     (count,) = connection.execute("SELECT count(*) FROM fulltext WHERE fulltext MATCH ?", (term,)).fetchone()
     return int(count)
 
 
 def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
-    """Return a condition on the item ``i``, with its values; what is not there matches nothing."""
+    """Return a condition on the item ``i``, with its values; a missing field matches nothing."""
     match condition:
         case Is("portable", value):
             return "i.portable = ?", (value,)

@@ -1,4 +1,4 @@
-"""A look at a graph's file that takes no lock, makes no file and migrates nothing: safe beside whoever has it open."""
+"""Read-only glance at a graph's file, safe beside a server: takes no lock, creates no file, migrates nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from vicw_shared.ports import ModelIdentity
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The model that filled the store, None if none has, whether any Chunk was indexed, and whether its index, which
-    was lost, is being rebuilt.
+    """Model and index state of a store.
+
+    The model that filled it, None if none has, whether any Chunk was indexed, and whether its index, which was lost, is
+    being rebuilt.
     """
 
     model: ModelIdentity | None
@@ -30,8 +32,8 @@ def glance(path: Path) -> Glance:
 
     Raises SchemaVersionError if it is newer than this program, UnavailableError if it cannot be read.
     """
-    # Without a log nobody has it open, and SQLite is told so: it would make a log that it cannot remove again,
-    # owned by whoever looks.
+    # Without a log no process has the file open. SQLite is told so: otherwise it would create a log that it cannot
+    # remove again, owned by the reading user.
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     with translated(), closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -1,4 +1,4 @@
-"""One hop along edges, in one statement a direction."""
+"""One hop along edges, in one statement per direction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 500
 
 
 class HopStep(NamedTuple):
-    """An edge to the node of ``uid``. ``place`` is that of its spread; ``lightness`` is less, the heavier it is."""
+    """An edge to the node of ``uid``. ``place`` is its spread's index; ``lightness`` is lower for heavier edges."""
 
     place: int
     lightness: float
@@ -28,7 +28,7 @@ class HopStep(NamedTuple):
 def read_steps(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
 ) -> dict[str, tuple[HopStep, ...]]:
-    """Return where each spread leads from each node, the heaviest edges of each."""
+    """Return the targets of each spread from each node, along the heaviest edges of each."""
     places = {spread: place for place, spread in enumerate(spreads)}
     given = {pack(uid): uid for uid in uids}
     found: dict[str, list[HopStep]] = {uid: [] for uid in uids}
@@ -45,7 +45,7 @@ def read_steps(
 def read_leads(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spread: Spread, limit: int
 ) -> list[WeightedNeighbour]:
-    """Return where one spread leads to, the heaviest edges of each node first."""
+    """Return the targets of one spread, the heaviest edges of each node first."""
     edge_type, direction = spread
     here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
     given = {pack(uid): uid for uid in uids}
@@ -66,7 +66,7 @@ def read_leads(
 
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
-    """Return which of these nodes nothing live stands beside; the look at a node ends with the first that does."""
+    """Return the nodes without a live neighbour; the check of a node stops at the first one."""
     aside = ", ".join(f"'{name}'" for name in UNHOLDING)
     alone = " ".join(
         f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
@@ -99,7 +99,7 @@ def _step_rows(
     limit: int,
 ) -> sqlite3.Cursor:
     here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
-    # The inner limit reads no more of a hub's edges than it returns: the index has them in order of weight.
+    # The inner limit reads only as many of a hub's edges as it returns: the index has them by weight.
     sql = (
         f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
         "SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, n.uid "

@@ -1,4 +1,4 @@
-"""Items with their passages and what their edges say, on SQLite."""
+"""Items with their passages and the data of their edges, on SQLite."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
 
 
 def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[ItemView]:
-    """Return what the edges of these items (pk, then NODE_COLUMNS) say of each."""
+    """Return the views of these items (pk, then NODE_COLUMNS)."""
     passages: dict[object, list[Node]] = {}
     said: dict[tuple[object, str], set[str]] = {}
     for batch in batched((row[0] for row in rows), _BATCH):

@@ -1,4 +1,4 @@
-"""Callers' items outside a write."""
+"""Item look-ups outside a write, on SQLite."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def read_between(
 
 
 def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:
-    """Return live items whose time was over by an instant, in the order of the index of when it ends."""
+    """Return live items that expired by an instant, in the order of the index of expiry."""
     rows = connection.execute(
         f"SELECT {NODE_COLUMNS} FROM node WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL "  # noqa: S608
         "AND retired_at IS NULL AND expires_at <= ? AND label <> 'Chunk' ORDER BY expires_at, pk LIMIT ?",
@@ -83,7 +83,7 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
             f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
             "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
             "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
-            # The tenant of the item, whose row is read anyway: so the passage's row is not.
+            # The item's tenant, since its row is read anyway: so the passage's row is not.
             f"WHERE k.uid IN ({marks(len(batch))}) AND i.tenant = ?",
             (*batch, tenant),
         )

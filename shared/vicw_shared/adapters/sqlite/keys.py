@@ -1,6 +1,6 @@
-"""SqliteKeyRing: the keys beside the graph, in the same file.
+"""SqliteKeyRing: the keys, in the graph's file.
 
-It may be open beside the server that has the data directory, so that keys are made and revoked while that runs.
+It may be open beside the server that has the data directory, so that keys are created and revoked while that runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COLUMNS = "id, tenant, rights, digest, created_at, note, revoked_at"
 
 @measured("sqlite")
 class SqliteKeyRing:
-    """KeyRing over the graph's file. Each call has a connection of its own: they are rare, and cached above."""
+    """KeyRing over the graph's file. Each call opens its own connection: calls are rare, and cached above."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""What things are called: the terms of named things, look-ups by them, and their list."""
+"""Name index on SQLite: the terms of named things, look-ups by them, and their list."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ KINDS = {
 }
 _EQUAL = ("node", "text = w.text")
 _FITS = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
-"""Several words of one name may begin alike."""
+"""Several words of one name may share a beginning."""
 
 
 def name_terms(label: str, name: str, aliases: str) -> str:
-    """Return a thing's terms as JSON, [kind, text] each: what triggers put into the index."""
+    """Return a thing's terms as JSON, [kind, text] each: triggers insert them into the index."""
     terms = terms_of(Label(label), name, json.loads(aliases))
     return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
 
 
 def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: int) -> str:
-    """Return a node's terms as ``name_terms`` does: an item's are those of its title."""
+    """Return a node's terms as ``name_terms`` does; an item's terms are those of its title."""
     if not is_item:
         return name_terms(label, name, aliases)
     terms = title_terms(title) if title and label == Label.ENTITY else []
@@ -42,7 +42,7 @@ def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: 
 def find_names(
     connection: sqlite3.Connection, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
-    """Return what each query finds, in their order."""
+    """Return the results of each query, in order."""
     return [
         _read(connection, tenant, query.texts, contexts, KINDS[query.by], _FITS.get(query.by, _EQUAL), query.limit)
         for query in queries
@@ -58,7 +58,7 @@ def _read(
     which: tuple[str, str],
     limit: int,
 ) -> dict[str, list[Node]]:
-    """Return the nodes of terms of these kinds, by text: ``which`` is what is selected, and how a term fits a text."""
+    """Return the nodes of terms of these kinds, by text; ``which`` is the selected column and the match condition."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     selected, fits = which
     found: dict[str, list[Node]] = {}
@@ -78,7 +78,7 @@ def _read(
 def count_edges(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], aside: Sequence[str]
 ) -> dict[str, int]:
-    """Return how many edges each node has, those of some types aside."""
+    """Return the number of edges of each node, except those of some types."""
     found: dict[str, int] = {}
     ends = " + ".join(
         f"(SELECT count(*) FROM edge e WHERE e.{end} = n.pk AND e.type NOT IN ({marks(len(aside))}))"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Nodes that go for good, with their edges and with what was to be done for them."""
+"""Deletion of nodes with their edges and their pending work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BATCH = 500
 
 
 def drop_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> None:
-    """Remove these nodes of a tenant. Whose payloads repeat an edge to one of them, these are pending."""
+    """Remove these nodes of a tenant. Payloads that repeat an edge to one of them become pending."""
     for batch in batched(dict.fromkeys(uids), _BATCH):
         part = [pack(uid) for uid in batch]
         rows = connection.execute(

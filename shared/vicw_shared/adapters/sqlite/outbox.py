@@ -1,4 +1,4 @@
-"""SqliteOutbox: the outbox beside the graph, in the same file and so in the same transactions."""
+"""SqliteOutbox: the outbox in the graph's file, and so in the same transactions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SqliteOutbox:
         self._database = database
         self._write = write
         self._claiming = asyncio.Lock()
-        # Claims are of this process alone, and end with it: nobody else has the store open.
+        # Claims belong to this process and end with it: no other process has the store open.
         self._held: dict[bytes, float] = {}
         self._turn = ""
 

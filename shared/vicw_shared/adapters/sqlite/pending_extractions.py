@@ -1,4 +1,4 @@
-"""SqliteUnreadItems: what a language model has still to read, in the graph's file and so in its transactions."""
+"""SqliteUnreadItems: pending extractions in the graph's file, and so in its transactions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NU
 
 @measured("sqlite", inside="unread")
 class SqliteUnreadItems:
-    """UnreadItems over the database of a graph that one process has open."""
+    """PendingExtractions over the database of a graph that one process has open."""
 
     def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
-        # Claims are of this process alone, and end with it: nobody else has the store open.
+        # Claims belong to this process and end with it: no other process has the store open.
         self._claiming = asyncio.Lock()
         self._held: dict[str, float] = {}
         self._turn = ""
@@ -56,7 +56,7 @@ class SqliteUnreadItems:
             return claimed
 
     def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[PendingExtraction]:
-        """Return due items of the next tenant that has some which nobody holds."""
+        """Return due, unclaimed items of the next tenant that has some."""
         after, around = self._turn, not self._turn
         while True:
             (tenant,) = connection.execute(_NEXT, (instant, after)).fetchone()
@@ -134,17 +134,17 @@ class SqliteUnreadItems:
 
 
 def put_unread(connection: sqlite3.Connection, tenant: str, context: str, items: Sequence[str]) -> None:
-    """Have these items read."""
+    """Queue these items for extraction."""
     connection.executemany(_PUT, [(pack(item), tenant, context) for item in items])
 
 
 def take_unread(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
-    """Take an item out; return whether it was there."""
+    """Remove an item from the queue; return whether it was there."""
     return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
 
 
 def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
-    """Return those of these items that are here, with when they are due."""
+    """Return the queued ones among these items, with their due time."""
     found: list[tuple[PendingExtraction, int | None]] = []
     for part in batched(items, _BATCH):
         rows = connection.execute(

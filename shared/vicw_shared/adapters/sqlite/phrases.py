@@ -1,4 +1,4 @@
-"""Trigger phrases: the entries of items, and look-ups by what a question has of them."""
+"""Trigger phrase index on SQLite: the entries of items, and look-ups by the phrases of a question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BATCH = 500
 
 
 def trigger_rows(told: str, importance: float | None, protected: int) -> str:
-    """Return an item's phrases as JSON, [text, precedence] each: what triggers put into the index."""
+    """Return an item's phrases as JSON, [text, precedence] each: triggers insert them into the index."""
     place = precedence(importance, bool(protected))
     return json.dumps([(text, place) for text in phrases_of(json.loads(told))], ensure_ascii=False)
 
@@ -23,7 +23,7 @@ def trigger_rows(told: str, importance: float | None, protected: int) -> str:
 def read_triggered(
     connection: sqlite3.Connection, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> list[Node]:
-    """Return the items that have any of these phrases, at most ``limit`` a phrase: its index has them in order."""
+    """Return the items with any of these phrases, at most ``limit`` per phrase, in the order of the index."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     found: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):

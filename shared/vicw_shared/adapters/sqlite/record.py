@@ -1,4 +1,4 @@
-"""What a store knows of itself, in the graph's file."""
+"""Store metadata and receipts, in the graph's file."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SqliteRecord:
         return await self._write(lambda c: c.execute(sql, (str(to_us(since)),)).rowcount > 0)
 
     async def hold_change(self, holder: str, *, seconds: float) -> bool:
-        # As claims are: of this process alone, since nobody else has the store open.
+        # Belongs to this process, as claims do: no other process has the store open.
         if self._changer is not None and self._changer[0] != holder and self._changer[1] > time.monotonic():
             return False
         self._changer = (holder, time.monotonic() + seconds)

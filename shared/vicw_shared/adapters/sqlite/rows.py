@@ -1,4 +1,4 @@
-"""Nodes and edges as rows, and back."""
+"""Conversion of nodes and edges to rows and back."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ NODE_COLUMNS = (
 )
 NODE_WIDTH = NODE_COLUMNS.count(",") + 1
 STATEMENT = "{0}.label = 'Event' AND {0}.qdrant_id = {0}.uid"
-"""What tells a statement from other events, whatever a caller calls those: a point of its own."""
+"""Condition for a statement: unlike other events, whatever callers call those, it has a point of its own."""
 ITEM_COLUMNS = (
     "i.uid, i.label, i.context, i.domain, i.created_at, i.speaker, i.importance, "
     "i.timestamp, i.retired_at, i.valid_to, i.expires_at, i.version"
 )
-"""What ranking needs of an item ``i``."""
+"""Columns of an item ``i`` that ranking needs."""
 PART_COLUMNS = (
     f"json_extract(k.metadata, '$.{PART}'), "
     "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.expires_at"
 )
-"""What the passage ``k`` of a consolidated item knows of the item."""
+"""Columns of a consolidated item that its passage ``k`` keeps."""
 _PLACES = {column: place for place, column in enumerate(NODE_COLUMNS.split(", "))}
 _UIDS = [_PLACES[name] for name in ("uid", "qdrant_id")]
 _TIMES = [_PLACES[name] for name in ("created_at", "timestamp", "retired_at", "valid_to", "expires_at")]
@@ -41,10 +41,10 @@ EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, proper
 
 
 def _making[T](kind: type[T], fields: str) -> Callable[[Iterable[Any]], T]:
-    """Return what makes a ``kind`` of the values of its ``fields``, which are all that it has, in this order.
+    """Return a constructor of ``kind`` from the values of its ``fields``: all of its fields, in this order.
 
-    A frozen dataclass sets each field by a call that looks it up by its name: most of the time that reading a row takes
-    (11 of 19 µs of a node), and a question reads hundreds.
+    The constructor of a frozen dataclass sets each field by a call that looks it up by name: most of the time of
+    reading a row (11 of 19 µs of a node), and a question reads hundreds.
     """
     setters = [getattr(kind, name).__set__ for name in fields.split(", ")]
 
@@ -77,7 +77,7 @@ def pack(uid: str) -> bytes:
 
 
 def unpack(raw: bytes) -> str:
-    """Undo ``pack``."""
+    """Convert the 16 bytes back to a uid."""
     h = raw.hex()
     return f"{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:]}"
 
@@ -95,7 +95,7 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:
-    """Read PART_COLUMNS of a passage of a Macro-Event: the consolidated item, or the Macro-Event if it is its own."""
+    """Read PART_COLUMNS of a Macro-Event's passage: the consolidated item, or the Macro-Event if it is its own."""
     part, speaker, created_at, *instants = row
     if part is None:
         return macro
@@ -155,7 +155,7 @@ def node_row(node: Node) -> tuple[Any, ...]:
 
 
 def node_of(row: Sequence[Any]) -> Node:
-    """Undo ``node_row``."""
+    """Convert the values of NODE_COLUMNS to a node."""
     values = list(row)
     for at in _UIDS:
         if values[at] is not None:
@@ -188,7 +188,7 @@ def edge_row(edge: Edge, source: int, target: int) -> tuple[Any, ...]:
 
 
 def edge_of(row: Sequence[Any]) -> Edge:
-    """Read EDGE_COLUMNS whose source and target are packed uids."""
+    """Read EDGE_COLUMNS with source and target as packed uids."""
     return edge_between((unpack(row[2]), unpack(row[3])), (*row[:2], *row[4:]))
 
 

@@ -113,20 +113,20 @@ MIGRATIONS: tuple[str, ...] = (
         INSERT INTO fulltext (rowid, name, tags, text) VALUES (new.pk, new.name, new.tags, new.text);
     END;
     """,
-    # What an item told of is found when the item changes.
+    # Edges extracted from an item are found when the item changes.
     """
     ALTER TABLE edge ADD COLUMN told_by TEXT GENERATED ALWAYS AS (json_extract(properties, '$.item')) VIRTUAL;
     CREATE INDEX edge_told_by ON edge (told_by) WHERE told_by IS NOT NULL;
     """,
-    # Receipts are kept for a time.
+    # Receipts expire.
     """
     CREATE INDEX receipt_age ON receipt (tenant, created_at);
     """,
-    # A store has a name of its own: what is known of one says nothing of another at the same address.
+    # A store has an id: what is known of one store does not apply to another at the same address.
     """
     INSERT INTO meta VALUES ('store', lower(hex(randomblob(16))));
     """,
-    # An item is indexed when the passage that stands for it is.
+    # An item is indexed when its passage is.
     """
     UPDATE node SET indexed = 1
     WHERE label <> 'Chunk' AND qdrant_id IN (SELECT uid FROM node WHERE label = 'Chunk' AND indexed);
@@ -150,7 +150,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX outbox_due ON outbox (tenant, due_at, seq);
     CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
     """,
-    # Who may ask, once others than this machine can.
+    # API keys, for servers that others than this machine can reach.
     """
     CREATE TABLE api_key (
         id TEXT PRIMARY KEY,
@@ -162,7 +162,7 @@ MIGRATIONS: tuple[str, ...] = (
         revoked_at INTEGER
     ) STRICT, WITHOUT ROWID;
     """,
-    # An entry that is never due is dead: it has failed too often.
+    # An entry that is never due is dead: it failed too often.
     """
     CREATE TABLE entry (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -183,7 +183,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX outbox_due ON outbox (tenant, due_at, seq) WHERE due_at IS NOT NULL;
     CREATE INDEX outbox_failed ON outbox (tries) WHERE tries > 0;
     """,
-    # Named things are found by what they are called. ``name_terms`` is this program's, the engine knows it from there.
+    # Named things are found by their names. ``name_terms`` is a function of this program that the engine calls.
     """
     ALTER TABLE node ADD COLUMN aliases TEXT NOT NULL DEFAULT '[]';
     CREATE TABLE term (
@@ -216,7 +216,7 @@ MIGRATIONS: tuple[str, ...] = (
             WHERE new.label IN ('Entity', 'Concept') AND new.content_hash IS NULL AND new.retired_at IS NULL;
     END;
     """,
-    # Items that a language model has still to read.
+    # Items pending extraction by a language model.
     """
     CREATE TABLE unread (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -231,7 +231,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX unread_due ON unread (tenant, due_at, seq) WHERE due_at IS NOT NULL;
     CREATE INDEX unread_failed ON unread (tries) WHERE tries > 0;
     """,
-    # Live items are found by their trigger phrases, the weightiest first. ``trigger_rows`` is this program's.
+    # Live items are found by their trigger phrases, the highest precedence first. ``trigger_rows`` is this program's.
     """
     ALTER TABLE node ADD COLUMN trigger_phrases TEXT NOT NULL DEFAULT '[]';
     CREATE TABLE phrase (
@@ -259,12 +259,12 @@ MIGRATIONS: tuple[str, ...] = (
             WHERE new.retired_at IS NULL AND new.label <> 'Chunk';
     END;
     """,
-    # Items whose time is over are found by when it ended.
+    # Expired items are found by their expiry.
     """
     CREATE INDEX node_expiry ON node (expires_at)
         WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL AND retired_at IS NULL;
     """,
-    # What a live text says is known again. ``passage_key`` is this program's.
+    # Live texts are found by text key. ``passage_key`` is this program's.
     """
     ALTER TABLE node ADD COLUMN text_key TEXT;
     UPDATE node SET text_key = passage_key(text, speaker, subtype, domain) WHERE label = 'Chunk' AND text IS NOT NULL;
@@ -303,7 +303,7 @@ MIGRATIONS: tuple[str, ...] = (
     INDEXED,
     # … and by its bucket.
     BUCKETED,
-    # What the sleep cycle did.
+    # Log of the sleep cycle.
     """
     CREATE TABLE step (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -320,7 +320,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX step_age ON step (at, id);
     CREATE INDEX step_of_tenant ON step (tenant, at, id);
     """,
-    # When passages changed last, for whoever keeps a copy: an entry of the outbox goes when it is settled.
+    # Time of each passage's latest change, for external copies: an outbox entry is removed when it is settled.
     """
     CREATE TABLE passage_change (
         point BLOB PRIMARY KEY,
@@ -335,7 +335,7 @@ MIGRATIONS: tuple[str, ...] = (
         );
     END;
     """,
-    # What erasures have still to do: without a text of what they erase.
+    # Remaining work of erasures, without any text of what they erase.
     """
     CREATE TABLE erasure (
         id TEXT NOT NULL,
@@ -345,7 +345,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (id, number)
     ) STRICT, WITHOUT ROWID;
     """,
-    # How often items were shown in answers.
+    # Usage counts of items.
     """
     CREATE TABLE item_use (
         item BLOB PRIMARY KEY,
@@ -353,12 +353,12 @@ MIGRATIONS: tuple[str, ...] = (
         last_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     """,
-    # With how many items the sleep cycle has been through a context.
+    # Number of items up to which the sleep cycle has processed a context.
     """
     ALTER TABLE counter ADD COLUMN slept INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX counter_arrivals ON counter (tenant, context, value, slept) WHERE flow = '';
     """,
-    # What one task did, among all that others did.
+    # Steps of one task, among those of all tasks.
     """
     CREATE INDEX step_of_task ON step (task, at, id);
     """,
@@ -366,7 +366,7 @@ MIGRATIONS: tuple[str, ...] = (
 
 
 def require_current(connection: sqlite3.Connection) -> None:
-    """Raise SchemaVersionError unless the database is of this program's version."""
+    """Raise SchemaVersionError unless the database has this program's version."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != len(MIGRATIONS):
         raise SchemaVersionError(
@@ -376,7 +376,7 @@ def require_current(connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the database to this program's version, each migration in a transaction of its own.
+    """Migrate the database to this program's version, each migration in its own transaction.
 
     Raises SchemaVersionError if the database is newer than this program.
     """

@@ -1,4 +1,4 @@
-"""The log of the sleep cycle, and how far it is, in the graph's file."""
+"""Sleep cycle log and progress, in the graph's file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER
 
 
 def put_step(connection: sqlite3.Connection, step: MaintenanceStep) -> None:
-    """Keep a step, in place of one of the same id."""
+    """Store a step, replacing one with the same id."""
     details = json.dumps(step.details, ensure_ascii=False)
     row = (step.id, step.tenant, step.context, step.task, step.outcome.value, to_us(step.at), step.subject, step.reason)
     connection.execute(_PUT, (*row, details))

@@ -63,7 +63,7 @@ _BATCH = 500
 
 @measured("sqlite")
 class SqliteGraphStore(SqliteScans):
-    """Store in one file of a folder, and WordIndex."""
+    """Store in one file of a folder; also a WordIndex."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class SqliteGraphStore(SqliteScans):
         mapped_mb: int = MAPPED_MB,
         cached_nodes: int = CACHED_NODES,
     ) -> None:
-        """Open the file, and bring its schema to this program's. Edges of types in ``registry`` may be written.
+        """Open the file and migrate its schema to this program's. Edges of types in ``registry`` may be written.
 
-        With ``beside`` another process may have the directory: the schema is left as it is, and must be this
-        program's. Nothing may be claimed then. Of the file, ``mapped_mb`` MiB are mapped several times at most. So many
-        ``cached_nodes`` stay in memory; none beside another process, whose writes nobody tells of.
+        With ``beside``, another process may have the directory: the schema is left as it is, must be this program's,
+        and nothing may be claimed. Each connection maps at most ``mapped_mb`` MiB of the file. ``cached_nodes`` nodes
+        stay in memory; none with ``beside``, since the other process' writes are not reported.
         """
         self._data_dir = data_dir
         self._registry = registry

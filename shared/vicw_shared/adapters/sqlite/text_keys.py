@@ -1,4 +1,4 @@
-"""Live texts by what they say."""
+"""Live texts by text key, on SQLite."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BATCH = 500
 
 
 def passage_key(text: str, speaker: str | None, subtype: str, domain: str) -> str:
-    """Return the key of a Chunk that was stored before there were any: what a migration puts into its row."""
+    """Return the text key of a Chunk that was stored before keys existed: a migration writes it into the row."""
     return text_key(text, verbatim=is_verbatim(speaker, subtype, domain))
 
 
 def read_worded(
     connection: sqlite3.Connection, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
-    """Return the live nodes that have each of these keys, at most ``limit`` a key, oldest first."""
+    """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     found: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(keys), _BATCH):

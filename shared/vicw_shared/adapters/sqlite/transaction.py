@@ -1,4 +1,4 @@
-"""What a write may do, on SQLite. All of it runs between BEGIN IMMEDIATE and COMMIT."""
+"""Write transaction on SQLite, between BEGIN IMMEDIATE and COMMIT."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _COUNT = (
     "ON CONFLICT (tenant, context, flow) DO UPDATE SET value = max(value, excluded.value)"
 )
 _ARRIVAL = ""
-"""The counter of arrivals is kept under the flow id that no caller can give."""
+"""Flow id of the counter of arrivals; no caller can give it."""
 
 
 @measured("sqlite", inside="write")
@@ -102,7 +102,7 @@ class SqliteTransaction:
         return await self._sourced(source_ids, keeping)
 
     async def _sourced(self, source_ids: Sequence[str], which: str) -> dict[str, Node]:
-        """Return the context's nodes with these callers' ids that meet a condition, of each id the latest version."""
+        """Return the context's nodes with these callers' ids that meet a condition, the latest version of each id."""
 
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
             found: dict[str, Node] = {}
@@ -263,7 +263,7 @@ class SqliteTransaction:
 
 
 def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Receipt | None:
-    """Return the receipt kept under ``key``, or None."""
+    """Return the receipt stored under ``key``, or None."""
     row = connection.execute(
         "SELECT fingerprint, created_at, body FROM receipt WHERE tenant = ? AND key = ?", (tenant, key)
     ).fetchone()
@@ -300,7 +300,7 @@ def read_counters(connection: sqlite3.Connection, tenant: str, context: str, flo
 def find_gaps(
     connection: sqlite3.Connection, tenant: str, context: str, flow: str | None, keys: Sequence[ChainKey]
 ) -> list[Gap]:
-    """Walk ascending keys; one pair of look-ups a gap, not a key."""
+    """Find the gaps for ascending keys; one pair of look-ups per gap, not per key."""
     if flow is None:
         where, columns, width = "tenant = ? AND context = ?", "timestamp, arrival", 2
         fixed: tuple[str, ...] = (tenant, context)

@@ -1,4 +1,4 @@
-"""How often items were shown, in the graph's file."""
+"""Usage counts of items, in the graph's file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RAISE = (
 
 
 def hand_on_uses(connection: sqlite3.Connection, sources: Sequence[str], targets: Sequence[str]) -> None:
-    """Give items the uses of others: the most, and the latest."""
+    """Give items the highest count and the latest use of others."""
     times = last = 0
     for part in batched(map(pack, sources), _BATCH):
         sql = f"SELECT max(times), max(last_at) FROM item_use WHERE item IN ({marks(len(part))})"  # noqa: S608
@@ -41,7 +41,7 @@ def hand_on_uses(connection: sqlite3.Connection, sources: Sequence[str], targets
 
 
 def raise_uses(connection: sqlite3.Connection, tenant: str, uses: Mapping[str, Use]) -> None:
-    """Have items been shown so often, and so late, at least."""
+    """Raise the uses of items to at least these counts and times."""
     rows = [(use.times, to_us(use.last), pack(uid), tenant) for uid, use in uses.items()]
     connection.executemany(_RAISE, rows)
 

@@ -1,8 +1,8 @@
-"""The full-text index: an entry for each Chunk, of the words that the sparse encoder knows it by.
+"""Full-text index: an entry for each Chunk, with the stems of the sparse encoder.
 
 An item's first Chunk carries its names, tags and bucket, so that one look-up of one index finds them with the text.
-Both sides are stemmed and taken apart here, before the engine sees them: its own tokenizer knows no parts of
-``camelCase`` and no words in scripts without spaces.
+Both sides are stemmed and split here, before the engine sees them: its own tokenizer does not split ``camelCase``, nor
+words in scripts without spaces.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from vicw_shared import sparse
 
 
 def text_words(text: str | None) -> str:
-    """Return the words of a text as the index has them."""
+    """Return the index words of a text."""
     return " ".join(sparse.stems(text or ""))
 
 
 def head_words(name: str, title: str | None, tags: str, bucket: str | None = None) -> str:
-    """Return the words of an item's names, tags (a JSON list) and bucket as the index has them."""
+    """Return the index words of an item's names, tags (a JSON list) and bucket."""
     marks: list[str] = json.loads(tags)
     names = [name, *([title] if title and title != name else []), *marks]
     return text_words("\n".join([*names, *([bucket] if bucket and bucket not in marks else [])]))
 
 
 class Domains:
-    """Counts the live Chunks of each domain; again when the store has grown by a hundredth."""
+    """Counts the live Chunks of each domain; recounts when the store has grown by one percent."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
 
     def of(self, connection: sqlite3.Connection, tenant: str, *, public: bool) -> dict[str, int]:
-        """Return the counts of a tenant: of all, or of what everybody may see everywhere."""
+        """Return a tenant's counts: of all Chunks, or of those visible to everybody everywhere."""
         (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
         counted_at, counts = self._known.get((tenant, public), (-1, {}))
         if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:
@@ -45,7 +45,7 @@ class Domains:
         return dict(counts)
 
 
-# A table of its own, not one beside ``node``: to remove a row from such, the engine has to be told its words again.
+# A separate table, not an external-content index of ``node``: removing a row from such an index needs its words again.
 INDEXED = """
     DROP TRIGGER fulltext_insert;
     DROP TRIGGER fulltext_delete;
@@ -88,7 +88,7 @@ INDEXED = """
         WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
     END;
 """
-"""The migration that makes the index, and counts of domains cheap. Its functions are this program's."""
+"""Migration that creates the index and cheap domain counts. Its SQL functions are this program's."""
 
 BUCKETED = """
     DROP TRIGGER fulltext_insert;
@@ -117,4 +117,4 @@ BUCKETED = """
         WHERE fulltext.rowid = k.pk
             AND i.bucket IS NOT NULL AND i.content_hash IS NOT NULL AND i.label <> 'Chunk';
 """
-"""The migration that has buckets in the index, too."""
+"""Migration that adds buckets to the index."""

@@ -1,4 +1,4 @@
-"""The one writer of the graph's file: write transactions, one after the other."""
+"""The only writer of the graph's file: runs write transactions one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.shielded import finish
 
 
 class Writer:
-    """Frames what is written; what raises is rolled back."""
+    """Wraps writes in transactions; a write that raises is rolled back."""
 
     def __init__(self, database: SqliteDatabase, commit: Callable[[sqlite3.Connection], None]) -> None:
         self._database = database
@@ -35,9 +35,9 @@ class Writer:
             return await finish(self._database.write(framed))
 
     async def run[T](self, work: Callable[[], Awaitable[T]]) -> T:
-        """Run ``work``, which writes step by step, as one transaction."""
+        """Run ``work``, which writes in several steps, as one transaction."""
         async with self._writing:
-            # A cancelled request must still end its transaction, or it would hold the next one's.
+            # A cancelled request must still end its transaction, or it would block the next one.
             return await finish(self._transact(work))
 
     async def _transact[T](self, work: Callable[[], Awaitable[T]]) -> T:

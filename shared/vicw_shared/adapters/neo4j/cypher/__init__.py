@@ -1,4 +1,4 @@
-"""All Cypher there is: constants, and pure builders that join labels and registered types only.
+"""All Cypher of VICW: constants, and pure builders that insert only labels and registered types.
 
-Every value is bound. Every look-up names its label and a property that has an index, so no plan scans.
+Every value is bound. Every look-up names its label and an indexed property, so no plan scans.
 """

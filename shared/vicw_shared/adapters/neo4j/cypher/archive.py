@@ -1,4 +1,4 @@
-"""What an export reads, and what an import notes."""
+"""Statements of exports, and of the import mark."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ READ_MARK = f"{_STORE} RETURN s.imported AS mark"
 
 @cache
 def leaving(types: tuple[str, ...]) -> str:
-    """Return the edges of these types out of some nodes, in the order of their ids."""
+    """Return the edges of these types out of some nodes, ordered by id."""
     return (
         f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
         f"MATCH (n)-[r:{one_of(types)}]->() WHERE r.id > $after "

@@ -1,4 +1,4 @@
-"""Edges: look-ups, hops, puts."""
+"""Statements on edges: look-ups, hops, puts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ROWS = (
     "AS rows, collect(DISTINCT n) AS found"
 )
 _NODES = f"[n IN found | {node('n')}] AS nodes"
-"""Each once, since many edges lead to the same."""
+"""Each node once, since many edges lead to the same."""
 
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
 
 
 @cache
 def touching(types: tuple[str, ...], direction: Direction | None = None) -> str:
-    """Return the edges of these types at some nodes, or one way from them; those between two of them come twice."""
+    """Return the edges of these types at some nodes, or one way from them; edges between two of them come twice."""
     left, right = "<" if direction is Direction.IN else "", ">" if direction is Direction.OUT else ""
     return (
         f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
@@ -30,7 +30,7 @@ def touching(types: tuple[str, ...], direction: Direction | None = None) -> str:
 
 @cache
 def told(types: tuple[str, ...]) -> str:
-    """Return the edges that some items told of. An index is of one type, so each type is a branch."""
+    """Return the edges extracted from some items. An index covers one type, so each type is a branch."""
     branches = " UNION ALL ".join(
         f"MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'told_by')} "
         "WHERE r.told_by = item AND s.tenant = $tenant RETURN r"
@@ -41,7 +41,7 @@ def told(types: tuple[str, ...]) -> str:
 
 @cache
 def isolated(types: tuple[str, ...]) -> str:
-    """Return which of some nodes no edge of these types joins to what is not retired."""
+    """Return the nodes without an edge of these types to a node that is not retired."""
     return (
         f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
         f"AND NOT EXISTS {{ (n)-[:{one_of(types)}]-(o) WHERE o.retired_at IS NULL }} RETURN n.uid AS uid"
@@ -50,10 +50,10 @@ def isolated(types: tuple[str, ...]) -> str:
 
 @cache
 def around(types: tuple[str, ...]) -> str:
-    """Return one hop along these types, either way, at most ``$limit`` edges a node, type and way, the heaviest.
+    """Return one hop along these types, either way: the heaviest ``$limit`` edges per node, type and direction.
 
-    One pass over all edges of a node, which takes half of what a branch for each spread does. That would read a hub
-    to its end: nodes with more than ``$hub`` edges of any type are among the ``hubs``, and nothing else of them.
+    One pass over all edges of a node takes half the time of a branch per spread. It would read a hub to its end: nodes
+    with more than ``$hub`` edges of any type are returned in ``hubs`` only, without edges.
     """
     return (
         f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
@@ -70,9 +70,9 @@ def around(types: tuple[str, ...]) -> str:
 
 @cache
 def along(spreads: tuple[Spread, ...]) -> str:
-    """Return one hop along these spreads, at most ``$limit`` edges a node and spread, the heaviest of ``$most``.
+    """Return one hop along these spreads: per node and spread the heaviest ``$limit`` edges of ``$most``.
 
-    There is no index of a node's edges by weight: whoever needs the heaviest of all has all of them read.
+    No index has a node's edges by weight: finding the heaviest of all requires reading all of them.
     """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, way)} WITH r, n LIMIT $most "
@@ -87,9 +87,7 @@ def along(spreads: tuple[Spread, ...]) -> str:
 
 @cache
 def leads(spread: Spread) -> str:
-    """Return where one spread leads to, at most ``$limit`` edges a node, the heaviest of ``$most``, and little of what
-    is there.
-    """
+    """Return the targets of one spread: per node the heaviest ``$limit`` edges of ``$most``, with few fields."""
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "
         f"CALL (o) {{ MATCH {_hop(*spread)} WITH r, n LIMIT $most "
@@ -112,9 +110,9 @@ def _hop(name: str, direction: Direction) -> str:
 
 @cache
 def put(name: str) -> str:
-    """Return the insert of one type's edges, each id once; a known one keeps who made it and when.
+    """Insert one type's edges, each id once; a known edge keeps its creator and creation time.
 
-    One of another source, which a forged import alone has, stays as it is: it may be another tenant's.
+    A known edge with another source, which only a forged import has, stays unchanged: it may be another tenant's.
 
     Not a MERGE: that locks the ends of every edge, and takes three times as long.
     """
@@ -132,7 +130,7 @@ def put(name: str) -> str:
 
 @cache
 def drop(name: str) -> str:
-    """Return the removal of one type's edges; it says whose they were."""
+    """Remove one type's edges; return their sources."""
     return (
         f"UNWIND $ids AS id MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'id')} "
         "WHERE r.id = id AND s.tenant = $tenant "
@@ -142,7 +140,7 @@ def drop(name: str) -> str:
 
 @cache
 def page(name: str) -> str:
-    """Return one type's edges in the order of their ids, with the labels of their ends."""
+    """Return one type's edges ordered by id, with the labels of their ends."""
     return (
         f"MATCH (s)-[r:{one_of([name])}]->(t) {seek('r', name, 'id')} WHERE r.id > $after "
         f"RETURN {EDGE} AS edge, labels(s)[0] AS source, labels(t)[0] AS target ORDER BY r.id LIMIT $limit"

@@ -1,4 +1,4 @@
-"""Items with their passages and what their edges say, and the latest change of each passage."""
+"""Statements on items with their passages and edges' data, and on the latest change of each passage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANGES = (
 
 @cache
 def page(label: Label) -> str:
-    """Return a label's live items in the order of their uids."""
+    """Return a label's live items, ordered by uid."""
     return (
         f"MATCH (n:{label}) {seek('n', label, 'uid')} WHERE n.uid > $after AND {_LIVE} "
         f"WITH n ORDER BY n.uid LIMIT $limit {_SAID}"

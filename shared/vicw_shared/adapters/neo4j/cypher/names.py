@@ -1,7 +1,7 @@
-"""What named things are called: the store's own term records, one for each name or word of a thing.
+"""Statements on names: the store's own term records, one for each name or word of a thing.
 
-A record is an Entity without a uid, tied to its thing by an edge of a type that nobody can register: small letters.
-Records are found by range indexes over keys, as deep in a large tenant as in a small one, whatever a name's length.
+A record is an Entity without a uid, joined to its thing by an edge of a type in lower case, which cannot be registered.
+Records are found by range indexes over keys, at the same depth in large and small tenants, whatever a name's length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEEP = (
 )
 
 UNNAMED = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NULL RETURN elementId(n) AS key, {node('n')} AS node"
-"""Those of some nodes whose terms nobody has made."""
+"""Those of some nodes that have no terms yet."""
 
 TITLED = (
     f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.title IS NOT NULL AND n.content_hash IS NOT NULL "
@@ -40,7 +40,7 @@ MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms =
 
 @cache
 def find(begun: tuple[bool, ...], of_contexts: bool) -> str:
-    """Return several look-ups in one statement: ``begun`` tells of each whether it is by beginnings.
+    """Return several look-ups in one statement; ``begun`` is true for each that matches by beginning.
 
     A row has the ``number`` of its look-up.
     """
@@ -72,7 +72,7 @@ def _begun(names: str, limit: str, of_contexts: bool) -> str:
 
 @cache
 def triggered(of_contexts: bool) -> str:
-    """Return the items that have some trigger phrases, the foremost of each, in some contexts or all of a tenant."""
+    """Return the items with some trigger phrases, the highest precedence first, in some contexts or all of a tenant."""
     home = "AND t.home IN $homes " if of_contexts else ""
     return (
         "UNWIND $phrases AS phrase CALL (phrase) { "
@@ -84,7 +84,7 @@ def triggered(of_contexts: bool) -> str:
 
 @cache
 def page(of_subtype: bool) -> str:
-    """Return a page of a context's things by the places of their names; ties by uid."""
+    """Return a page of a context's things ordered by the places of their names, then uid."""
     kind = "n.kind = $kind" if of_subtype else "n.kind <> $kind"
     return (
         f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place >= $after AND t.place < $end "
@@ -96,7 +96,7 @@ def page(of_subtype: bool) -> str:
 
 @cache
 def degrees(types: tuple[str, ...]) -> str:
-    """Return how many edges of these types some nodes have."""
+    """Return the number of edges of these types at some nodes."""
     return (
         f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
         f"RETURN n.uid AS uid, COUNT {{ (n)-[:{one_of(types)}]-() }} AS count"

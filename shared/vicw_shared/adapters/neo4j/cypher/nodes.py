@@ -1,4 +1,4 @@
-"""Nodes: look-ups, places in chains, puts."""
+"""Statements on nodes: look-ups, places in chains, puts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant AND n.text
 )
 
 KEYS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN n.uid AS uid, elementId(n) AS key"
-"""Where the ends of edges are: each found once, whatever its label and however many edges it has."""
+"""Element ids of edge ends: each node once, whatever its label and number of edges."""
 
 OWNERS = (
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids "
@@ -52,7 +52,7 @@ REPEATING = (
     f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
     "MATCH (n)<-[:ABOUT|TAGGED]-(s) WHERE NOT s.uid IN $uids RETURN DISTINCT elementId(s) AS source"
 )
-"""Whose payloads repeat an edge to one of some nodes."""
+"""Nodes with payloads that repeat an edge to one of some nodes."""
 
 THREAD = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
@@ -63,14 +63,14 @@ FLOW = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $start WITH n ORDER BY n.flow_at LIMIT 1 "
     "RETURN n.tenant AS tenant, n.context AS context, n.flow_id AS flow_id, n.flow_at AS place"
 )
-"""The first flow behind a place: its items are one run of the index, which is left at its end."""
+"""The first flow behind a place: its items are one run of the index, left at its end."""
 
 FLOWS_WITHIN = (
     f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= $start AND n.clock_at < $end "
     "AND n.flow_at IS NOT NULL AND n.flow_id > $after "
     "RETURN DISTINCT n.flow_id AS flow_id ORDER BY flow_id LIMIT $limit"
 )
-"""The flows of a context, whose items its clock has: flows themselves stand in no order of contexts."""
+"""The flows of a context, by the items on its clock: flows themselves are in no order of contexts."""
 
 BETWEEN = (
     "UNWIND $spans AS span CALL (span) { "
@@ -104,7 +104,7 @@ ANY_INDEXED = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid > '' AND
 
 @cache
 def page(label: Label) -> str:
-    """Return a label's nodes in the order of their uids."""
+    """Return a label's nodes, ordered by uid."""
     return (
         f"MATCH (n:{label}) {seek('n', label, 'uid')} WHERE n.uid > $after "
         f"RETURN {node('n')} AS node ORDER BY n.uid LIMIT $limit"
@@ -113,13 +113,13 @@ def page(label: Label) -> str:
 
 @cache
 def count(label: Label) -> str:
-    """Return how many nodes of a label there are, the store's own records aside."""
+    """Return the number of nodes with a label, without the store's own records."""
     return f"MATCH (n:{label}) {seek('n', label, 'uid')} WHERE n.uid > '' RETURN count(n) AS count"
 
 
 @cache
 def gaps(flow: bool) -> str:
-    """Return, for each place, its neighbours in a chain: two look-ups of an index that has the chain in order."""
+    """Return, for each place, its neighbours in a chain: two look-ups of an index in the chain's order."""
     at = "flow_at" if flow else "clock_at"
     hint = seek("n", "Event", at)
     return (
@@ -140,7 +140,7 @@ BEFORE = (
 
 @cache
 def links(chain: str) -> str:
-    """Return, for each Event, its follower in a chain by the chain's index, and what the chain's edges say instead."""
+    """Return, for each Event, its follower by the chain's index, and what the chain's edges say instead."""
     at, edge = ("flow_at", f"(n)-[:{NEXT}]->") if chain == NEXT else ("clock_at", f"(n)<-[:{HAPPENED_AFTER}]-")
     return (
         f"UNWIND $events AS event MATCH (n:Event) {seek('n', 'Event', 'uid')} WHERE n.uid = event.uid "
@@ -155,9 +155,9 @@ def links(chain: str) -> str:
 
 @cache
 def put(label: Label) -> str:
-    """Return the insert or replacement of a label's nodes, other tenants' excepted.
+    """Insert or replace a label's nodes, except other tenants'.
 
-    It says where they are, and which are items that had other names or tags, or another bucket.
+    Returns their element ids, and the items whose names, tags or bucket changed.
     """
     return (
         f"UNWIND $rows AS row {relabelled(label)} "

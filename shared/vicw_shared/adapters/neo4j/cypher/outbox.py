@@ -1,10 +1,11 @@
-"""The outbox: properties of the Chunks whose points lag behind.
+"""Statements on the outbox: properties of the Chunks with points that lag behind.
 
-``pending`` is what is lacking, ``due`` when it may be claimed, ``held`` until when somebody works on what it was at the
-change ``claimed``; ``seq`` counts changes, from the time of the first on, so that what went and came again is not taken
-for what it was, and ``changed_at`` is when the latest was made (both stay when all is settled), ``tries``, ``error``
-and ``failed_at`` tell of failures since the latest one. What is pending and never due is dead: it failed too often.
-Only what is pending has ``due`` and ``tries``: their indexes are as small as the backlog.
+``pending`` is the kind of the missing write, ``due`` the time from which it may be claimed, ``held`` the end of a claim
+on change ``claimed``. ``seq`` counts changes, starting from the time of the first, so that an entry removed and made
+again is not mistaken for the earlier one; ``changed_at`` is the time of the latest change (both stay after settling).
+``tries``, ``error`` and ``failed_at`` describe failures since the latest change. An entry that is pending and never due
+is dead: it failed too often. Only pending entries have ``due`` and ``tries``: their indexes are as small as the
+backlog.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from vicw_shared.model import Label
 _BY_UID = seek("k", "Chunk", "uid")
 _BY_DUE = seek("k", "Chunk", "tenant_key, due")
 _TURNS = 8
-"""Tenants looked for at once."""
+"""Tenants looked up at once."""
 
 
 _WITH_ITEM = "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
@@ -28,13 +29,14 @@ _SAID = (
     "[(i)-[:TAGGED]->(t) | [t.kind, t.name] + coalesce(t.aliases, [])] AS marks, "
     f"[(k)<-[:EVIDENCED_BY]-(s:Event) WHERE {STATEMENT} | {node('s')}] AS statements"
 )
-"""What a payload says of a Chunk and its item."""
+"""Payload data of a Chunk and its item."""
 
 
 def _queued(kind: str) -> str:
-    """Return the clauses that make ``k`` pending: its lock first, since what it is now decides.
+    """Return the clauses that make ``k`` pending; they lock it first, since its current state decides.
 
-    Whoever holds it goes on alone. What waited already keeps its turn; what rests after a failure is due again.
+    A claim on it stays valid. An entry that already waits keeps its turn; one that backs off after a failure is due
+    again.
     """
     return (
         f"{locked('k')} "
@@ -52,20 +54,20 @@ PUT = (
     f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
     f"coalesce(k.seq, {NOW}) + 1 AS seq, "
     "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
-    # ``indexed`` is not what the caller had read: it may have been queued anew since.
+    # ``indexed`` is not taken from the caller's copy: the Chunk may have been queued again since.
     "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
     "k.seq = seq, k.changed_at = now, k.pending = kind, "
     # One statement has one time, and these have an order.
     "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
     "RETURN k.uid AS uid, elementId(k) AS key, false AS renamed"
 )
-"""As ``_queued``, and with the rest of the Chunk replaced."""
+"""As ``_queued``, and replaces the rest of the Chunk."""
 
 RENEW = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     "WITH DISTINCT k " + _queued("coalesce(k.pending, 'payload')")
 )
-"""An edge that payloads repeat has come or gone."""
+"""For an added or removed edge that payloads repeat."""
 
 REQUEUE = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + "SET k.indexed = false WITH k "
@@ -83,14 +85,14 @@ TURN = (
     "MERGE (o:Entity {record: 'outbox'}) ON CREATE SET o.subtype = 'outbox' "
     f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
 )
-"""One claim at a time: two would find the same entries, and one of them would come home with nothing."""
+"""One claim at a time: two would find the same entries, and one of them would get nothing."""
 
 SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
 
 DUE = (
     f"UNWIND $tenants AS tenant CALL (tenant) {{ MATCH (k:Chunk) {_BY_DUE} "
     "WHERE k.tenant_key = tenant AND k.due <= $now "
-    # By both: only then is it the index's own order, and no more is read than is returned.
+    # By both columns: only then is it the index's own order, and no more is read than is returned.
     "RETURN k.uid AS uid, k.due AS due ORDER BY k.tenant_key, k.due LIMIT $limit } RETURN tenant, uid, due"
 )
 
@@ -106,7 +108,7 @@ TAKE = (
     "SET k.held = $until, k.due = $until, k.claimed = k.seq "
     f"WITH k {_WITH_ITEM} RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {_SAID}"
 )
-"""What is claimed is judged again under its lock, then read: it is at least as new as its ``seq`` says."""
+"""Claimed entries are checked again under their lock, then read: the data is at least as new as its ``seq``."""
 
 PASSAGES = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
@@ -123,7 +125,7 @@ _CHANGED_SINCE = (
     "k.due = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.due ELSE now END, "
     "k.held = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.held END) "
 )
-"""What was written is no longer true, and may stand over what is: it is written again, whoever else is at it now."""
+"""The written point is outdated and may have replaced a newer one: write it again, even if another worker has it."""
 
 SETTLE = (
     f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
@@ -159,7 +161,7 @@ QUEUED = (
 
 @cache
 def backlog(*, of_tenant: bool) -> str:
-    """Return how many entries there are, and how many of them have failed: ``$tenant_key``'s, or all."""
+    """Return the number of entries and of failed ones: ``$tenant_key``'s, or all."""
     whose = "k.tenant_key = $tenant_key" if of_tenant else "k.tenant_key > ''"
     return (
         f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {whose} AND k.due IS NOT NULL "
@@ -171,9 +173,9 @@ def backlog(*, of_tenant: bool) -> str:
 
 @cache
 def tenants() -> str:
-    """Return the next tenants after ``$turn`` of which something is due, by an index's own order; None: no more.
+    """Return the next tenants after ``$turn`` with due entries, in the index's own order; None: no more.
 
-    Passed over, entry by entry, is what is held or rests: a look into the index, no round of its own.
+    Claimed entries and those backing off are skipped one by one: a look into the index, no separate round trip.
     """
     names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
     calls = [
@@ -187,7 +189,7 @@ def tenants() -> str:
 
 @cache
 def failures(*, of_items: bool, of_tenant: bool) -> str:
-    """Return entries that have failed, most tries first, with their items."""
+    """Return failed entries, most tries first, with their items."""
     tenant = " AND k.tenant = $tenant" if of_tenant else ""
     if of_items:
         # Not by the index of tries: there may be more failures than passages of these items.
@@ -207,7 +209,7 @@ def failures(*, of_items: bool, of_tenant: bool) -> str:
 
 @cache
 def replay(*, of_points: bool, of_tenant: bool) -> str:
-    """Return the statement that makes a page of entries that have failed due, as if they never had."""
+    """Make a page of failed entries due and reset their failures."""
     which = "k.uid IN $uids AND k.tries > 0" if of_points else "k.tries > 0 AND k.uid > $after"
     return (
         f"MATCH (k:Chunk) {_BY_UID if of_points else seek('k', 'Chunk', 'tries')} WHERE {which}"

@@ -1,6 +1,7 @@
-"""What a language model has still to read: records of the store's own, one an item.
+"""Statements on pending extractions: the store's own records, one per item.
 
-``unread_due`` is when an item may be claimed; while it is held, when its lease is over. What has none is dead.
+``unread_due`` is the time from which an item may be claimed, or the end of its lease while it is claimed. A dead item
+has none.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PUT = (
     f"u.unread_context = $context, u.unread_due = {NOW} - (size($rows) - row.ordinal) "
     "REMOVE u.unread_tries, u.unread_error, u.unread_failed_at"
 )
-"""Those of one transaction are due in their order: the clock is one of milliseconds."""
+"""Items of one transaction are due in their order, since the clock has only milliseconds."""
 
 TAKE_OUT = f"{_THIS} WITH u WHERE u.unread_tenant = $tenant DELETE u RETURN count(*) AS count"
 
@@ -71,7 +72,7 @@ OF = (
 
 @cache
 def failures(*, of_tenant: bool) -> str:
-    """Return items that have failed, most tries first."""
+    """Return failed items, most tries first."""
     return (
         f"MATCH (u:Entity) {_BY_TRIES} WHERE u.unread_tries > 0{_mine(of_tenant)} "
         "WITH u ORDER BY u.unread_tries DESC, u.record LIMIT $limit "
@@ -85,7 +86,7 @@ def failures(*, of_tenant: bool) -> str:
 
 @cache
 def replay(*, of_items: bool, of_tenant: bool) -> str:
-    """Return the statement that makes items that have failed due, as if they never had."""
+    """Make failed items due and reset their failures."""
     these = (
         f"{_BY_RECORD} WHERE u.record IN $records AND u.unread_tries > 0"
         if of_items
@@ -99,7 +100,7 @@ def replay(*, of_items: bool, of_tenant: bool) -> str:
 
 @cache
 def backlog(*, of_tenant: bool) -> str:
-    """Return how many items wait, and how many of those have failed; how many are dead."""
+    """Return the number of waiting items, of failed ones among them, and of dead ones."""
     whose = "u.unread_of = $tenant_key" if of_tenant else "u.unread_of > ''"
     return (
         f"CALL () {{ MATCH (u:Entity) {_BY_DUE} WHERE {whose} AND u.unread_due IS NOT NULL "

@@ -1,6 +1,6 @@
-"""The store's own records: Entity nodes that have a ``record`` instead of a uid.
+"""The store's own records: Entity nodes with a ``record`` instead of a uid.
 
-Nothing finds them that looks for what callers stored: not by uid, page, chain, text or edge.
+No look-up of callers' data finds them: not by uid, page, chain, text or edge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LOCK = (
     f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')} "
     "SET l.writes = coalesce(l.writes, 0) + 1"
 )
-"""Only one transaction at a time gets past this; each is counted."""
+"""Only one transaction at a time passes this; each is counted."""
 
 COUNTERS = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
@@ -25,7 +25,7 @@ COUNT = (
     "ON CREATE SET c.subtype = 'counter', c.value = count.value "
     "ON MATCH SET c.value = CASE WHEN c.value >= count.value THEN c.value ELSE count.value END"
 )
-"""Counters only grow, so that no number is given twice, whatever is erased."""
+"""Counters only grow, so that no number is assigned twice, whatever is erased."""
 
 RECEIPT = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record = $record "
@@ -41,7 +41,7 @@ REMEMBER = (
 FORGET = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
     "WHERE r.receipt_of = $tenant_key AND r.created_at < $before "
-    # By both: only then is it the index's own order, and no more is read than is removed.
+    # By both columns: only then is it the index's own order, and no more is read than is removed.
     "WITH r ORDER BY r.receipt_of, r.created_at LIMIT $limit DELETE r"
 )
 
@@ -93,7 +93,7 @@ HOLD_SCHEMA = (
     f"WITH s, {NOW} AS now WHERE s.definer IS NULL OR s.definer = $holder OR s.definer_until <= now "
     "SET s.definer = $holder, s.definer_until = now + $microseconds RETURN count(s) AS count"
 )
-"""Looks before it locks: whoever waits for another to define the schema must not stand in its way."""
+"""Reads before it locks: a waiting process must not block the one that defines the schema."""
 
 SET_SCHEMA = f"{_STORE} AND s.schema < $schema SET s.schema = $schema"
 

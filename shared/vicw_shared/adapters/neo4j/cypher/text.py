@@ -1,4 +1,4 @@
-"""Full text: what is indexed with a Chunk, and the search of it inside a scope."""
+"""Statements on full text: the text indexed with a Chunk, and its search inside a scope."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from vicw_shared.ports import Scope
 
 INDEX = "vicw_text"
 _PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
-"""A name in parts: to the index's analyser ``module.function`` is one word."""
+"""A name in parts: the index's analyser keeps ``module.function`` as one word."""
 _BARE = f"replace({_PARTED}, '_', ' ')"
-"""A name with underscores in its parts, beside the whole: it is looked for as either."""
+"""A name with underscores in its parts, indexed beside the whole: searches use either."""
 
 DESCRIBE = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
@@ -22,7 +22,7 @@ DESCRIBE = (
     "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
     "WITH i, own + [(i)-[:TAGGED]->(t) WHERE NOT t.name IN own | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
-    # After the hop: else all Chunks might be asked for the one that has the uid.
+    # After the hop: otherwise the planner might read all Chunks to find the one with the uid.
     "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
     f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
@@ -32,7 +32,7 @@ DESCRIBE = (
 
 @cache
 def bucketed(label: Label) -> str:
-    """Return a label's nodes in the order of their uids: where they are, and which are items in a bucket."""
+    """Return a label's nodes ordered by uid: their element ids, and which are items in a bucket."""
     return (
         f"MATCH (i:{label}) {seek('i', label, 'uid')} WHERE i.uid > $after WITH i ORDER BY i.uid LIMIT $limit "
         "RETURN i.uid AS uid, elementId(i) AS key, i.content_hash IS NOT NULL AND (i.bucket IS NOT NULL "
@@ -42,7 +42,7 @@ def bucketed(label: Label) -> str:
 
 @lru_cache(256)
 def find(condition: str) -> str:
-    """Return the search; its hits come best first, and it ends as soon as enough of them are inside the scope."""
+    """Return the search; hits come best first, and it ends as soon as enough of them are inside the scope."""
     return (
         f"CALL db.index.fulltext.queryNodes('{INDEX}', $query) YIELD node AS k, score "
         f"MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE {condition} "
@@ -51,21 +51,21 @@ def find(condition: str) -> str:
 
 
 def inside(scope: Scope) -> tuple[str, dict[str, object]]:
-    """Return the condition on an item ``i``, and its values: the rule of the vector stores' filters.
+    """Return the condition on an item ``i``, and its values: the same rule as the vector stores' filters.
 
-    Tags and ABOUT are judged by the item's edges.
+    Tags and ABOUT are checked by the item's edges.
     """
     values: dict[str, object] = {"tenant": scope.tenant}
     return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
 
 
 def _called(thing: str, names: str) -> str:
-    """Return whether a thing is, or once was, called one of some names."""
+    """Return the condition that a thing is, or once was, called one of some names."""
     return f"({thing}.folded IN {names} OR any(name IN coalesce({thing}.formerly, []) WHERE name IN {names}))"
 
 
 def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
-    """Return a condition, its values bound; what is not there matches nothing."""
+    """Return a condition with bound values; a missing field matches nothing."""
 
     def bound(value: object) -> str:
         name = f"v{len(values)}"

@@ -1,4 +1,4 @@
-"""Live texts, by an index of what they say."""
+"""Statements on live texts, by an index of their text keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEEP = (
 
 @cache
 def find(of_contexts: bool) -> str:
-    """Return the nodes that have some keys, in some contexts or in all of a tenant."""
+    """Return the nodes with some keys, in some contexts or all of a tenant."""
     within = "AND n.context IN $contexts " if of_contexts else ""
     branches = " UNION ALL ".join(
         f"MATCH (n:{label}) {seek('n', label, 'worded')} WHERE n.worded = key AND n.tenant = $tenant {within}"
