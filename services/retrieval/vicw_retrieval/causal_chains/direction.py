@@ -37,9 +37,9 @@ def direction_of(query: str) -> ChainDirection | None:
     """Return which way a question asks, None if it asks for no causes; of two ways the one that comes first.
 
     >>> direction_of("Why is the server throwing a 500 error?")
-    <Way.BACK: 'back'>
+    <ChainDirection.BACK: 'back'>
     >>> direction_of("What did the outage lead to?")
-    <Way.FORWARD: 'forward'>
+    <ChainDirection.FORWARD: 'forward'>
     >>> direction_of("Where does Ana live?")
     """
     words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")

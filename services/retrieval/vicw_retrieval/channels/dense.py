@@ -53,7 +53,7 @@ class StatementScores:
     def weigh(self, passage: str, cosine: float) -> float:
         """Return the mean of a passage's cosine and its best statement's; of one that is not known, the most it can be.
 
-        >>> Told({"a": 0.8}, floor=0.5).weigh("a", 0.6)
+        >>> StatementScores({"a": 0.8}, floor=0.5).weigh("a", 0.6)
         0.7
         """
         best = self.best.get(passage, cosine if self.floor is None else min(cosine, self.floor))

@@ -32,7 +32,7 @@ class TextMeter:
     def cut(self, text: str, room: int) -> str:
         """Return a text that takes at most ``room``: its beginning and an ellipsis where it is too long.
 
-        >>> Meter(0).cut("a long text", 7), Meter(0, in_bytes=True).cut("a long text", 7)
+        >>> TextMeter(0).cut("a long text", 7), TextMeter(0, in_bytes=True).cut("a long text", 7)
         ('a long…', 'a lo…')
         """
         if self.size(text) <= room:
