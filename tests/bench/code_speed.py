@@ -14,7 +14,8 @@ CHARACTERS = 200_000
 _LOAD = """
 import time, tree_sitter
 from pathlib import Path
-from vicw_ingest.extraction.code import languages, reading
+from vicw_ingest.extraction.code import code_analysis as reading
+from vicw_ingest.extraction.code import languages
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 before, start = resident(), time.monotonic()
