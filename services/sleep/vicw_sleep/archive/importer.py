@@ -86,11 +86,15 @@ async def import_archive(
     manifest, graph = judged.reader.manifest, target.graph
     mark, check_first = await _begun(judged, graph, restoring)
     result = ImportResult(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
-    vectors = await target.open_vectors(manifest.model) if manifest.model is not None else None
-    points = vectors if manifest.model is not None and manifest.model.has_vectors else None
-    if check_first and (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
-        raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
+    vectors = await _vectors(target, manifest.model) if check_first else None
+    if check_first:
+        points = _checked(manifest.model, vectors)
+        if (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
+            raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
     await _Import(judged, graph, mark, progress, manifest.rows()).run()
+    # Only now: on a disk that is nearly full, an index that is opened first kills the process where the graph refuses.
+    vectors = vectors if check_first else await _vectors(target, manifest.model)
+    points = _checked(manifest.model, vectors)
     if vectors is not None:
         pointing = PointBuilder(judged.reader, graph.outbox, vectors, progress)
         await pointing.run()
@@ -101,6 +105,15 @@ async def import_archive(
     if mark.tenants and not result.violations:
         await note_mark(graph, mark.tenants[0], None)
     return result
+
+
+async def _vectors(target: ImportTarget, model: ModelIdentity | None) -> VectorStore | None:
+    return await target.open_vectors(model) if model is not None else None
+
+
+def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> VectorStore | None:
+    """Return the vectors that a check compares with the graph: none of a store without a model."""
+    return vectors if model is not None and model.has_vectors else None
 
 
 async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
