@@ -12,8 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.errors import DataDirError
+from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.errors import DataDirError, StateConflictError
+from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity
+from vicw_standalone.reindex.status import IndexStatus
 
 FIRST = "vectors"
 _NOTE = "model.json"
@@ -56,3 +59,25 @@ def noted_in(folder: Path) -> ModelIdentity | None:
         return ModelIdentity(**json.loads((folder / _NOTE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+async def status_of(graph: SqliteGraphStore, data_dir: Path) -> IndexStatus:
+    """Return which index of a data directory is in use, and how far a change is."""
+    models = await graph.record.models()
+    # The one in use first: its folder has no note if it is old.
+    known = (models.used, *map(noted_in, others(data_dir, ())))
+    return IndexStatus(
+        models, await graph.audit.count(Label.CHUNK), {model: None for model in known if model is not None}
+    )
+
+
+async def drop_others(graph: SqliteGraphStore, data_dir: Path) -> list[ModelIdentity]:
+    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+    models = await graph.record.models()
+    if models.change is not None or models.used is None:
+        raise StateConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
+    folders = others(data_dir, {folder_of(data_dir, models.used, models.used)})
+    dropped = [noted_in(folder) for folder in folders]
+    for folder in folders:
+        EdgeVectorStore.destroy(folder)
+    return [model for model in dropped if model is not None]

@@ -21,9 +21,9 @@ from vicw_standalone.model_choice import choose
 from vicw_standalone.offline import require_store
 from vicw_standalone.reindex.change import Reindex, Reindexed, mark_lost
 from vicw_standalone.reindex.online import NAME_IT
-from vicw_standalone.reindex.status import IndexStatus, drop_others, status_of
+from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of, open_folder
+from vicw_standalone.vector_folders import drop_others, folder_of, open_folder, status_of
 
 
 @asynccontextmanager
