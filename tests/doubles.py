@@ -8,14 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_retrieval.intent.prototypes import PHRASES
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane, ModelIdentity
 from vicw_shared.wrapper import WRAPPER_VERSION
 
 SIZE = 64
-EXAMPLES = frozenset(phrase for phrases in PHRASES.values() for phrase in phrases)
-"""Example phrases of tasks, which are embedded behind the first question whenever it is asked."""
 
 
 class HashEmbedder:
@@ -43,7 +40,7 @@ class HashEmbedder:
         return (rows / norms).astype(np.float32)
 
     def questions(self) -> list[str]:
-        """What was asked in the lane of queries; example phrases come in the other one whenever they are wanted."""
+        """What was asked in the lane of queries."""
         return [text for lane, text in self.seen if lane is Lane.QUERY]
 
     async def close(self) -> None:

@@ -1,8 +1,8 @@
-"""Questions of our own with their task, form, and whether they ask for now; those behind a dash are near-misses."""
+"""Questions of our own with their task, and whether they ask for now; those behind a dash are near-misses."""
 
 from __future__ import annotations
 
-from vicw_shared.wire.retrieve import Form, Task
+from vicw_shared.wire.retrieve import Task
 
 _U, _S, _B, _D, _A, _R = (
     Task.UNDERSTAND,
@@ -57,43 +57,6 @@ TASKS: tuple[tuple[str, Task | None], ...] = (
     ("Did the princess marry the miller's son?", None),
     ("Where was the composer of Aida born?", None),
     ("Which river runs through the town of the inventor?", None),
-)
-
-FORMS: tuple[tuple[str, Form | None], ...] = (
-    ("Why did the build break?", Form.WHY),
-    ("How come the tests passed?", Form.WHY),
-    ("What caused the outage on Monday?", Form.WHY),
-    ("Do you know why she left the castle?", Form.WHY),
-    ("What happened next?", Form.WHAT_NEXT),
-    ("What did the knight do after he found the cave?", Form.WHAT_NEXT),
-    ("What happened after the explosion?", Form.WHAT_NEXT),
-    ("What should we do next?", Form.WHAT_NEXT),
-    ("When did Ana move to Lisbon?", Form.WHEN),
-    ("Tell me when the contract ends", Form.WHEN),
-    ("In which year was the bridge built?", Form.WHEN),
-    ("What date did we agree on?", Form.WHEN),
-    ("Who stole the amulet?", Form.WHO),
-    ("To whom did the king give the ring?", Form.WHO),
-    ("Tell me who reviewed the change", Form.WHO),
-    ("Whose idea was the new logo?", Form.WHO),
-    ("How many brothers did the miller have?", Form.HOW_MANY),
-    ("What is the number of open tickets?", Form.HOW_MANY),
-    ("How long did the migration take?", Form.HOW_MANY),
-    ("Which file defines the retry policy?", Form.WHICH_FILE),
-    ("Where is the rate limiter implemented?", Form.WHICH_FILE),
-    ("In what module does the parser live?", Form.WHICH_FILE),
-    ("What function calls the indexer?", Form.WHICH_FILE),
-    # Near-misses.
-    ("What did she do when the bell rang?", None),
-    ("What did the boy who ran away eat?", None),
-    ("Is the man who wrote it still alive?", None),
-    ("Which film did he direct first?", None),
-    ("Where is the harbour?", None),
-    ("What is the profile of a good leader?", None),
-    ("How does the cache work?", None),
-    ("sort a list of dicts in python", None),
-    ("Which class of ship was she?", None),
-    ("When I press the button, what colour is the light?", None),
 )
 
 NOW: tuple[tuple[str, bool], ...] = (

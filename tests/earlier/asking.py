@@ -29,9 +29,14 @@ from vicw_sleep.check import check
 from vicw_standalone.archive.embedded import open_target
 from vicw_standalone.wiring import Standalone
 
-RENAMED_FIELDS: dict[str, str | None] = {"folded_into": "consolidated_into"}
+RENAMED_FIELDS: dict[str, str | None] = {
+    "folded_into": "consolidated_into",
+    "form": None,
+    "task": None,  # it was told by example phrases, too
+    "task_confidence": None,
+}
 """What a field of an answer, or a name that is stored, was called when a fixture was made, and what it is called now;
-None: it is no more. A rename takes one line here.
+None: it is no more, or told in another way. A rename takes one line here.
 """
 ERROR = 1e-4
 """How far apart two scores may be that are the same, of the index that was frozen with them."""
@@ -78,8 +83,6 @@ async def look_at(path: Path) -> dict[str, Any]:
 async def answers_of(ports: RetrievalPorts) -> dict[str, dict[str, Any]]:
     """Ask every question; return each answer, its graph summed up and without how long it took."""
     ports = replace(ports, uses=None, settings=PATIENT)
-    await retrieve(RetrieveRequest(query="Is anybody there?"), _TENANT, ports)
-    await ports.prototypes.made()  # until then, and so by chance, it is rules alone that tell what a question is for
     found = {}
     for name, question in QUESTIONS.items():
         answer = await retrieve(RetrieveRequest.model_validate({"limit": _RESULTS} | question), _TENANT, ports)

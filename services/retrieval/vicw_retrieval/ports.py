@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.request.deadline import Deadline, bounded
 from vicw_retrieval.request.graph_cache import remembered
 from vicw_retrieval.request.payload_fallback import Outage
@@ -36,7 +35,6 @@ class RetrievalPorts:
     outage: Outage = field(default_factory=Outage)
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
-    prototypes: Prototypes = field(default_factory=Prototypes)
     words: WordIndex | None = None
     reranker: Reranker | None = None
     uses: UseBook | None = None

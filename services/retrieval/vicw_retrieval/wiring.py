@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.payload_fallback import Outage
 from vicw_retrieval.request.usage_counter import UseBook
@@ -22,7 +21,6 @@ class RetrievalWiring(PlatformWiring):
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings
         self._outage = Outage()
-        self._prototypes = Prototypes()
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self._reranker: HttpReranker | None = None
 
@@ -36,11 +34,6 @@ class RetrievalWiring(PlatformWiring):
         await super().start()
         if self._uses is not None:
             keep_doing(self._uses.keep_noting(self.engines.graph.uses), self._stack, "uses")
-
-    async def close(self) -> None:
-        """Close everything in reverse order. Safe to call twice."""
-        await self._prototypes.close()
-        await super().close()
 
     @property
     def ports(self) -> RetrievalPorts:
@@ -57,7 +50,6 @@ class RetrievalWiring(PlatformWiring):
             self._outage,
             indexes.rebuilding is not None,
             self.registry,
-            self._prototypes,
             reranker=self._reranker,
             uses=self._uses,
         )

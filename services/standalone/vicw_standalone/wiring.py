@@ -13,7 +13,6 @@ from vicw_ingest.llm_queue.extractor import Extractor
 from vicw_ingest.llm_queue.requests import ModelReading
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.expiry import Expiry
-from vicw_retrieval.intent.prototypes import Prototypes
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UseBook
 from vicw_shared.adapters.data_dir import DataDir
@@ -62,7 +61,6 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
-        self._prototypes = Prototypes()
         self._courtesy = BackgroundThrottle(settings.sleep.rests)
         self._uses = UseBook() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
@@ -204,7 +202,6 @@ class Standalone:
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""
-        await self._prototypes.close()
         await self._stack.aclose()
 
     def ingest_ports(self) -> IngestPorts:
@@ -224,7 +221,6 @@ class Standalone:
             rebuilding=self.indexes.rebuilding is not None,
             words=None if index.model.has_vectors else self.graph,
             registry=self.registry,
-            prototypes=self._prototypes,
             reranker=self._reranker,
             uses=self._uses,
             courtesy=self._courtesy,

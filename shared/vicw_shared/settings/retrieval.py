@@ -15,9 +15,8 @@ class RetrievalSettings(BaseSettings):
 
     model_config = config("VICW_RETRIEVAL_")
 
-    fusion: Literal["zscore", "blend", "minmax", "rrf"] = Field(
-        "zscore",
-        description="How channels are fused: `zscore` (standardised), `blend` (ceiling-normalised), `minmax` or `rrf`",
+    fusion: Literal["zscore", "rrf"] = Field(
+        "zscore", description="How channels are fused: `zscore` (standardised scores) or `rrf` (reciprocal ranks)"
     )
     fulltext_weight: float = Field(
         0.0, ge=0, le=1, description="Weight of `fulltext` beside the others, whose weights add up to 1; 0: not asked"
@@ -86,12 +85,6 @@ class RetrievalSettings(BaseSettings):
     chains: int = Field(
         5, ge=0, le=100, description="Causal chains that a question why, or what if, gets; 0: single causes alone"
     )
-    causal_boost: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="Of what a result is worth, what another gains that brought it about, or that it led to; 0: none",
-    )
     chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
     chain_ms: int = Field(
         100, gt=0, description="Time that following causes may take, in ms; what was found by then counts"
@@ -113,7 +106,7 @@ class RetrievalSettings(BaseSettings):
     bare_query: bool = Field(
         True, description="Search for code again by what lies between a question's wrapped form and its plain one"
     )
-    intent: bool = Field(True, description="Tell a question's task and form, by its words and by example phrases")
+    intent: bool = Field(True, description="Tell a question's task, and whether it asks for now, by its words")
     profiles: Literal["off", "measured", "tasks"] = Field(
         "measured",
         description="Weigh channels, graph and recency by what a question and its hits are about; `tasks`: also by the "

@@ -91,17 +91,6 @@ class Task(StrEnum):
     REFACTOR = "refactor"
 
 
-class Form(StrEnum):
-    """What kind of answer a question wants."""
-
-    WHY = "why"
-    WHAT_NEXT = "what_next"
-    WHEN = "when"
-    WHO = "who"
-    HOW_MANY = "how_many"
-    WHICH_FILE = "which_file"
-
-
 class Intent(Message):
     """What the question seems to be about. Confidences are in [0, 1]; a low one of the domain widens the search."""
 
@@ -111,7 +100,6 @@ class Intent(Message):
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
     task: Task | None = Field(None, description="What the question is for; null: nothing tells")
     task_confidence: float = 0.0
-    form: Form | None = Field(None, description="What kind of answer it wants; null: none of these")
     now: bool = Field(False, description="It asks how things stand at present")
 
 
@@ -162,7 +150,7 @@ class Result(Message):
     passages: tuple[Passage, ...] = ()
     score: float = Field(
         description="Higher is better; compares the results of one answer, never two answers. By the fusion: zscore "
-        "(0, 1), blend from -alpha up, minmax from 0 up, rrf from 0 up; what the graph hands on comes on top"
+        "(0, 1), rrf from 0 up; what the graph hands on comes on top"
     )
     rank: int
     context: str

@@ -166,22 +166,6 @@ async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
     assert answer.degraded == (stage,)
 
 
-async def test_a_blend_without_the_rarity_of_words_takes_the_best_score_for_the_ceiling(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fail(*_: Any, **__: Any) -> NoReturn:
-        raise UnavailableError("vectors", "gone")
-
-    await fill(memory)
-    ports = memory.standalone.retrieval_ports()
-    ports = replace(ports, settings=ports.settings.model_copy(update={"fusion": "blend", "coverage": 0.0}))
-    monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
-    monkeypatch.setattr(memory.standalone.vectors, "idf", fail)
-    answer = await memory.retrieve(QUERY)
-    assert answer.results[0].id == "a"
-    assert answer.degraded == ("bm25",)
-
-
 async def test_passages_that_no_item_has_are_left_out(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(memory)
     vectors = memory.standalone.vectors

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from vicw_retrieval.model.candidates import GRAPH, Wave, fuse
-from vicw_retrieval.ranking import blend, causal, minmax, rrf, zscore
+from vicw_retrieval.ranking import rrf, zscore
 from vicw_shared.ports import VectorHit
 
 SCORES = {"dense": {"x": 0.9, "y": 0.6, "z": 0.4}, "bm25": {"y": 8.0, "w": 2.0, "z": 3.5}}
@@ -19,34 +19,11 @@ def wave_of(**seeds: float) -> Wave:
         name: [VectorHit(uid, score) for uid, score in sorted(found.items(), key=lambda entry: -entry[1])]
         for name, found in {**SCORES, **({GRAPH: seeds} if seeds else {})}.items()
     }
-    return Wave(ranked, SCORES, WEIGHTS, {"bm25": 16.0})
-
-
-def test_minmax_stretches_each_channel_from_its_least_to_its_most() -> None:
-    assert minmax.fuse(SCORES, WEIGHTS) == pytest.approx(
-        {
-            "x": 0.7 * 1,
-            "y": 0.7 * (0.6 - 0.4) / (0.9 - 0.4) + 0.3 * 1,
-            "z": 0.7 * 0 + 0.3 * (3.5 - 2) / (8 - 2),
-            "w": 0.3 * 0,
-        }
-    )
-
-
-def test_minmax_says_one_of_all_that_a_channel_sees_alike() -> None:
-    alike = {"dense": {"x": -0.2, "y": -0.2}, "bm25": {"y": 0.0}}
-    assert minmax.fuse(alike, WEIGHTS) == pytest.approx({"x": 0.7, "y": 0.7 + 0.3})
-
-
-def test_minmax_does_not_mind_the_scale_of_a_channel() -> None:
-    scaled = SCORES | {"bm25": {uid: 5 * score - 30 for uid, score in SCORES["bm25"].items()}}
-    assert minmax.fuse(scaled, WEIGHTS) == pytest.approx(minmax.fuse(SCORES, WEIGHTS))
+    return Wave(ranked, SCORES, WEIGHTS)
 
 
 @pytest.mark.parametrize("channels", [{}, {"dense": {}}, {"dense": {}, "bm25": {}}])
 def test_nothing_found_is_nothing_fused(channels: dict[str, dict[str, float]]) -> None:
-    assert minmax.fuse(channels, WEIGHTS) == {}
-    assert blend.fuse(channels, WEIGHTS, {}) == {}
     assert rrf.fuse({name: [] for name in channels}) == {}
     assert zscore.combine(channels, WEIGHTS) == {}
 
@@ -56,12 +33,6 @@ def test_rrf_counts_every_channel_alike_unless_it_is_told_otherwise() -> None:
     assert rrf.fuse(rankings) == pytest.approx({"x": (1 / 61 + 1 / 62) * 1.1, "y": (1 / 62 + 1 / 61 + 1 / 61) * 1.2})
     assert rrf.fuse(rankings, {"dense": 0.0, "graph": 0.5}) == pytest.approx(
         {"x": 0.5 / 62 * 1.1, "y": (1 / 61 + 0.5 / 61) * 1.2}
-    )
-
-
-def test_a_blend_adds_up_shares_of_the_most_that_a_channel_can_give() -> None:
-    assert blend.fuse(SCORES, WEIGHTS, {"bm25": 16.0}) == pytest.approx(
-        {"x": 0.7 * 0.9, "y": 0.7 * 0.6 + 0.3 * 8 / 16, "z": 0.7 * 0.4 + 0.3 * 3.5 / 16, "w": 0.3 * 2 / 16}
     )
 
 
@@ -76,17 +47,9 @@ def test_a_channel_without_hits_leaves_its_weight_to_the_others() -> None:
     assert zscore.squash(math.log(3)) == pytest.approx(3 / 4)
 
 
-def test_a_causal_neighbour_gives_by_the_best_link_and_only_to_whom_is_there() -> None:
-    links = [("a", "b", 0.5), ("c", "b", 1.0), ("b", "gone", 1.0), ("a", "a", 1.0)]
-    gains = causal.boost({"a": 2.0, "b": 1.0, "c": 0.4, "d": 3.0}, links, 0.1)
-    assert gains == pytest.approx({"a": 0.1 * 0.5 * 1, "b": 0.1 * max(0.5 * 2, 1 * 0.4), "c": 0.1 * 1 * 1})
-
-
 @pytest.mark.parametrize("seeds", [{}, {"y": 1.0, "n": 0.5}])
 def test_each_method_fuses_by_its_own_formula(seeds: dict[str, float]) -> None:
     wave = wave_of(**seeds)
-    assert fuse(wave, method="minmax") == minmax.fuse(SCORES, WEIGHTS)
-    assert fuse(wave, method="blend") == blend.fuse(SCORES, WEIGHTS, {"bm25": 16.0})
     assert fuse(wave, method="zscore") == zscore.combine(SCORES, WEIGHTS)
     graph = ["y", "n"] if seeds else []
     rankings = {"dense": ["x", "y", "z"], "bm25": ["y", "z", "w"], "graph": graph}

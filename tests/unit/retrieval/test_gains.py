@@ -100,17 +100,3 @@ async def test_a_page_that_answers_what_a_sentence_leaves_open_gains_more(memory
     query = "At which harbour was the writer born of the novel of the film The Dry?"
     gains = (await explained(memory, query, {"bridge_hops": 1})).gains("bridges")
     assert gains["answer"] / gains["garden"] == pytest.approx((1 + 0.25) / (1 - 0.25)), "all that is left, and nothing"
-
-
-async def test_an_effect_that_is_found_raises_its_cause_that_is_found(memory: Memory) -> None:
-    cause = {"id": "cause", "text": "An error of the cable.", "timestamp": "2026-01-01T00:00:00Z"}
-    effect = told("effect", "The server throws an error today.", "cause", "CAUSED", "effect")
-    await memory.ingest(cause, effect, {"id": "apart", "text": "The server throws a switch."}, *FILLER)
-    off, on = [await explained(memory, "The server throws an error", {"causal_boost": factor}) for factor in (0.0, 0.4)]
-    assert off.gains("causes") == {}
-    assert [off.results[uid].rank for uid in ("effect", "apart", "cause")] == [1, 2, 3]
-    assert on.gains("causes") == {
-        "cause": pytest.approx(0.4 * CERTAINTY * standing(off, "effect")),
-        "effect": pytest.approx(0.4 * CERTAINTY * standing(off, "cause")),
-    }
-    assert [on.results[uid].rank for uid in ("effect", "cause", "apart")] == [1, 2, 3]

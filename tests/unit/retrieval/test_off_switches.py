@@ -17,7 +17,7 @@ from vicw_retrieval.search import first_wave
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Embedder, Lane, VectorHit, VectorQuery
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Form, Task
+from vicw_shared.wire.retrieve import Task
 
 FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(30))
 
@@ -100,7 +100,6 @@ async def test_without_intent_nothing_is_read_into_a_question(memory: Memory, on
     ]
     intent = decision.intent
     assert (intent.task, intent.task_confidence > 0) == ((Task.FIND_DECISION, True) if on else (None, False))
-    assert [one.intent.form for one in (decision, present)] == ([Form.WHY, None] if on else [None, None])
     assert present.intent.now is on
     assert present.explain is not None
     assert present.explain.profile.recency_weight == pytest.approx(0.2 if on else 0.0), "how things are now"

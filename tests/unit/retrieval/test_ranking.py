@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_retrieval.model.candidates import Wave, fuse
-from vicw_retrieval.ranking import blend, rrf, zscore
+from vicw_retrieval.ranking import rrf, zscore
 from vicw_shared.ports import VectorHit
 
 WEIGHTS = {"dense": 0.6, "bm25": 0.4}
@@ -17,13 +17,6 @@ scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50), max_size
 def test_rrf_is_the_sum_of_reciprocal_ranks() -> None:
     fused = rrf.fuse({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
     assert fused == pytest.approx({"x": 1 / 61, "y": 1.1 * (1 / 62 + 0.5 / 61), "z": 0.5 / 62})
-
-
-def test_blend_divides_by_the_ceiling() -> None:
-    assert blend.ceiling([1.0, 2.0], 2.2) == pytest.approx(2.2 * 3.0)
-    fused = blend.fuse({"dense": {"x": 0.8}, "bm25": {"x": 3.3, "y": 6.6}}, WEIGHTS, {"bm25": 6.6})
-    assert fused == pytest.approx({"x": 0.6 * 0.8 + 0.4 * 0.5, "y": 0.4 * 1.0})
-    assert blend.fuse({"dense": {"x": 0.8}, "bm25": {}}, WEIGHTS, {"bm25": 0.0}) == pytest.approx({"x": 0.6 * 0.8})
 
 
 def standardised(dense: dict[str, float], bm25: dict[str, float], *, alpha: float) -> dict[str, float]:
@@ -58,8 +51,6 @@ def test_fusions_are_pure_bounded_and_cover_both_channels(
     fused = standardised(dense, bm25, alpha=alpha)
     assert fused.keys() == dense.keys() | bm25.keys()
     assert all(0 <= score <= 1 for score in fused.values())
-    blended = blend.fuse({"dense": dense, "bm25": bm25}, {"dense": alpha, "bm25": 1 - alpha}, {"bm25": 50.0})
-    assert blended.keys() == fused.keys()
     assert (dense, bm25) == before
 
 
@@ -72,6 +63,5 @@ def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha
 
 def test_a_channel_alone_keeps_its_own_scores() -> None:
     wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, WEIGHTS)
-    for method in ("blend", "minmax", "rrf"):
-        assert fuse(wave, method=method) == {"a": 7.0}
+    assert fuse(wave, method="rrf") == {"a": 7.0}
     assert fuse(wave, method="zscore") == wave.strengths, "standardised, whatever channels there are"

@@ -122,7 +122,7 @@ async def test_every_fusion_has_what_is_brought(memory: Memory) -> None:
     await crowd(memory, 5)
     await memory.ingest({"id": "rule", "text": "Call Mara first.", "trigger_phrases": ["deploy failed"]})
     ports = memory.standalone.settings
-    for fusion in ("zscore", "rrf", "blend"):
+    for fusion in ("zscore", "rrf"):
         settings = ports.retrieval.model_copy(update={"fusion": fusion})
         memory.standalone.settings = type(ports)(**{**_fields(ports), "retrieval": settings})
         assert await brought(memory) == ["rule"], fusion

@@ -65,7 +65,7 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
         (ServerSettings, "VICW_PORT", "http", "should be a valid integer. Mend it, or unset it for the default, 8080"),
         (ServerSettings, "VICW_TENANT", "a\x1bb", "contains a control character (U+001B). Mend it"),
         (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Mend it"),
-        (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore', 'blend', 'minmax' or 'rrf'. Mend it"),
+        (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore' or 'rrf'. Mend it"),
         (ReindexSettings, "VICW_REINDEX_LOOK_SECONDS", "2.1", "should be less than or equal to 2. Mend it"),
         (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Mend it, or unset it"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from doubles import EXAMPLES, SIZE, HashEmbedder
+from doubles import SIZE, HashEmbedder
 from memory import Memory, settings_for
 from unit.standalone.foreign_server import serving
 from vicw_shared.errors import ModelMismatchError, SettingsError
@@ -108,8 +108,7 @@ async def test_a_registered_model_brings_its_query_prefix_wherever_it_is_served(
     async with serving(served) as foreign, opened(over(foreign.url, store)) as memory:
         await memory.ingest({"id": "a", "text": "a zebra crosses"}, domain="coding")
         await memory.retrieve("which zebra?", domain="coding")
-        asked = [text for text in foreign.texts if text.removeprefix(prefix) not in EXAMPLES]
-        assert asked[-2:] == [
+        assert foreign.texts[-2:] == [
             "[Domain: coding] [Type: document] a zebra crosses",
             f"{prefix}[Domain: coding] which zebra?",
         ]

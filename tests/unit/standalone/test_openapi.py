@@ -19,8 +19,6 @@ from vicw_standalone.app import create_standalone_app
 
 RANGES: dict[str, tuple[str, Callable[[float, float], bool]]] = {
     "zscore": ("(0, 1)", lambda score, alpha: 0 < score < 1),
-    "blend": ("from -alpha up", lambda score, alpha: -alpha <= score <= 2),
-    "minmax": ("from 0 up", lambda score, alpha: 0 <= score <= 2),
     "rrf": ("from 0 up", lambda score, alpha: 0 < score <= 4 / 61),
 }
 

@@ -1,17 +1,13 @@
-"""The pure analyser: what rules and prototypes say of a question, as one intent."""
+"""The pure analyser: what rules say of a question, as one intent."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vicw_retrieval.intent.forms import form_of
 from vicw_retrieval.intent.tasks import TaskEvidence, strengths_of
-from vicw_shared.wire.retrieve import Form, Intent, Task
+from vicw_shared.wire.retrieve import Intent, Task
 
-_TEMPERATURE = 0.1
 _FACTOR = 6.0
 _NONE = 4.0
 """What speaks for no task at all, where one telling word counts 6."""
@@ -31,30 +27,28 @@ _DATED = re.compile(r"\b(?:(?:19|20)\d\d|did|was|were|had)\b")
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a question is for, how sure that is in [0, 1], its form, and whether it asks how things stand now."""
+    """What a question is for, how sure that is in [0, 1], and whether it asks how things stand now."""
 
     task: Task | None = None
     confidence: float = 0.0
-    form: Form | None = None
     now: bool = False
 
     def told(self, domain: Intent) -> Intent:
         """Return a domain's intent with all of this."""
-        said = {"task": self.task, "task_confidence": round(self.confidence, 4), "form": self.form, "now": self.now}
+        said = {"task": self.task, "task_confidence": round(self.confidence, 4), "now": self.now}
         return domain.model_copy(update=said)
 
 
-def understand(query: str, similarities: Mapping[Task | None, float]) -> Understood:
-    """Return what a question's words say of it, and its likeness to phrases of the tasks, {} where none is known."""
-    task = task_of(query, similarities)
-    return Understood(task.task, task.confidence, form_of(query), asks_for_now(query))
+def understand(query: str) -> Understood:
+    """Return what a question's words say of it."""
+    task = task_of(query)
+    return Understood(task.task, task.confidence, asks_for_now(query))
 
 
-def task_of(query: str, similarities: Mapping[Task | None, float] | None = None) -> TaskEvidence:
+def task_of(query: str) -> TaskEvidence:
     """Return the likeliest task, with its share of all evidence in [0, 1]; none where none is likelier than any.
 
-    The evidence for a task is 6 to the strength of its words times exp(cosine ÷ .1) of its phrase that is most like
-    the question; that for none of them is 4 times the same of everyday questions.
+    The evidence for a task is 6 to the strength of its words, that for none of them 4.
 
     >>> task_of("why did we decide to use Postgres?").task
     <Task.FIND_DECISION: 'find_decision'>
@@ -62,11 +56,7 @@ def task_of(query: str, similarities: Mapping[Task | None, float] | None = None)
     TaskEvidence(task=None, confidence=0.0)
     """
     words = strengths_of(query)
-    alike = similarities or {}
-    weights: dict[Task | None, float] = {
-        task: _FACTOR ** words.get(task, 0.0) * math.exp(alike.get(task, 0.0) / _TEMPERATURE) for task in Task
-    }
-    weights[None] = _NONE * math.exp(alike.get(None, 0.0) / _TEMPERATURE)
+    weights: dict[Task | None, float] = {None: _NONE, **{task: _FACTOR ** words.get(task, 0.0) for task in Task}}
     best = max(weights, key=lambda task: weights[task])
     ties = sum(weight == weights[best] for weight in weights.values())
     if best is None or ties > 1:

@@ -13,7 +13,6 @@ from vicw_retrieval.intent.profiles import profiled
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import VectorHit, VectorStore
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Task
 
 _JUDGED = 8
 """Hits of a channel that are read to tell what they are made of."""
@@ -33,10 +32,10 @@ class Understanding:
     code: float = 0.0
     long: float = 0.0
 
-    def read(self, query: str, similarities: Mapping[Task | None, float]) -> None:
-        """Read the question: its words, and its likeness to phrases of the tasks ({} where none is known)."""
+    def read(self, query: str) -> None:
+        """Read the question by its words."""
         if self.service.intent:
-            self.question = understand(query, similarities)
+            self.question = understand(query)
             self._answer_by()
 
     async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from vicw_retrieval.model.anchors import SubGraph
-from vicw_retrieval.ranking import blend, minmax, rrf, zscore
+from vicw_retrieval.ranking import rrf, zscore
 from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
@@ -22,14 +22,12 @@ class Wave:
     """What the channels brought: passages with their scores.
 
     ``ranked`` holds each channel's own hits, best first, those of GRAPH among them; ``scores`` adds the scores of
-    passages that only another found. ``weights`` are those of the channels, ``ceilings`` the most that one can give
-    this query, where it is not 1.
+    passages that only another found. ``weights`` are those of the channels.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, dict[str, float]]
     weights: Mapping[str, float]
-    ceilings: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def strengths(self) -> dict[str, float]:
@@ -95,7 +93,7 @@ def merge(wave: Wave, more: Wave) -> Wave:
     }
     names = dict.fromkeys([*wave.scores, *more.scores])
     scores = {name: {**wave.scores.get(name, {}), **more.scores.get(name, {})} for name in names}
-    return Wave(ranked, scores, {**wave.weights, **more.weights}, wave.ceilings)
+    return Wave(ranked, scores, {**wave.weights, **more.weights})
 
 
 def fuse(wave: Wave, *, method: str) -> dict[str, float]:
@@ -105,12 +103,8 @@ def fuse(wave: Wave, *, method: str) -> dict[str, float]:
     present = [name for name, hits in wave.ranked.items() if hits and name != GRAPH]
     if len(present) == 1:
         return dict(wave.scores[present[0]])
-    if method == "rrf":
-        rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
-        return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
-    if method == "blend":
-        return blend.fuse(wave.scores, wave.weights, wave.ceilings)
-    return minmax.fuse(wave.scores, wave.weights)
+    rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
+    return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
 
 
 def shown(score: float, method: str) -> float:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.causal_chains.causal_boost import boosted
 from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
@@ -85,17 +84,13 @@ class SecondWave:
         )
 
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let the graph lead on from what was found, then let causes and effects raise each other."""
+        """Let the graph lead on from what was found."""
         settings = self.ports.settings
         with self._alone("graph"):
             found = prefer_speaker(self.request.query, found) if settings.speaker else found
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
             async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
                 found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
-                if settings.causal_boost:
-                    found = await boosted(
-                        self.ports.graph, question.scope, self.ports.registry, found, settings.causal_boost
-                    )
         if not self.spreads.in_time:
             self.search.degraded.append(GRAPH)
         return found

@@ -51,11 +51,6 @@ class QueryVector:
         self.wrapped, self.bare = wrapped, bare
         self.now = middle([self._known[wording] for wording in wordings])
 
-    @property
-    def of_the_bare_question(self) -> NDArray[np.float32] | None:
-        """The vector of the question as it stands, else the one in use; None without any."""
-        return self._known.get(self.prefix + self.query, self.now)
-
     def _wrap(self, domain: str | None) -> str:
         return self.prefix + wrap(self.query, domain=domain)
 

@@ -22,7 +22,6 @@ from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group,
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.ranking import blend
 from vicw_retrieval.request.isolation import alone
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.timings import Stopwatch
@@ -131,7 +130,7 @@ class FirstWave:
             if plain is not None:
                 scored, failed = await self._complete({**found, "dense": plain}, seeds)
         self.degraded += failed
-        return await self._wave(scored)
+        return self._wave(scored)
 
     async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
         """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
@@ -267,31 +266,21 @@ class FirstWave:
             self._handed = set()
             return await score_all(found, seeds, self._completion() if "dense" in found else None)
 
-    async def _wave(self, scored: Scored) -> Wave:
+    def _wave(self, scored: Scored) -> Wave:
         """Return what was found as it is to be fused for a question like this."""
         ranked, scores = scored
         settings = self.understood.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
-        ceilings = {}
-        if settings.fusion == "blend":
-            ceilings = {name: max(scores.get(name, {}).values(), default=0.0) for name in ("bm25", FULLTEXT)}
-            try:
-                idf = await self._ports.vectors.idf(self.terms.indices)
-                ceilings["bm25"] = blend.ceiling(idf, sparse.K1 + 1)
-            except RetryableError:  # its best score stands for the best there could be
-                self.degraded.append("bm25")
-        return Wave(ranked, scores, weights, ceilings)
+        return Wave(ranked, scores, weights)
 
     async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Find out what the question and its hits are about, and which settings answer it."""
-        ports, vector = self._ports, self._vector.of_the_bare_question
+        ports = self._ports
         with self.watch.stage("intent"):
             if self.understood.question is None:
-                prefix = ports.query_prefix
-                alike = ports.prototypes.similarities(vector, ports.embedder, prefix) if vector is not None else {}
-                self.understood.read(self._request.query, alike)
+                self.understood.read(self._request.query)
             within = ports.deadline.extra_seconds(ports.settings.budget_ms)
             if not await self.understood.judge(ranked, ports.vectors, within):
                 self.degraded.append(INTENT)

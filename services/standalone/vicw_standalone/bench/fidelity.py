@@ -75,7 +75,6 @@ _ON: Mapping[str, Mapping[str, Any]] = {
     "typed edges": {"graph_weight": 0.15},
     "causal edges alone": {"graph_weight": 0.15, "causal_bias": 1.0},
     "edges of knowledge alone": {"graph_weight": 0.15, "causal_bias": 0.0},
-    "causal boost": {"causal_boost": 0.1},
     "profiles of tasks": {"profiles": "tasks"},
     "recency": {"recency_weight": 0.2},
     "dreams": {"dreams": True},

@@ -10,7 +10,7 @@ from vicw_retrieval.intent.contents import is_code, share_of_code, share_of_long
 from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, mix, profiled
 from vicw_retrieval.ranking.recency import recency
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.wire.retrieve import Form, Task
+from vicw_shared.wire.retrieve import Task
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
     assert profiled(measured, bug, 0.0, 0.0) == measured
     tasks = RetrievalSettings(profiles="tasks")
     assert profiled(tasks, bug, 0.0, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
-    assert profiled(tasks, Understood(form=Form.WHY), 0.0, 0.0) == tasks
+    assert profiled(tasks, Understood(), 0.0, 0.0) == tasks
     off = RetrievalSettings(profiles="off")
     assert profiled(off, Understood(now=True), 1.0, 1.0) is off
     assert set(TASKS) == set(Task)
@@ -129,13 +129,13 @@ async def test_a_domain_that_nobody_has_heard_of_is_weighed_by_what_is_in_it(mem
         "Fix the bug: which function is void pin_3(int level) write(PORT_3, level)?", explain=True
     )
     assert code.explain is not None
-    assert (code.intent.domain, code.intent.task, code.intent.form) == ("firmware", Task.FIX_BUG, Form.WHICH_FILE)
+    assert (code.intent.domain, code.intent.task) == ("firmware", Task.FIX_BUG)
     assert code.explain.profile.code == 1.0
     assert code.explain.profile.alpha == pytest.approx(CODE.alpha)
     assert "dense 0.8" in code.explain.fusion
     prose = await memory.retrieve("who wrote Dear aunt 3, the pin of my brooch broke?", explain=True)
     assert prose.explain is not None
-    assert (prose.intent.domain, prose.intent.form) == ("letters", Form.WHO)
+    assert prose.intent.domain == "letters"
     assert prose.explain.profile.code == 0.0
     assert prose.explain.profile.alpha == pytest.approx(RetrievalSettings().alpha)
 

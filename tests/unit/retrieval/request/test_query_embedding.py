@@ -17,12 +17,9 @@ async def test_a_question_may_lie_between_its_wrapped_form_and_the_plain_one() -
     wrapped, bare = await embedder.embed([WRAPPED, BARE], embedder.seen[0][0])
     assert vector.now is not None
     assert np.allclose(vector.now, wrapped)
-    assert vector.of_the_bare_question is vector.now, "the plain one is not embedded for this alone"
     await vector.embed("code", bare=True)
     assert vector.now @ wrapped == pytest.approx(vector.now @ bare, abs=1e-6)
     assert np.linalg.norm(vector.now) == pytest.approx(1)
-    assert vector.of_the_bare_question is not None
-    assert np.allclose(vector.of_the_bare_question, bare)
 
 
 async def test_each_wording_is_embedded_once() -> None:
