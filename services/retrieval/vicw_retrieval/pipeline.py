@@ -13,7 +13,6 @@ from dataclasses import replace
 import structlog
 from prometheus_client import Counter, Histogram
 
-from vicw_retrieval.access.canonical import EntityVisibility
 from vicw_retrieval.access.scope import scope_of
 from vicw_retrieval.access.viewer_identity import recognised
 from vicw_retrieval.access.visibility import known_by, say
@@ -210,7 +209,7 @@ async def _surroundings(
         with alone(search.degraded, EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
-                around = await expand(ports.graph, scope, uids, proofs, _known(ports))
+                around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
                 await add_besides(ports.graph, scope, top, around)
                 return around
     return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
@@ -229,12 +228,8 @@ async def _add_chains(
         return
     in_time = True  # a mistake is told of by whoever catches it
     with search.watch.stage(WHY), alone(search.degraded, WHY):
-        in_time = await weave(ChainRequest(ports, scope, request.query, way, _known(ports)), top, around)
+        in_time = await weave(ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around)
     search.degraded += [] if in_time else [WHY]
-
-
-def _known(ports: RetrievalPorts) -> EntityVisibility:
-    return EntityVisibility(known_by(ports.registry), ports.settings.fanout_read)
 
 
 async def _add_associates(

@@ -97,9 +97,6 @@ class RetrievalSettings(BaseSettings):
     fanout: int = Field(
         30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
     )
-    fanout_read: int = Field(
-        1000, gt=0, description="How many of them are read to find those that the asker may see and still believes"
-    )
     context_read: int = Field(
         5000, gt=0, description="Nodes of a context that are looked at where a walk begins at the whole of it"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.model.neighbourhood import Surroundings
@@ -13,16 +13,8 @@ from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphStore, Neighbour, Spread
 
 
-@dataclass(frozen=True, slots=True)
-class EntityVisibility:
-    """How it is found out which things a viewer knows of: along which spreads, and how many edges of one are read."""
-
-    spreads: Sequence[Spread]
-    looked_at: int
-
-
 async def settle_identities(
-    graph: GraphStore, visibility: Visibility, known_by: EntityVisibility, around: Surroundings
+    graph: GraphStore, visibility: Visibility, known_by: Sequence[Spread], around: Surroundings
 ) -> None:
     """Exchange what was merged for what stands for it, where the asker may see that, and knows of it otherwise."""
     named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]
@@ -32,7 +24,7 @@ async def settle_identities(
         return
     others = await graph.nodes(visibility.scope.tenant, [end for end in merged.values() if end not in around.nodes])
     seen = await visibility.nodes(list(others.values()))
-    known = around.nodes | {n.uid: n for n in await visibility.known(seen, known_by.spreads, most=known_by.looked_at)}
+    known = around.nodes | {n.uid: n for n in await visibility.known(seen, known_by)}
     shown = {uid: known[end] for uid, end in merged.items() if end in known}
     for uid, node in shown.items():
         around.aliases.setdefault(node.uid, []).append(around.nodes.pop(uid).name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from vicw_retrieval.access.scope import is_named, sees
 from vicw_shared.model import Edge, Label, Node
@@ -17,8 +18,10 @@ _HIDDEN = 10
 """How many times as many are read for a viewer: those that he may not see take no places."""
 _FIRST_LOOK = 20
 _WIDER = 8
-_MOST_LOOKED_AT = 1000
+MOST_LOOKED_AT = 1000
 """Edges of one spread of one node that are read to find those that may be seen."""
+type Keep = Callable[[Sequence[Neighbour]], Awaitable[list[Neighbour]]]
+"""What leaves out what may not be seen, or is not to be followed."""
 Place = tuple[str, str, Direction]
 """A node's uid and a spread from it."""
 
@@ -48,13 +51,21 @@ class Visibility:
 
         What may not be seen takes no places, so that nothing tells of it: not even what is missing.
         """
-        found = await self._graph.expand(self.scope.tenant, uids, spreads, fanout) if uids else []
-        seen = await self.visible(found)
-        if len(seen) == len(found):
-            return seen  # nothing took a place
-        limit, short = fanout, _short(found, seen, fanout, fanout)
-        while short and limit < _MOST_LOOKED_AT:
-            limit = min(limit * _WIDER, _MOST_LOOKED_AT)
+        return _at_most(await self.heaviest(uids, spreads, fanout, self.visible), fanout)
+
+    async def heaviest(
+        self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int, keep: Keep, *, ties: bool = False
+    ) -> list[Neighbour]:
+        """Return at least the ``fanout`` heaviest edges of each spread and node that ``keep`` lets pass.
+
+        With ``ties`` also those that weigh as much as the last of them: stores put these in orders of their own.
+        """
+        limit = min(fanout, MOST_LOOKED_AT)
+        found = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
+        seen = await keep(found)
+        short = _short(found, seen, limit, fanout, ties=ties)
+        while short and limit < MOST_LOOKED_AT:
+            limit = min(limit * _WIDER, MOST_LOOKED_AT)
             along = list(dict.fromkeys((kind, way) for _, kind, way in short))
             origins = list(dict.fromkeys(uid for uid, _, _ in short))
             wider = [
@@ -62,10 +73,10 @@ class Visibility:
                 for one in await self._graph.expand(self.scope.tenant, origins, along, limit)
                 if spread_of(one) in short
             ]
-            again = await self.visible(wider)
+            again = await keep(wider)
             seen = [*(one for one in seen if spread_of(one) not in short), *again]
-            short = _short(wider, again, limit, fanout)
-        return _at_most(seen, fanout)
+            short = _short(wider, again, limit, fanout, ties=ties)
+        return seen
 
     async def tellers(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
@@ -79,7 +90,9 @@ class Visibility:
         seen = await self._seen(nodes)
         return [node for node in nodes if node.uid in seen]
 
-    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int) -> list[Node]:
+    async def known(
+        self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MOST_LOOKED_AT
+    ) -> list[Node]:
         """Keep the named things that the asker knows of: those that something he may see tells of.
 
         Of a node's edges of one of ``spreads``, ``most`` are looked at. The application itself knows of all.
@@ -112,10 +125,18 @@ class Visibility:
         return about
 
 
-def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int) -> set[Place]:
-    """Return the spreads of which ``limit`` edges were read, maybe not all, and fewer than ``fanout`` may be seen."""
-    visible = counted(seen)
-    return {place for place, count in counted(found).items() if count >= limit and visible.get(place, 0) < fanout}
+def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int, *, ties: bool) -> set[Place]:
+    """Return the spreads of which ``limit`` edges were read, maybe not all, and what comes next may count, too."""
+    weights: dict[Place, list[float]] = defaultdict(list)
+    for neighbour in seen:
+        weights[spread_of(neighbour)].append(neighbour.edge.weight)
+    lightest = {spread_of(neighbour): neighbour.edge.weight for neighbour in found}  # the last is the lightest
+
+    def lacks(place: Place) -> bool:
+        heaviest = weights[place]
+        return len(heaviest) < fanout or (ties and lightest[place] >= sorted(heaviest, reverse=True)[fanout - 1])
+
+    return {place for place, count in counted(found).items() if count >= limit and lacks(place)}
 
 
 def _at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:

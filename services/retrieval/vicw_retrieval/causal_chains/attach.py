@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_retrieval.access.canonical import EntityVisibility, settle_identities
+from vicw_retrieval.access.canonical import settle_identities
 from vicw_retrieval.access.visibility import say
 from vicw_retrieval.causal_chains.causes import Causes
 from vicw_retrieval.causal_chains.chain_search import ChainSearch
@@ -20,7 +20,7 @@ from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.ports import Scope
+from vicw_shared.ports import Scope, Spread
 
 _PASSAGES = 3
 """Of each result, the passages whose events a chain may begin at, the best."""
@@ -34,7 +34,7 @@ class ChainRequest:
     scope: Scope
     query: str
     way: ChainDirection
-    known: EntityVisibility
+    known_by: Sequence[Spread]
 
 
 async def weave(asked: ChainRequest, top: Sequence[Candidate], around: Surroundings) -> bool:
@@ -43,7 +43,7 @@ async def weave(asked: ChainRequest, top: Sequence[Candidate], around: Surroundi
     Where the graph fails, nothing is added.
     """
     settings, graph = asked.ports.settings, asked.ports.graph
-    causes = Causes(graph, asked.scope, asked.known, asked.ports.registry, settings, asked.way)
+    causes = Causes(graph, asked.scope, asked.known_by, asked.ports.registry, settings, asked.way)
     search = ChainSearch(causes, asked.way, hops=settings.chain_hops, most=settings.chains)
     found = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
     begun = (uid for item, passages in found for uid in (item, *passages))
@@ -92,7 +92,7 @@ async def _add(asked: ChainRequest, causes: Causes, chains: Sequence[CausalPath]
     around.nodes = nodes | around.nodes
     around.edges = edges | around.edges
     around.texts = texts | around.texts
-    await settle_identities(asked.ports.graph, causes.visibility, asked.known, around)
+    await settle_identities(asked.ports.graph, causes.visibility, asked.known_by, around)
     around.chains = [chain for chain in chains if all(step.edge.id in around.edges for step in chain.steps)]
 
 

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from vicw_retrieval.access.canonical import EntityVisibility
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.causal_chains.direction import ChainDirection
@@ -15,7 +14,7 @@ from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.edges import TOLD_BY, Category, EdgeRegistry
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold
 
@@ -48,7 +47,7 @@ class Causes:
         self,
         graph: GraphStore,
         scope: Scope,
-        known: EntityVisibility,
+        known_by: Sequence[Spread],
         registry: EdgeRegistry,
         settings: RetrievalSettings,
         way: ChainDirection,
@@ -58,14 +57,13 @@ class Causes:
         self._graph, self._scope, self._way = graph, scope, way
         self._spreads = [(name, follow) for name in types]
         self.visibility = Visibility(graph, scope)
-        self._known = known
+        self._known_by = known_by
         plan = WalkPlan(
             spreads=self._spreads,
-            known_by=known.spreads,
+            known_by=known_by,
             hops=0,
             limit=settings.context_read,
             fanout=settings.fanout,
-            looked_at=settings.fanout_read,
             sentences=True,
         )
         self._walk = Walk(graph, scope, self.visibility, plan)
@@ -178,7 +176,7 @@ class Causes:
         }
         found = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
         seen = await self.visibility.nodes(list(found.values()))
-        known = await self.visibility.known(seen, self._known.spreads, most=self._known.looked_at)
+        known = await self.visibility.known(seen, self._known_by)
         self.know(known)
         for uid, end in ends.items():
             if end in self.nodes and end != uid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicw_retrieval.access.result_filter import wanted
-from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.access.visibility import MOST_LOOKED_AT, Visibility
 from vicw_shared.model import Node
 from vicw_shared.model.triggers import phrases_in
 from vicw_shared.ports import GraphStore, Scope
@@ -17,14 +17,14 @@ async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: Ret
     """Return the items of which ``question`` has a trigger phrase, as far as ``scope`` may see and wants them.
 
     What is protected comes first, then what weighs most; ``settings.seeds`` at most. Of each phrase no more than
-    ``settings.fanout_read`` items are read to find those that may be seen.
+    ``MOST_LOOKED_AT`` items are read to find those that may be seen.
     """
     phrases = phrases_in(question) if settings.seeds else []
-    visibility, limit = Visibility(graph, scope), min(_FIRST_LOOK, settings.fanout_read)
+    visibility, limit = Visibility(graph, scope), _FIRST_LOOK
     while phrases:
         found = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
         kept = await wanted(graph, scope, await visibility.nodes(found))
-        if len(kept) >= settings.seeds or len(found) < limit or limit >= settings.fanout_read:
+        if len(kept) >= settings.seeds or len(found) < limit or limit >= MOST_LOOKED_AT:
             return kept[: settings.seeds]
-        limit = min(limit * _WIDER, settings.fanout_read)
+        limit = min(limit * _WIDER, MOST_LOOKED_AT)
     return []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
-from vicw_retrieval.access.canonical import EntityVisibility, settle_identities
+from vicw_retrieval.access.canonical import settle_identities
 from vicw_retrieval.access.visibility import Visibility, say
 from vicw_retrieval.model.neighbourhood import Surroundings
 from vicw_shared.model import Label
-from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope
+from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _FANOUT = 20
 _TOLD_EVENTS = 100
@@ -32,7 +32,7 @@ _OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLAC
 
 
 async def expand(
-    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known: EntityVisibility
+    graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known_by: Sequence[Spread]
 ) -> Surroundings:
     """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
 
@@ -71,7 +71,7 @@ async def expand(
         proof = told.get(neighbour.origin)
         result = owner[proof.origin] if proof is not None else neighbour.origin
         around.neighbours.setdefault(result, []).append(neighbour)
-    await settle_identities(graph, visibility, known, around)
+    await settle_identities(graph, visibility, known_by, around)
     around.texts = await say(graph, scope, around.nodes.values())
     return around
 

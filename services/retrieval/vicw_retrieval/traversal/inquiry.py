@@ -55,9 +55,7 @@ class Inquiry:
     @cached_property
     def finder(self) -> StartFinder:
         """What finds where to begin."""
-        return StartFinder(
-            self.graph, self.scope, self.visibility, self._known_by, self.settings.fanout_read, self.settings
-        )
+        return StartFinder(self.graph, self.scope, self.visibility, self._known_by, self.settings)
 
     @cached_property
     def _known_by(self) -> list[Spread]:
@@ -86,7 +84,6 @@ class Inquiry:
             hops=hops,
             limit=limit,
             fanout=fanout or self.settings.fanout,
-            looked_at=self.settings.fanout_read,
             min_weight=min_weight,
             sentences=sentences,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import Visibility
+from vicw_retrieval.access.visibility import MOST_LOOKED_AT, Visibility
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_shared.canonical import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -28,13 +28,12 @@ _SHOWN_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class StartFinder:
-    """Finds nodes that the asker may see. ``known_by`` and ``looked_at`` are those of a ``Plan``."""
+    """Finds nodes that the asker may see. ``known_by`` are those of a ``WalkPlan``."""
 
     graph: GraphStore
     scope: Scope
     visibility: Visibility
     known_by: Sequence[Spread]
-    looked_at: int
     settings: RetrievalSettings
 
     async def one(self, reference: str, field: str) -> Node:
@@ -88,7 +87,7 @@ class StartFinder:
         tellers = sorted({item for item, file in own if file in known})
         if not tellers:
             return []
-        told = await self.graph.expand(self.scope.tenant, tellers, [("MENTIONS", Direction.OUT)], self.looked_at)
+        told = await self.graph.expand(self.scope.tenant, tellers, [("MENTIONS", Direction.OUT)], MOST_LOOKED_AT)
         return sorted({n.node.uid for n in told if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
@@ -97,7 +96,7 @@ class StartFinder:
         for context in self.scope.contexts or ():
             things = NamedThings(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
-            for _ in range(0, self.looked_at, limit):
+            for _ in range(0, MOST_LOOKED_AT, limit):
                 page = await self.graph.scan(things, after=after, limit=limit + 1)
                 found += await self.allowed(page)
                 if len(found) > limit:
@@ -111,7 +110,7 @@ class StartFinder:
         """Keep what may be seen, and of named things what the asker knows of."""
         seen = await self.visibility.nodes(list(nodes))
         named = [node for node in seen if is_named(node)]
-        known = {node.uid for node in await self.visibility.known(named, self.known_by, most=self.looked_at)}
+        known = {node.uid for node in await self.visibility.known(named, self.known_by)}
         return [node for node in seen if not is_named(node) or node.uid in known]
 
     async def _items(self, reference: str, contexts: Sequence[str]) -> list[Node]:
@@ -131,7 +130,7 @@ class StartFinder:
         """Return what is called so, or by a word of a name; of things that were merged what stands for them."""
         scope, texts = self.scope, [fold(name)]
         for by in (By.NAME, By.WORD):
-            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=self.looked_at)
+            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MOST_LOOKED_AT)
             things = await self.allowed(node for nodes in named.values() for node in nodes)
             if things:
                 return await self._standing(things)

@@ -6,21 +6,19 @@ first. What may not be seen is left out before anything is counted, so that no l
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import Place, Visibility, counted, spread_of
+from vicw_retrieval.access.visibility import Place, Visibility, spread_of
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _BATCH = 100
-_WIDER = 8
 _MOST_TOLD = 100
 _BOTH = (Direction.OUT, Direction.IN)
 _MERGES = tuple((MERGED_INTO, way) for way in _BOTH)
@@ -32,8 +30,8 @@ _SAYS_NOTHING = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_A
 class WalkPlan:
     """How a walk spreads.
 
-    ``fanout`` is how many edges of a node and spread are followed, ``looked_at`` how many are read to find those that
-    may be seen. ``known_by`` are the spreads along which a thing becomes known to a viewer.
+    ``fanout`` is how many edges of a node and spread are followed. ``known_by`` are the spreads along which a thing
+    becomes known to a viewer.
     """
 
     spreads: Sequence[Spread]
@@ -41,7 +39,6 @@ class WalkPlan:
     hops: int
     limit: int
     fanout: int
-    looked_at: int
     min_weight: float = 0.0
     sentences: bool = False
 
@@ -144,17 +141,8 @@ class Walk:
         """Return at most a fan-out of the edges of each node and spread, the heaviest that may be seen."""
         kept: list[Neighbour] = []
         for batch in batched(uids, _BATCH):
-            wanted, along, limit = list(batch), list(spreads), min(self.plan.fanout + 1, self.plan.looked_at)
-            short: set[Place] | None = None
-            while wanted:
-                found = await self.graph.expand(self.scope.tenant, wanted, along, limit)
-                found = [n for n in found if short is None or spread_of(n) in short]
-                seen = await self._worth(found)
-                short = self._short(found, seen, limit) if limit < self.plan.looked_at else set()
-                kept += self._cut([n for n in seen if spread_of(n) not in short], last=last)
-                wanted = [uid for uid in wanted if any(uid == origin for origin, _, _ in short)]
-                along = sorted({(name, way) for _, name, way in short})
-                limit = min(limit * _WIDER, self.plan.looked_at)
+            seen = await self.visibility.heaviest(batch, spreads, self.plan.fanout + 1, self._worth, ties=True)
+            kept += self._cut(seen, last=last)
         return kept
 
     async def _worth(self, found: Sequence[Neighbour]) -> list[Neighbour]:
@@ -168,27 +156,9 @@ class Walk:
             for n in seen
             if is_named(n.node) and TOLD_BY not in n.edge.properties and n.origin in self._named
         }
-        known = await self.visibility.known(list(doubtful.values()), self.plan.known_by, most=self.plan.looked_at)
+        known = await self.visibility.known(list(doubtful.values()), self.plan.known_by)
         hidden = doubtful.keys() - {node.uid for node in known}
         return [n for n in seen if n.node.uid not in hidden]
-
-    def _short(self, found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int) -> set[Place]:
-        """Return the nodes and spreads of which more has to be read, since what comes next might be among the heaviest.
-
-        What was left out may have crowded it out, or it weighs as much as what was read: engines put what weighs the
-        same in orders of their own.
-        """
-        weights: dict[Place, list[float]] = defaultdict(list)
-        for neighbour in seen:
-            weights[spread_of(neighbour)].append(neighbour.edge.weight)
-        lightest = {spread_of(neighbour): neighbour.edge.weight for neighbour in found}  # the last is the lightest
-        short = set()
-        for place, count in counted(found).items():
-            heaviest = sorted(weights[place], reverse=True)[: self.plan.fanout + 1]
-            needed = heaviest[-1] if len(heaviest) > self.plan.fanout else self.plan.min_weight
-            if count >= limit and lightest[place] >= needed:
-                short.add(place)
-        return short
 
     def _cut(self, seen: Sequence[Neighbour], *, last: bool) -> list[Neighbour]:
         kept: list[Neighbour] = []

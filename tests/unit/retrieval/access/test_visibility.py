@@ -193,7 +193,7 @@ async def _answers(world: World, questions: Sequence[tuple[str, dict[str, Any]]]
             await transaction.put_edges(world.edges)
 
         await graph.write("t", "c", work)
-        asker = Asker(graph, fanout=1, fanout_read=1000)
+        asker = Asker(graph, fanout=1)
         return [await _told(asker, name, fields) for name, fields in questions]
 
 
