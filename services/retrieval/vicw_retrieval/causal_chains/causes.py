@@ -39,8 +39,7 @@ class Causes:
     """The causal edges around nodes, followed one way, and which nodes tell of one and the same.
 
     Texts tell of an event anew when they name it as the cause of the next. What two texts of one item, or of one
-    thread that all may see, say in the same words is one event here; so is a sentence and the effect that it tells
-    of, where a later one points back to it (*That led to …*); and a thing and what it was merged into.
+    thread that all may see, say in the same words is one event here; so are a thing and what it was merged into.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class Causes:
     ) -> None:
         follow = Direction.IN if way is ChainDirection.BACK else Direction.OUT
         types = [edge_type.name for edge_type in registry if edge_type.category is Category.CAUSAL]
-        self._graph, self._scope, self._way = graph, scope, way
+        self._graph, self._scope = graph, scope
         self._spreads = [(name, follow) for name in types]
         self.visibility = Visibility(graph, scope)
         self._known_by = known_by
@@ -72,8 +71,6 @@ class Causes:
         self._told: dict[str, list[Node]] = {}
         self._same: dict[str, set[str]] = {}
         self._first: dict[tuple[str, str], str] = {}
-        self._parts: dict[str, set[str]] = defaultdict(set)
-        self._wholes: dict[str, set[str]] = defaultdict(set)
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -90,19 +87,11 @@ class Causes:
 
     def alike(self, uid: str) -> set[str]:
         """Return the nodes that tell of what this one does, itself among them."""
-        same = self._same.get(uid, {uid})
-        more = set().union(
-            *(self._inside(one) if self._way is ChainDirection.BACK else self._around(one) for one in same)
-        )
-        return same.union(more, *(self._same.get(one, ()) for one in more))
+        return self._same.get(uid, {uid})
 
     def near(self, uid: str) -> list[Neighbour]:
         """Return what is one step on from a node that was read, or from what tells of the same."""
         return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
-
-    def leads(self, uid: str) -> bool:
-        """Tell whether a node that was read leads on by itself, not by what it tells of."""
-        return any(self._near.get(one) for one in self._same.get(uid, {uid}))
 
     def know(self, nodes: Iterable[Node]) -> list[str]:
         """Take over nodes that may be seen, as far as there is room; return the uids of those that are new."""
@@ -114,7 +103,7 @@ class Causes:
         await self._follow([*wanted, *await self._stand_ins(wanted)])
         passages = (passage for uid in wanted if self._may_be_told_again(uid) for passage in self.proofs(uid))
         await self.tell(list(dict.fromkeys(passages))[:_PASSAGES])
-        await self._follow(sorted(set().union(*(self._beside(uid) for uid in wanted))))
+        await self._follow(sorted(set().union(*(self.alike(uid) for uid in wanted))))
 
     async def prove(self, edges: Sequence[Edge]) -> None:
         """Read the passages that prove the ends of edges that may be seen, and those of the items that tell of them."""
@@ -137,8 +126,6 @@ class Causes:
             if neighbour.node.content_hash is None and neighbour.node.uid in self.nodes:
                 self._told[neighbour.origin].append(neighbour.node)
         await self._compare(seen)
-        for passage in fresh:
-            self._divide(self._told[passage], [n.node for n in seen if n.origin == passage and n.node.content_hash])
 
     async def _follow(self, uids: Iterable[str]) -> None:
         fresh = [uid for uid in uids if uid not in self._near]
@@ -164,7 +151,8 @@ class Causes:
 
     def _may_be_told_again(self, uid: str) -> bool:
         """Tell whether other sentences may tell of it: of an event that a text tells of, and of a short item."""
-        return self.nodes[uid].label is Label.EVENT and self._is_short(uid)
+        node = self.nodes[uid]
+        return node.label is Label.EVENT and (node.content_hash is None or len(self.proofs(uid)) == 1)
 
     async def _stand_ins(self, uids: Sequence[str]) -> list[str]:
         """Return what stands for named things that were merged, as far as the asker knows of it."""
@@ -197,47 +185,6 @@ class Causes:
     def _join(self, one: str, other: str) -> None:
         joined = self._same.get(one, {one}) | self._same.get(other, {other})
         self._same |= dict.fromkeys(joined, joined)
-
-    def _divide(self, told: Sequence[Node], items: Sequence[Node]) -> None:
-        """Note which events each sentence tells of; an item of a single sentence is that sentence."""
-        sentences = [node for node in told if node.is_statement]
-        events = [node for node in told if not node.is_statement]
-        wholes = {sentence.uid: sentence for sentence in sentences}
-        if len(sentences) == 1:
-            wholes |= {item.uid: sentences[0] for item in items}
-            for item in items:
-                self._parts[item.uid].add(sentences[0].uid)
-                self._wholes[sentences[0].uid].add(item.uid)
-        for uid, sentence in wholes.items():
-            for event in events:
-                if fold(event.text or event.name) in fold(sentence.text or ""):
-                    self._parts[uid].add(event.uid)
-                    self._wholes[event.uid].add(uid)
-
-    def _beside(self, uid: str) -> set[str]:
-        """Return what may tell of what a node does."""
-        same = self._same.get(uid, {uid})
-        more = set().union(
-            *((self._parts if self._way is ChainDirection.BACK else self._wholes).get(one, ()) for one in same)
-        )
-        return same.union(more, *(self._same.get(one, ()) for one in more))
-
-    def _inside(self, uid: str) -> set[str]:
-        """Return the effects that a sentence tells of together with their causes."""
-        parts = self._parts.get(uid, set()) if self._is_short(uid) else set()
-        return {one for one in parts if self.nodes[one].is_statement or self._leads_into(one, parts)}
-
-    def _around(self, uid: str) -> set[str]:
-        """Return the sentences whose last effect this is."""
-        wholes = {one for one in self._wholes.get(uid, ()) if self._is_short(one)}
-        return {one for one in wholes if not self._leads_into(uid, self._parts[one])}
-
-    def _leads_into(self, uid: str, parts: set[str]) -> bool:
-        return any(neighbour.node.uid in parts for neighbour in self._near.get(uid, ()))
-
-    def _is_short(self, uid: str) -> bool:
-        node = self.nodes.get(uid)
-        return node is not None and (node.content_hash is None or len(self.proofs(uid)) == 1)
 
 
 def _words(node: Node) -> str | None:

@@ -42,7 +42,7 @@ async def starts_of(causes: Causes, query: str, results: Sequence[tuple[str, Seq
     ]
     starts = heapq.nsmallest(_MOST, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
     await causes.read(start.uid for start in starts)
-    leading = [s for s in starts if (causes.near(s.uid) if s.uid in events else causes.leads(s.uid))]
+    leading = [start for start in starts if causes.near(start.uid)]
     best = max((start.relevance for start in leading), default=0.0)
     return [start for start in leading if start.relevance >= _LEAST_SHARE * best]
 

@@ -114,7 +114,7 @@ async def test_two_threads_do_not_tell_of_one_event(memory: Memory) -> None:
     assert names(await ask(memory, "Why did the queen flee?")) == [["The queen fled", "the tower collapsed"]]
 
 
-async def test_a_sentence_that_points_back_goes_on_to_what_that_told_of(memory: Memory) -> None:
+async def test_a_sentence_that_points_back_leads_to_the_sentence_before(memory: Memory) -> None:
     turns = (
         "The migration dropped an index because the script was old.",
         "That led to slow reads on replicas.",
@@ -125,9 +125,10 @@ async def test_a_sentence_that_points_back_goes_on_to_what_that_told_of(memory: 
     back = await ask(memory, "Why did the users leave?")
     on = await ask(memory, "What did the old script lead to?")
 
-    chain = "Users left ← slow reads on replicas ← The migration dropped an index ← the script was old"
-    assert f"    why: {chain} (certainty 0.81)" in back.text
-    assert "the script was old → The migration dropped an index → slow reads on replicas → Users left" in on.text
+    chain = f"Users left ← slow reads on replicas ← {turns[0]}"
+    assert f"    why: {chain} (certainty 0.85)" in back.text
+    assert "    what it led to: the script was old → The migration dropped an index (certainty 0.95)" in on.text
+    assert f"    what it led to: {turns[0]} → slow reads on replicas → Users left" in on.text
 
 
 async def test_causes_between_items_are_chains_too(memory: Memory) -> None:
