@@ -14,8 +14,7 @@ from doubles import HashEmbedder
 from memory import Memory, open_memory, settings_for
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MirrorSettings
-from vicw_sleep.mirror.ledger import LEDGER
-from vicw_sleep.mirror.relocation import INTENT
+from vicw_sleep.mirror.relocation import MANIFEST
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -68,14 +67,11 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
     assert erased.stdout.splitlines()[-1] == "something was erased since it was made; the next run builds it anew"
     mirror(filled, "sync", *path)
     assert mirror(filled, "status", *path).exit_code == 0
-    (tmp_path / "m" / INTENT).write_text("{}")
-    assert "a run was killed half-way; the next run builds it anew" in mirror(filled, "status", *path).stdout
-    mirror(filled, "sync", *path)
-    (tmp_path / "m" / LEDGER).unlink()
+    (tmp_path / "m" / MANIFEST).unlink()
     lost = mirror(filled, "status", *path)
     assert (lost.exit_code, lost.stdout.splitlines()[-1]) == (
         1,
-        f"{LEDGER}, which says what is on its pages, cannot be read; the next run builds it anew",
+        "its list of pages cannot be read; the next run builds it anew",
     )
     assert mirror(filled, "sync", *path).stdout == "2 atoms; 4 pages written\n", "to look at it has mended nothing"
     assert mirror(filled, "status", *path).exit_code == 0

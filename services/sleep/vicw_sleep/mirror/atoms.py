@@ -61,7 +61,7 @@ class MirroredSource:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """An item with its text. ``passages`` are the uids of all that prove it; nobody gave it its ``auto_tags``."""
+    """An item with its text. ``auto_tags`` were added by dreams."""
 
     item: Node
     text: str
@@ -69,7 +69,6 @@ class Atom:
     buckets: tuple[str, ...]
     about: frozenset[str]
     proofs: tuple[MirroredSource, ...]
-    passages: tuple[str, ...]
     auto_tags: tuple[str, ...] = ()
 
     @property
@@ -126,7 +125,7 @@ def atom_of(whole: ItemView) -> Atom | None:
     proofs = [(entry.item, _joined([passages[uid] for uid in _proofs(entry) if uid in passages])) for entry in leaves]
     about = frozenset(map(fold, whole.about))
     told = whole.tags, whole.buckets, about
-    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), tuple(passages), whole.auto_tags)
+    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), whole.auto_tags)
 
 
 def _proofs(entry: Entry) -> list[str]:

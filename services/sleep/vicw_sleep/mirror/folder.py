@@ -1,35 +1,23 @@
-"""The folder of a mirror on disk: ours or refused, written file by file, or built beside and swapped."""
+"""The folder of a mirror on disk: ours or refused; each mirror is built beside it and swapped."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import fcntl
-import hashlib
 import json
 import os
-import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError
-from vicw_sleep.mirror.ledger import LEDGER
-from vicw_sleep.mirror.relocation import (
-    INTENT,
-    MARKER,
-    STAGING,
-    intended_in,
-    is_hardly_begun,
-    leave,
-    name_aside,
-    remove,
-)
+from vicw_sleep.mirror.relocation import MARKER, is_hardly_begun, leave, manifest_of, remove
 
 SETTING = "VICW_MIRROR_PATH"
-_FORMAT = 1
+_FORMAT = 2
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _AT_FDCWD, _EXCHANGE = -100, 2
 
@@ -38,7 +26,10 @@ _AT_FDCWD, _EXCHANGE = -100, 2
 class Marker:
     """What marks a folder as a mirror: of which store's tenant, for whom. ``whole``: its building came to its end.
 
-    ``erased`` is how often something had been erased in the store: a mirror from before may have it still.
+    ``erased`` is how often something had been erased in the store: a mirror from before may have it still. ``changes``
+    is a digest of the changes of passages since ``since``, as they were before it was built, and ``ends_at`` the time
+    at which the first of its ``atoms`` is over. It is not built again by itself before ``rests_until``. Times are in
+    microseconds.
     """
 
     store: str
@@ -47,6 +38,11 @@ class Marker:
     format: int = _FORMAT
     whole: bool = True
     erased: int = 0
+    since: int = 0
+    changes: str = ""
+    ends_at: int | None = None
+    rests_until: int = 0
+    atoms: int = 0
 
     def is_of(self, other: Marker) -> bool:
         """Tell whether both are of the same store's tenant."""
@@ -87,10 +83,9 @@ class MirrorFolder:
             raise self._refused("is the mirror of another store or tenant", "Name another folder, or remove that one")
         return found
 
-    def is_mirror_of(self, wanted: Marker) -> bool:
-        """Tell whether the mirror is there, be it aside after a death in the middle of a swap. Changes nothing."""
-        found = _marker(self.path if os.path.lexists(self.path) else self._old)
-        return found is not None and found.is_of(wanted)
+    def marker(self) -> Marker | None:
+        """Return the mirror's marker, be it aside after a death in the middle of a swap. Changes nothing."""
+        return _marker(self.path if os.path.lexists(self.path) else self._old)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -119,7 +114,7 @@ class MirrorFolder:
             place = f"{SETTING} is {str(self.path)!r}"
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
-            raise UnavailableError("mirror", f"{place}: {LEDGER}: {error}") from error
+            raise UnavailableError("mirror", f"{place}: {error}") from error
         except OSError as error:
             place = f"{SETTING} is {str(self.path)!r}"
             if error.errno in _FULL:
@@ -182,86 +177,16 @@ class MirrorFolder:
             remove(left)
         return edited
 
-    def write(self, page: str, content: bytes, *, into: Path | None = None) -> bytes:
-        """Write a file of the mirror, or of a folder beside it; return its SHA-256."""
-        if into is None:
-            self._require_no_links(page)
-        target = (into or self.path) / page
+    def write(self, page: str, content: bytes, *, into: Path) -> None:
+        """Write a file of the mirror that is being built."""
+        target = into / page
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(target, content)
-        return hashlib.sha256(content).digest()
 
-    @contextmanager
-    def staged(self, pages: Mapping[str, bytes | None]) -> Iterator[dict[str, Path]]:
-        """Write what pages will be; yield where each waits to be put in its ``place``. What still waits then goes."""
-        staging = self.path / STAGING
-        shutil.rmtree(staging, ignore_errors=True)
-        try:
-            staging.mkdir()
-            found: dict[str, Path] = {}
-            for number, (page, content) in enumerate(pages.items()):
-                self._require_no_links(page)
-                if content is not None:
-                    (self.path / page).parent.mkdir(parents=True, exist_ok=True)
-                    found[page] = staging / str(number)
-                    _write(found[page], content)
-            yield found
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-
-    def place(self, new: Path, page: str) -> None:
-        """Put what was staged in a page's place, in one step."""
-        self._require_no_links(page)
-        new.replace(self.path / page)
-
-    def remove(self, page: str) -> None:
-        """Remove a page, and the folders that are empty then."""
-        self._require_no_links(page)
-        (self.path / page).unlink(missing_ok=True)
-        for folder in list((self.path / page).parents)[: page.count("/")]:
-            with suppress(OSError):
-                folder.rmdir()
-
-    def keep_edit(self, page: str, known: bytes | None) -> bool:
-        """Copy a page that is not what was written to where edits are kept; return whether it had to be."""
-        current = self.read(page)
-        if current is None or known is None or hashlib.sha256(current).digest() == known:
-            return False
-        if (name := name_aside(self.path, page, current)) is not None:
-            self.write(name, current)
-        return True
-
-    def read(self, page: str) -> bytes | None:
-        """Return what is in a page now; None if it is not there."""
-        try:
-            self._require_no_links(page)
-            return (self.path / page).read_bytes()
-        except (FileNotFoundError, IsADirectoryError):
-            return None
-
-    def lost(self, pages: Iterable[str]) -> list[str]:
-        """Return which of these pages are not there any more: somebody has removed them."""
-        return [page for page in pages if not os.path.lexists(self.path / page)]
-
-    def intend(self, pages: Mapping[str, bytes | None]) -> None:
-        """Note what is about to be written (SHA-256, None: removed), so that a death is not taken for edits."""
-        told = {page: sha.hex() if sha else None for page, sha in pages.items()}
-        _replace(self.path / INTENT, told)
-
-    def intended(self) -> dict[str, bytes] | None:
-        """Return what was about to be written when somebody died; None: nobody did."""
-        return intended_in(self.path)
-
-    def settled(self) -> None:
-        """Forget what was intended: it is done."""
-        (self.path / INTENT).unlink(missing_ok=True)
-
-    def _require_no_links(self, page: str) -> None:
-        folder = self.path
-        for part in page.split("/"):
-            folder = folder / part
-            if folder.is_symlink():
-                raise self._refused(f"has a symbolic link in it, {folder}", "Remove the link")
+    def missing(self) -> int | None:
+        """Return how many pages are not there any more; None if it cannot be told which there were."""
+        pages = manifest_of(self.path)
+        return sum(not os.path.lexists(self.path / page) for page in pages) if pages is not None else None
 
     def _refused(self, why: str, fix: str) -> SettingsError:
         return SettingsError(f"{SETTING} is {str(self.path)!r}, which {why}. {fix}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import NoReturn
 
 import structlog
@@ -18,17 +17,16 @@ from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
 
 _log = structlog.get_logger()
-_MOST_REST_SECONDS = 60.0
-_REST = 10
-"""How many times as long as a turn took the next one waits at least: a tenth of one processor is the most that goes."""
 
 
 async def turn(graph: Store, settings: MirrorSettings) -> None:
-    """Bring the mirror up to date, if one is wanted. What goes wrong is logged, and is for the next turn."""
+    """Bring the mirror up to date, if one is wanted and rests no more. What goes wrong is left to the next turn."""
     if settings.path is None:
         return
     mirror, began = Mirror(graph, settings.path, settings.tenant, MirrorVisibility(settings.viewer or "")), now()
     try:
+        if mirror.rests():
+            return
         with TURN_SECONDS.labels("mirror").time():
             done = await mirror.sync()
     except StateConflictError as error:
@@ -37,9 +35,8 @@ async def turn(graph: Store, settings: MirrorSettings) -> None:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
         await note(graph.log, "mirror", began, error.detail)
     else:
-        if done.pages or done.removed:
-            told = {"pages": done.pages, "removed": done.removed, "atoms": done.atoms, "anew": done.built}
-            _log.info("the mirror is up to date", **told)
+        if done.built:
+            _log.info("the mirror is up to date", pages=done.pages, atoms=done.atoms)
             await note(graph.log, "mirror", began)
         for page in done.edited:
             _log.warning(f"a page of the mirror was edited; the edit is kept in {EDITS}", page=page)
@@ -48,10 +45,8 @@ async def turn(graph: Store, settings: MirrorSettings) -> None:
 async def keep_mirrored(graph: Store, settings: MirrorSettings) -> NoReturn:
     """Take turns, for ever."""
     while True:
-        began = time.monotonic()
         try:
             await turn(graph, settings)
         except Exception:
             _log.exception("the mirror could not be brought up to date")
-        rest = min(_REST * (time.monotonic() - began), _MOST_REST_SECONDS)
-        await asyncio.sleep(max(settings.look_seconds, rest))
+        await asyncio.sleep(settings.look_seconds)

@@ -1,22 +1,22 @@
-"""Writes pages: all of them into a folder beside the mirror, or those that have changed into the mirror."""
+"""Writes the pages of a mirror into a folder beside it."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import batched, groupby
+from operator import itemgetter
 
 from vicw_shared.progress import Progress
-from vicw_sleep.mirror.atoms import Atom, Bundle, Shelf
+from vicw_sleep.mirror.atoms import Atom, Bundle, Place, Shelf
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.ledger import MirrorLedger, is_usable
-from vicw_sleep.mirror.pagination import paginate
-from vicw_sleep.mirror.relocation import edited_in, name_aside, remove
+from vicw_sleep.mirror.relocation import MANIFEST, remove
 from vicw_sleep.mirror.renderer import (
     ROOT,
-    MirrorPage,
     bucket_path,
     folder_of,
     pages_of,
@@ -28,186 +28,114 @@ from vicw_sleep.mirror.renderer import (
     shelf_page,
 )
 
-_SECTIONS = ".vicw-sections.sqlite3"
+MOST_ATOMS = 100
+"""Most atoms of a page (seed 000)."""
+_SCRATCH = ".vicw-scratch.sqlite3"
+_SCHEMA = """
+    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;
+    CREATE TABLE section (uid TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;
+    CREATE TABLE entry (
+        bucket TEXT, tag TEXT, source TEXT, context TEXT, kind TEXT, at INTEGER, arrival INTEGER, uid TEXT,
+        PRIMARY KEY (bucket, tag, source, context, kind, at, arrival, uid)
+    ) WITHOUT ROWID;
+"""
+_bundle_of = itemgetter(0, 1, 2, 3, 4)
 
 
-@dataclass(slots=True)
+class Building:
+    """A mirror that is being built beside the one in place. Its sections wait on disk: a store may be of any size."""
+
+    def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
+        self._folder = folder
+        self._stopped = False
+        self._path = folder.begin(marker)
+        self._sha256: dict[str, str] = {}
+        self._db = sqlite3.connect(self._path / _SCRATCH, isolation_level=None, check_same_thread=False)
+        self._db.executescript(_SCHEMA)
+        self.atoms = 0
+        self.ends_at: datetime | None = None
+        """When the first of its atoms is over."""
+
+    def add(self, atoms: Iterable[Atom]) -> None:
+        """Add atoms."""
+        for atom in atoms:
+            self._db.execute("INSERT OR REPLACE INTO section VALUES (?, ?)", (atom.item.uid, section_of(atom)))
+            rows = [(b.shelf.bucket, b.shelf.tag, b.source, b.context, b.kind, *atom.place) for b in atom.bundles]
+            self._db.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self.ends_at = min(filter(None, (self.ends_at, atom.ends_at)), default=None)
+            self.atoms += 1
+
+    def write_all(self, progress: Progress) -> int:
+        """Write all pages, unless it is stopped; return how many."""
+        shelves: dict[Shelf, list[tuple[Bundle, int, int]]] = {}
+        total = self._db.execute("SELECT count(*) FROM entry").fetchone()[0]
+        done = 0
+        for bundle, places in self._bundles():
+            cuts = list(batched(places, MOST_ATOMS))
+            for page in pages_of(bundle, cuts):
+                if self._stopped:
+                    return len(self._sha256)
+                self._write(page.path, render(page, self._sections([uid for _, _, uid in page.places])))
+            shelves.setdefault(bundle.shelf, []).append((bundle, len(places), len(cuts)))
+            done += len(places)
+            progress("writing", done, total)
+        for path, text in _listed(shelves, self.atoms):
+            self._write(path, text)
+        manifest = "".join(f"{sha}  {path}\n" for path, sha in self._sha256.items())
+        self._folder.write(MANIFEST, manifest.encode(), into=self._path)
+        return len(self._sha256)
+
+    def stop(self) -> None:
+        """Make ``write_all``, which runs in another thread, end soon."""
+        self._stopped = True
+
+    def swap(self, marker: Marker) -> list[str]:
+        """Put it in the mirror's place; return the pages that a person had edited, which are kept aside."""
+        self._close_files()
+        return self._folder.swap(marker)
+
+    def close(self) -> None:
+        """Close, and remove what was not swapped in."""
+        self._close_files()
+        with suppress(OSError):
+            remove(self._path)
+
+    def _bundles(self) -> Iterator[tuple[Bundle, list[Place]]]:
+        for key, rows in groupby(self._db.execute("SELECT * FROM entry ORDER BY 1, 2, 3, 4, 5, 6, 7, 8"), _bundle_of):
+            bucket, tag, source, context, kind = key
+            yield Bundle(Shelf(bucket, tag), context, kind, source), [row[5:] for row in rows]
+
+    def _sections(self, uids: Sequence[str]) -> dict[str, str]:
+        sql = f"SELECT * FROM section WHERE uid IN ({','.join('?' * len(uids))})"  # noqa: S608
+        return dict(self._db.execute(sql, uids).fetchall())
+
+    def _write(self, path: str, text: str) -> None:
+        content = text.encode()
+        self._folder.write(path, content, into=self._path)
+        self._sha256[path] = hashlib.sha256(content).hexdigest()
+
+    def _close_files(self) -> None:
+        self._db.close()
+        (self._path / _SCRATCH).unlink(missing_ok=True)
+
+
+def _listed(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> Iterator[tuple[str, str]]:
+    """Yield the pages that list others, with their paths."""
+    buckets: list[tuple[str, int]] = []
+    for shelf, bundles in shelves.items():
+        yield f"{folder_of(shelf)}/{shelf_page(shelf)}.md", render_shelf(shelf, bundles)
+    for bucket, group in groupby(shelves, key=lambda shelf: shelf.bucket):
+        tags = [(shelf, sum(count for _, count, _ in shelves[shelf])) for shelf in group]
+        buckets.append((bucket, len(tags)))
+        yield bucket_path(bucket), render_bucket(bucket, tags)
+    yield f"{ROOT}.md", render_root(buckets, atoms)
+
+
+@dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What a run did: ``pages`` written and ``removed``, ``edited`` ones put aside; how many ``atoms`` there are."""
+    """What a run did: ``pages`` written, ``edited`` pages put aside; how many ``atoms`` there are."""
 
     built: bool
     atoms: int = 0
     pages: int = 0
-    removed: int = 0
     edited: list[str] = field(default_factory=list)
-
-
-class Building:
-    """A mirror that is being built beside the one that there is.
-
-    Sections wait on disk, so that a store may be of any size.
-    """
-
-    def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
-        self._folder = folder
-        self._marker = marker
-        self._stopped = False
-        self._path = folder.begin(marker)
-        self.ledger = MirrorLedger(self._path, durable=False)
-        self._sections = sqlite3.connect(self._path / _SECTIONS, isolation_level=None, check_same_thread=False)
-        self._sections.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
-            "CREATE TABLE section (uid TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;"
-        )
-
-    def add(self, atoms: Iterable[Atom]) -> None:
-        """Take atoms in."""
-        for atom in atoms:
-            row = (atom.item.uid, section_of(atom))
-            self._sections.execute("INSERT OR REPLACE INTO section VALUES (?, ?)", row)
-            self.ledger.put(atom)
-
-    def write_all(self, progress: Progress) -> int:
-        """Write all pages, unless it is stopped; return how many."""
-        count = done = 0
-        total = self.ledger.count()
-        for number in self.ledger.bundles():
-            if self._stopped:
-                return count
-            bundle, places = self.ledger.bundle(number), [place for place, _ in self.ledger.places(number)]
-            for page in pages_of(bundle, list(paginate(places))):
-                content = render(page, self._read([uid for _, _, uid in page.places])).encode()
-                self.ledger.put_page(page.path, self._folder.write(page.path, content, into=self._path), number, page)
-                count += 1
-            done += len(places)
-            progress("writing", min(done, total), total)
-        for path, listing in listings(self.ledger, None).items():
-            if listing is not None:
-                self._folder.write(path, listing, into=self._path)
-                count += 1
-        return count
-
-    def stop(self) -> None:
-        """Have whoever writes pages in another thread end soon: what is built is given up."""
-        self._stopped = True
-
-    def swap(self) -> list[str]:
-        """Put it in the mirror's place; return the pages that somebody had edited, which are kept aside."""
-        self.ledger.commit()
-        self.close_files()
-        edited = self._keep_edits()
-        return sorted({*edited, *self._folder.swap(self._marker)})
-
-    def _keep_edits(self) -> list[str]:
-        edited: list[str] = []
-        if not is_usable(self._folder.path):
-            return edited
-        with closing(MirrorLedger(self._folder.path, reading=True)) as ledger:
-            for path, current in edited_in(self._folder.path, ledger, self._folder.read):
-                if (name := name_aside(self._folder.path, path, current)) is not None:
-                    self._folder.write(name, current, into=self._path)
-                edited.append(path)
-        return edited
-
-    def _read(self, uids: Sequence[str]) -> dict[str, str]:
-        sql = f"SELECT * FROM section WHERE uid IN ({','.join('?' * len(uids))})"  # noqa: S608
-        return dict(self._sections.execute(sql, uids).fetchall())
-
-    def close_files(self) -> None:
-        """Close what is open. Safe to call twice."""
-        self.ledger.close()
-        self._sections.close()
-        (self._path / _SECTIONS).unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """Close, and remove what was not swapped in."""
-        self.close_files()
-        with suppress(OSError):
-            remove(self._path)
-
-
-@dataclass(frozen=True, slots=True)
-class BundlePlan:
-    """What is to be done about a bundle: pages to write anew, paths to remove, whether it has nothing any more."""
-
-    bundle: Bundle
-    pages: list[MirrorPage]
-    gone: list[str]
-    empty: bool
-
-
-def planned(ledger: MirrorLedger, number: int, changed: Collection[str]) -> BundlePlan:
-    """Return which pages of a bundle differ from what was written, since these atoms (uids) have changed."""
-    bundle, places, kept = ledger.bundle(number), ledger.places(number), ledger.kept(number)
-    was_on = {place[2]: page for place, page in places}
-    differing: list[MirrorPage] = []
-    for page in pages_of(bundle, list(paginate([place for place, _ in places]))):
-        before = kept.pop(page.name, None)
-        around = (page.earlier, page.later, len(page.places))
-        same = before is not None and (before.earlier, before.later, before.atoms) == around
-        if not same or any(was_on[uid] != page.name or uid in changed for _, _, uid in page.places):
-            differing.append(page)
-    return BundlePlan(bundle, differing, [page.path for page in kept.values()], not places)
-
-
-def listings(ledger: MirrorLedger, shelves: Iterable[Shelf] | None) -> dict[str, bytes | None]:
-    """Return the pages that list these shelves (None: all), and what leads to them, as far as they differ.
-
-    The ledger has them then. None stands for a page that has nothing to list any more.
-    """
-    changed: dict[str, bytes | None] = {}
-    for path, text in _listed(ledger, shelves):
-        content = text.encode() if text is not None else None
-        if content is None:
-            changed[path] = None
-            ledger.drop_page(path)
-        elif ledger.sha256(path) != (sha := _sha256(content)):
-            changed[path] = content
-            ledger.put_page(path, sha)
-    return changed
-
-
-def _listed(ledger: MirrorLedger, shelves: Iterable[Shelf] | None) -> Iterator[tuple[str, str | None]]:
-    buckets = ledger.listed_buckets()
-    if shelves is None:
-        shelves = [shelf for bucket, _ in buckets for shelf, _ in ledger.listed_shelves(bucket)]
-    shelves = sorted(set(shelves))
-    for shelf in shelves:
-        bundles = ledger.listed_bundles(shelf)
-        yield f"{folder_of(shelf)}/{shelf_page(shelf)}.md", render_shelf(shelf, bundles) if bundles else None
-    for bucket in sorted({shelf.bucket for shelf in shelves}):
-        tags = ledger.listed_shelves(bucket)
-        yield bucket_path(bucket), render_bucket(bucket, tags) if tags else None
-    yield f"{ROOT}.md", render_root(buckets, ledger.count())
-
-
-def write_out(
-    folder: MirrorFolder, ledger: MirrorLedger, pages: Mapping[str, bytes | None], progress: Progress
-) -> Mirrored:
-    """Write pages, None: remove, into the mirror, then keep what the ledger has noted of them.
-
-    All is written beside the pages before the first of them is replaced, so a disk that is full changes none. What
-    somebody has edited is put aside, at the last moment once more: many pages take their time.
-    """
-    done = Mirrored(built=False)
-    if pages:
-        with folder.staged(pages) as staged, closing(MirrorLedger(folder.path, reading=True)) as before:
-            done.edited = [path for path in pages if folder.keep_edit(path, before.sha256(path))]
-            folder.intend({path: _sha256(content) if content is not None else None for path, content in pages.items()})
-            for number, path in enumerate(pages):
-                if folder.keep_edit(path, before.sha256(path)) and path not in done.edited:
-                    done.edited.append(path)
-                if (new := staged.get(path)) is not None:
-                    folder.place(new, path)
-                    done.pages += 1
-                else:
-                    folder.remove(path)
-                    done.removed += 1
-                progress("writing", number + 1, len(pages))
-    ledger.commit()
-    folder.settled()
-    return done
-
-
-def _sha256(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()

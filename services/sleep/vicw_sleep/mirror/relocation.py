@@ -1,74 +1,60 @@
-"""What becomes of a mirror whose place another takes: edits and what we did not write move along, then it goes.
+"""What becomes of a mirror whose place another takes: edits and a reader's own files move along, then it is removed.
 
-Any of it may be broken off by a death, and is done again from its beginning.
+Each step can be repeated from its beginning after a crash.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Collection, Iterator
 from itertools import count
 from pathlib import Path
 
-from vicw_sleep.mirror.ledger import LEDGER, MirrorLedger, is_usable
-
 MARKER = ".vicw-mirror.json"
-INTENT = ".vicw-mirror.intent.json"
-STAGING = ".vicw-staging"
+MANIFEST = ".vicw-mirror.sha256"
+"""The pages with their SHA-256, as ``sha256sum -c`` reads them."""
 EDITS = ".vicw-edits"
-"""Where pages that somebody has edited go before they are written anew."""
-_OURS = {MARKER, f"{MARKER}.new", INTENT, f"{INTENT}.new", LEDGER, f"{LEDGER}-journal"}
+"""Where pages that a person has edited go before they are written anew."""
+_PREFIX = ".vicw-"
 _PAGE = re.compile(r"vicw-mirror\.md|@[^/]+/(#[^/]+/)?[^/]*_[a-z2-7]{12}(_\d{4}-\d\d-\d\d_[0-9a-f]{12})?\.md")
-"""What our pages are called."""
+"""What pages are called."""
 
 
-def intended_in(folder: Path) -> dict[str, bytes] | None:
-    """Return what was about to be written (SHA-256) when somebody died; None: nobody did."""
+def manifest_of(mirror: Path) -> dict[str, str] | None:
+    """Return the pages of a mirror with their SHA-256; None if its manifest cannot be read."""
     try:
-        told = json.loads((folder / INTENT).read_bytes())
-        return {page: bytes.fromhex(sha) for page, sha in told.items() if sha}
-    except FileNotFoundError:
+        lines = (mirror / MANIFEST).read_text("utf-8").split("\n")[:-1]
+        return {path: sha for sha, path in (line.split("  ", 1) for line in lines)}
+    except (OSError, ValueError):
         return None
-    except ValueError:
-        return {}
 
 
-def name_aside(mirror: Path, page: str, content: bytes) -> str | None:
-    """Return the name under which an edit of a page is to be kept in a mirror; None: it is kept already.
-
-    One that is kept of the same page stays: it is another.
-    """
-    for number in count(1):
-        name = f"{EDITS}/{page}" if number == 1 else f"{EDITS}/{page.removesuffix('.md')} ({number}).md"
-        try:
-            if (mirror / name).read_bytes() == content:
-                return None
-        except FileNotFoundError:
-            return name
-        except IsADirectoryError:
+def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the pages of a mirror that are not what was written, and what is in them now."""
+    root = mirror.resolve()
+    for page, sha in (manifest_of(mirror) or {}).items():
+        if not (file := root / page).is_file() or file.resolve() != file:  # removed, or behind a link
             continue
-    raise AssertionError("there are always more numbers")
+        content = file.read_bytes()
+        if hashlib.sha256(content).hexdigest() != sha:
+            yield page, content
 
 
 def leave(left: Path, into: Path) -> list[str]:
-    """Move what is not ours from a mirror to the one that took its place; return the pages of which an edit was put
-    aside: one that was saved after the others had been.
+    """Move what is not ours from a mirror to the one that took its place; return the pages of which an edit was kept.
+
+    An edit has the page's name in a folder of its own, further edits of it a number.
     """
-    _move_foreign(left, into)  # earlier edits, too, with which the names of later ones must not collide
+    _move_foreign(left, into, manifest_of(left))  # earlier edits, too: the names of later ones must not collide
     edited: list[str] = []
-    if not is_usable(left):
-        return edited
-    with closing(MirrorLedger(left, reading=True)) as ledger:
-        for page, content in edited_in(left, ledger, lambda page: _read(left / page)):
-            if (name := name_aside(into, page, content)) is not None:
-                (into / name).parent.mkdir(parents=True, exist_ok=True)
-                (into / name).write_bytes(content)
-                edited.append(page)
+    for page, content in edited_in(left):
+        if (name := _name_aside(into, page, content)) is not None:
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_bytes(content)
+        edited.append(page)
     return edited
 
 
@@ -85,50 +71,46 @@ def remove(left: Path) -> None:
 
 
 def is_hardly_begun(left: Path) -> bool:
-    """Tell whether a folder is one that whoever was to build in it died in before it was marked."""
+    """Return whether a folder is one in which a build died before it was marked."""
     return left.is_dir() and {entry.name for entry in left.iterdir()} <= {MARKER, f"{MARKER}.new"}
 
 
-def edited_in(mirror: Path, ledger: MirrorLedger, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
-    """Yield the pages of a mirror that are not what was written, or was about to be, and what is in them now.
-
-    ``read`` returns what is in a page, None if it is not there.
-    """
-    intended = intended_in(mirror) or {}
-    for page, known, _ in ledger.pages():
-        content = read(page)
-        if content is not None and hashlib.sha256(content).digest() not in {known, intended.get(page)}:
-            yield page, content
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        return None
+def _name_aside(mirror: Path, page: str, content: bytes) -> str | None:
+    """Return the name under which to keep an edit of a page; None: it is kept already."""
+    for number in count(1):
+        name = f"{EDITS}/{page}" if number == 1 else f"{EDITS}/{page.removesuffix('.md')} ({number}).md"
+        try:
+            if (mirror / name).read_bytes() == content:
+                return None
+        except FileNotFoundError:
+            return name
+        except IsADirectoryError:
+            continue
+    raise AssertionError("there are always more numbers")
 
 
-def _move_foreign(left: Path, into: Path) -> None:
-    """Move what we did not write from a mirror to the one that took its place; what is there already stays there."""
-    pages: set[str] | None = None
-    if is_usable(left):
-        with closing(MirrorLedger(left, reading=True)) as ledger:
-            pages = {path for path, _, _ in ledger.pages()}
+def _move_foreign(left: Path, into: Path, pages: Collection[str] | None) -> None:
+    """Move what VICW did not write; what is there already stays there."""
 
     def is_ours(path: str) -> bool:
-        # Without a ledger the name alone tells. One of ours that stayed might show what is private by now.
-        return path in _OURS or (path in pages if pages is not None else _PAGE.fullmatch(path) is not None)
+        # Without a manifest the name decides. A page of ours that stayed might show what is private by now.
+        return _is_internal(path) or (path in pages if pages is not None else _PAGE.fullmatch(path) is not None)
 
     for folder, folders, files in os.walk(left):
         here = Path(folder).relative_to(left)
         folders[:] = [
             name
             for name in folders
-            if name != STAGING and not _moved(left, into, here / name, whole=not name.startswith(("@", "#")))
+            if not _is_internal((here / name).as_posix())
+            and not _moved(left, into, here / name, whole=not name.startswith(("@", "#")))
         ]
         for name in files:
             if not is_ours((here / name).as_posix()):
                 _moved(left, into, here / name, whole=True)
+
+
+def _is_internal(path: str) -> bool:
+    return path.startswith(_PREFIX) and path.split("/", maxsplit=1)[0] != EDITS
 
 
 def _moved(left: Path, into: Path, name: Path, *, whole: bool) -> bool:

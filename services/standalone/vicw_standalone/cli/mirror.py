@@ -68,7 +68,7 @@ def sync_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Write anew the pages on which something has changed; build the mirror if there is none.
+    """Build the mirror anew if something has changed since it was built, or if there is none.
 
     A tenant of which nothing is stored is refused, with exit code 2, unless the mirror is this tenant's.
     """
@@ -84,23 +84,16 @@ def status_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Say what the mirror has, and how many changes are not in it yet. Exit code 1 if it is not up to date."""
-    from vicw_sleep.mirror.status import status_of
-
-    found = _run(_settings(path, viewer, tenant, data_dir), platform, status_of)
+    """Say what the mirror has, and whether it is up to date. Exit code 1 if it is not."""
+    found = _run(_settings(path, viewer, tenant, data_dir), platform, lambda mirror: mirror.status())
     if found is None:
         fail("there is no mirror yet: `vicw mirror build` makes one")
     out.print(f"{counted(found.atoms, 'atom')} on {counted(found.pages, 'page')}", markup=False)
-    for line, count in (
-        ("changes are not in it yet", found.waiting),
-        ("pages were edited; the next run that changes one keeps the edit in .vicw-edits", found.edited),
-        ("pages are missing; the next run writes them", found.lost),
-    ):
-        if count:
-            out.print(f"{count} {line}", markup=False)
+    if found.edited:
+        edited = "1 page was" if found.edited == 1 else f"{found.edited} pages were"
+        out.print(f"{edited} edited; the next build keeps the edit in .vicw-edits", markup=False)
     if found.anew:
         out.print(harmless(found.anew), markup=False, soft_wrap=True)
-    if found.waiting or found.lost or found.anew:
         raise typer.Exit(1)
 
 
@@ -147,7 +140,6 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
 
 
 def _tell(done: Mirrored) -> None:
-    removed = f", {done.removed} removed" if done.removed else ""
-    out.print(f"{counted(done.atoms, 'atom')}; {counted(done.pages, 'page')} written{removed}", markup=False)
+    out.print(f"{counted(done.atoms, 'atom')}; {counted(done.pages, 'page')} written", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

@@ -46,7 +46,7 @@ def test_what_is_taken_is_left_out() -> None:
 
 
 def test_auto_tags_lead_to_no_others() -> None:
-    guessed = Atom(atom("b").item, "Nothing.", (), (), frozenset(), (), (), ("guess",))
+    guessed = Atom(atom("b").item, "Nothing.", (), (), frozenset(), (), ("guess",))
     assert choose([], [SimilarItem(guessed, 1.0)], taken=set(), in_use=set()) == []
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from unit.sleep.mirror.folders import assert_consistent, mirror_of, pages
+from unit.sleep.mirror.folders import mirror_of, pages
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.service import Mirror
 
@@ -47,20 +47,6 @@ async def cancel_at(gate: Gate, run: Coroutine[Any, Any, Any]) -> None:
 async def filled(memory: Memory, path: Path, *, word: str = "said") -> Mirror:
     await memory.ingest(*({"id": f"i{n}", "text": f"word{n} is {word}", "tags": [f"t{n % 3}"]} for n in range(30)))
     return mirror_of(memory, path)
-
-
-async def test_a_run_that_brings_pages_up_to_date_ends_after_its_thread(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mirror = await filled(memory, tmp_path / "m")
-    await mirror.build()
-    await filled(memory, tmp_path / "m", word="changed")
-    with monkeypatch.context() as patch:
-        await cancel_at(Gate(patch, "place"), mirror.sync())
-    await mirror.sync()
-    assert_consistent(tmp_path / "m")
-    await mirror_of(memory, tmp_path / "fresh").build()
-    assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
 
 
 async def test_a_build_is_given_up_at_its_next_page(

@@ -52,4 +52,4 @@ def test_it_shows_what_an_answer_would(
     whom = frozenset(map(fold, about))
     audience = None if viewer == EVERYTHING else Audience(subjects=(fold(viewer),) if viewer else ())
     expected = sees(Scope(tenant="t", now=AT, audience=audience), item, whom)
-    assert MirrorVisibility(viewer).sees(Atom(item, "text", (), (), whom, (), ()), AT) == expected
+    assert MirrorVisibility(viewer).sees(Atom(item, "text", (), (), whom, ()), AT) == expected
