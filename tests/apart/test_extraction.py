@@ -64,7 +64,7 @@ def test_a_worker_reads_what_nobody_waits_for_and_another_what_it_left_when_it_w
     platform.add("reader", *READER).start()
     platform.beat().start()
     eventually(lambda: state(platform, job), lambda seen: seen == (0, "done"), 90, "another takes it up")
-    unread = platform.vicw("jobs", "unread", "--platform")
+    unread = platform.vicw("jobs", "list", "--llm", "--platform")
     assert (unread.returncode, "0 waiting, 0 of them failing, 0 dead" in unread.stderr) == (0, True)
     indexer.kill()
     checked = platform.vicw("check", "--platform")

@@ -107,16 +107,16 @@ def test_what_the_model_fails_at_is_listed_and_read_again(serve: Serve) -> None:
         answer = remember(server, "llm")
         assert answer["items"][0]["extraction"] == "failed"
         assert found(server) == ["x"]
-        listed = run(server, "jobs", "unread", "--json")
+        listed = run(server, "jobs", "list", "--llm", "--json")
         (entry,) = json.loads(listed.stdout)
         assert {"id": "x", "tries": 1, "dead": True, "error": "nonsense: it is no JSON object"}.items() <= entry.items()
-        assert "1 dead" in run(server, "jobs", "unread").stderr
+        assert "1 dead" in run(server, "jobs", "list", "--llm").stderr
         chat.replies = [GOOD]
-        assert run(server, "jobs", "reread").returncode == 2
-        done = run(server, "jobs", "reread", entry["entry"])
-        assert (done.returncode, done.stdout) == (0, "1 item is due again\n")
+        assert run(server, "jobs", "replay", "--llm").returncode == 2
+        done = run(server, "jobs", "replay", "--llm", entry["entry"])
+        assert (done.returncode, done.stdout) == (0, "1 entry is due again\n")
         eventually(lambda: told_by_model(server), lambda count: count == 1, 20, "it is read again")
-        again = run(server, "jobs", "reread", entry["entry"])
+        again = run(server, "jobs", "replay", "--llm", entry["entry"])
         assert (again.returncode, "do not fail" in again.stderr) == (1, True)
 
 
@@ -141,7 +141,7 @@ def test_a_file_of_its_own_runs_in_a_process_that_may_die(serve: Serve, tmp_path
     server.start()
     # Random weights have nothing to say, and are cut off at it.
     assert remember(server, "llm")["items"][0]["extraction"] == "pending"
-    assert "cut_off: its answer is longer than VICW_LLM_MAX_TOKENS" in run(server, "jobs", "unread").stdout
+    assert "cut_off: its answer is longer than VICW_LLM_MAX_TOKENS" in run(server, "jobs", "list", "--llm").stdout
     child = chat_child(server)
     assert child is not None
     os.kill(child, signal.SIGKILL)

@@ -58,7 +58,7 @@ def test_what_is_refused_for_ever_is_given_up_listed_and_replayed(serve: Serve, 
     assert "no such token" in entry["error"]
     said = run(server, "jobs", "list")
     assert all(word in said.stdout for word in (entry["entry"], "dead 3 tries since", "id bad", "no such token"))
-    assert "1 dead, 0 failing" in said.stderr
+    assert "0 waiting, 0 of them failing, 1 dead" in said.stderr
     assert (failures(server, "--tenant", "other"), failures(server, "--tenant", "default")) == ([], [entry])
 
     foreign.refuses = ""

@@ -1,4 +1,4 @@
-"""``vicw jobs``: what could not be indexed, and trying it again."""
+"""``vicw jobs``: what could not be indexed or extracted, and trying it again."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 TenantOption = Annotated[
     str | None, typer.Option(help="Only what is of this tenant. \\[default: all tenants]", callback=tenant_name)
 ]
+LlmOption = Annotated[bool, typer.Option("--llm", help="Of the items that a language model has to extract.")]
 app = typer.Typer(
     help="Look at what could not be indexed, and try it again. A server may be running.", no_args_is_help=True
 )
@@ -61,20 +62,21 @@ def list_failures(
     tenant: TenantOption = None,
     limit: Annotated[int, typer.Option(help="Entries listed.", min=1)] = 50,
     everything: Annotated[bool, typer.Option("--all", help="List all there are, whatever --limit says.")] = False,
+    llm: LlmOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """List the passages that the embedder fails at, most tries first, with the last error.
 
-    What is dead is tried no more: `vicw jobs replay` makes it due again. The others rest between their tries.
+    What is dead is tried no more: `vicw jobs replay` makes it due again. The others rest between their tries. With
+    --llm the items that a language model fails at; they are stored and found all the same.
     """
 
     async def read() -> tuple[list[IndexFailure], Backlog]:
         async with open_graph_of(data_dir, platform) as graph:
-            return await graph.outbox.failures(
-                tenant, sys.maxsize if everything else limit
-            ), await graph.outbox.backlog(tenant)
+            queue = graph.unread if llm else graph.outbox
+            return await queue.failures(tenant, sys.maxsize if everything else limit), await queue.backlog(tenant)
 
     found, backlog = asyncio.run(read())
     if as_json:
@@ -83,7 +85,8 @@ def list_failures(
     for failure in found:
         out.print(told(failure), markup=False)
     left = backlog.failing + backlog.dead - len(found)
-    err.print(f"{backlog.dead} dead, {backlog.failing} failing{f'; {left} are not shown' if left > 0 else ''}")
+    more = f"; {left} are not shown" if left > 0 else ""
+    err.print(f"{backlog.waiting} waiting, {backlog.failing} of them failing, {backlog.dead} dead{more}")
 
 
 def told(failure: IndexFailure) -> str:
@@ -135,38 +138,41 @@ def replay(
     entries: Annotated[list[str] | None, typer.Argument(help="Entries, as `vicw jobs list` shows them")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that fail, of all tenants.")] = False,
     tenant: Annotated[str | None, typer.Option(help="All that fail, of this tenant.", callback=tenant_name)] = None,
+    llm: LlmOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Try passages again, dead ones too, at once and as if they had never failed.
+    """Try passages again, dead ones too, at once and as if they had never failed; with --llm items.
 
     A running server or worker begins within seconds; a stopped one, when it starts.
     """
     if sum((bool(entries), everything, tenant is not None)) != 1:
         fail("say what to try again: entries, or --tenant, or --all", code=2)
-    named = {uid_of(entry) for entry in entries or ()}
-    count = asyncio.run(_replay(sorted(named) or None, tenant, data_dir, platform))
+    named = {_uid_of(entry) for entry in entries or ()}
+    count = asyncio.run(_replay(sorted(named) or None, tenant, llm, data_dir, platform))
     out.print("1 entry is due again" if count == 1 else f"{count} entries are due again")
     if count < len(named):
-        fail(f"{len(named) - count} of the entries named do not fail; `vicw jobs list` lists those that do")
+        listed = "vicw jobs list --llm" if llm else "vicw jobs list"
+        fail(f"{len(named) - count} of the entries named do not fail; `{listed}` lists those that do")
 
 
-def uid_of(entry: str) -> str:
-    """Return the uid that somebody has named; end the command if it is none."""
+def _uid_of(entry: str) -> str:
     try:
         return str(UUID(entry))
     except ValueError:
         fail(f"{entry!r} is no entry; `vicw jobs list` lists them", code=2)
 
 
-async def _replay(entries: list[str] | None, tenant: str | None, data_dir: Path | None, platform: bool) -> int:
+async def _replay(
+    entries: list[str] | None, tenant: str | None, llm: bool, data_dir: Path | None, platform: bool
+) -> int:
     async with open_graph_of(data_dir, platform) as graph:
-        count = await graph.outbox.replay(entries, tenant=tenant)
+        count = await (graph.unread if llm else graph.outbox).replay(entries, tenant=tenant)
     if platform and count:
-        from vicw_shared.adapters.celery_queue import CeleryQueue
+        from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 
         with named_by_variable():
-            queue = CeleryQueue(RedisSettings())
+            queue = CeleryQueue(RedisSettings(), **({"task": EXTRACT, "queue": EXTRACT_QUEUE} if llm else {}))
         await queue.wake()
         await queue.close()
     return count
