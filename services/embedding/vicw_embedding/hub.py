@@ -32,7 +32,7 @@ def pull(
     """Bring a registered model into ``models_dir`` and return it; nothing is fetched that is there already.
 
     Bytes that arrived stay for the next try. The file appears whole or not at all, checked against the hub's
-    own SHA-256 where it gives one and against the one pinned at first use. The hub's address is the client
+    own SHA-256 where it gives one. The hub's address is the client
     library's affair (``HF_ENDPOINT``). Raises SettingsError if the name is unknown, the hub does not have
     the file, or its SHA-256 is wrong; UnavailableError if the hub does not answer; StorageFullError;
     ConflictError if another process pulls it.
@@ -42,13 +42,13 @@ def pull(
         raise SettingsError(f"{name} is not a registered model. {library.KNOWN}")
     if card.file is None:
         path = minilm.ensure(models_dir)
-        return library.ModelFile(card, path, library.pin(name, path))
+        return library.ModelFile(card, path, library.sha256(path))
     target = models_dir / card.file
     if not target.is_file():
         models_dir.mkdir(parents=True, exist_ok=True)
         with _translated(card):
             _download(card, repository or card.repository or "", target, progress or (lambda done, total: None))
-    return library.ModelFile(card, target, library.pin(name, target))
+    return library.ModelFile(card, target, library.sha256(target))
 
 
 def _download(card: EmbeddingModel, repository: str, target: Path, progress: Progress) -> None:
@@ -92,16 +92,12 @@ def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progres
     )
 
 
-def _check(card: EmbeddingModel, part: Path, etag: str | None) -> None:
+def _check(card: EmbeddingModel, part: Path, announced: str | None) -> None:
     digest = library.sha256(part)
-    expected = etag if etag and _SHA256.fullmatch(etag) else digest
-    pinned = library.pinned_digest(card.name, part.parent, str(card.file)) or digest
-    if digest != expected or digest != pinned:
+    if announced and _SHA256.fullmatch(announced) and digest != announced:
         part.unlink()
-        source = "the hub announced" if digest != expected else f"{library.LOCK_FILE} has"
         raise SettingsError(
-            f"what was pulled for {card.name} has SHA-256 {digest}, {source} "
-            f"{expected if digest != expected else pinned}; it was thrown away"
+            f"what was pulled for {card.name} has SHA-256 {digest}, the hub announced {announced}; it was thrown away"
         )
 
 

@@ -12,7 +12,6 @@ from unit.embedding.hub_server import REPOSITORY, Hub, serving
 from unit.embedding.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding import minilm
-from vicw_embedding.library import LOCK_FILE
 from vicw_shared import exits
 from vicw_shared.settings.concerns import EmbeddingSettings
 
@@ -38,7 +37,7 @@ def test_a_model_that_somebody_put_there_needs_no_network(
     assert one_shot.main([str(tmp_path / "nothing"), str(offered)]) == 0
     assert hub.gets == 0
     assert (models / FILE).read_bytes() == CONTENT
-    assert {path.name for path in models.iterdir()} == {FILE, LOCK_FILE}
+    assert {path.name for path in models.iterdir()} == {FILE}
     assert f"copying {FILE}" in capsys.readouterr().out
     assert one_shot.main([str(offered)]) == 0
     assert "copying" not in capsys.readouterr().out, "what is there stays"

@@ -12,7 +12,6 @@ import pytest
 from unit.embedding.hub_server import REPOSITORY, Hub, serving
 from vicw_embedding import hub as model_hub
 from vicw_embedding import library
-from vicw_embedding.library import LOCK_FILE
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import SettingsError, StateConflictError, UnavailableError
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -38,16 +37,16 @@ def set_endpoint(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
 
 
-def test_a_pulled_model_is_whole_pinned_and_found(hub: Hub, tmp_path: Path) -> None:
+def test_a_pulled_model_is_whole_and_found(hub: Hub, tmp_path: Path) -> None:
     seen: list[tuple[int, int | None]] = []
     pulled = model_hub.pull(NAME, tmp_path, repository=REPOSITORY, progress=lambda *step: seen.append(step))
 
     assert pulled.path.read_bytes() == CONTENT
-    assert pulled.digest == library.pinned_digest(NAME, tmp_path, pulled.path.name) == DIGEST
+    assert pulled.digest == DIGEST
     assert seen[0] == (0, len(CONTENT))
     assert seen[-1] == (len(CONTENT), len(CONTENT))
     assert library.resolve(EmbeddingSettings(model=NAME), tmp_path) == pulled
-    assert {path.name for path in tmp_path.iterdir()} == {FILE, LOCK_FILE}
+    assert {path.name for path in tmp_path.iterdir()} == {FILE}
 
 
 def test_a_second_pull_fetches_nothing(hub: Hub, tmp_path: Path) -> None:
@@ -79,15 +78,6 @@ def test_bytes_that_are_not_what_the_hub_announced_are_thrown_away(hub: Hub, tmp
     with pytest.raises(SettingsError, match="announced"):
         model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_changed_since_its_first_use_is_refused(hub: Hub, tmp_path: Path) -> None:
-    model_hub.pull(NAME, tmp_path, repository=REPOSITORY).path.unlink()
-    hub.files[FILE] = b"another model"
-
-    with pytest.raises(SettingsError, match=LOCK_FILE):
-        model_hub.pull(NAME, tmp_path, repository=REPOSITORY)
-    assert not (tmp_path / FILE).exists()
 
 
 def test_two_pulls_at_once_are_a_conflict(hub: Hub, tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import json
-import shutil
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from vicw_embedding.library import LOCK_FILE, pinned_digest, read_card, resolve
 from vicw_embedding.library import ModelFile as File
+from vicw_embedding.library import read_card, resolve
 from vicw_shared.embedding_models import Pooling
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -17,7 +16,7 @@ def test_the_default_model_is_there_without_any_download(tmp_path: Path) -> None
     found = resolve(EmbeddingSettings(model="all-MiniLM-L6-v2"), tmp_path)
 
     assert found.path.is_file()
-    assert json.loads((tmp_path / LOCK_FILE).read_text())["all-MiniLM-L6-v2"]["sha256"] == found.digest
+    assert found.digest == hashlib.sha256(found.path.read_bytes()).hexdigest()
 
 
 def test_a_missing_file_names_the_command_that_gets_it(tmp_path: Path) -> None:
@@ -37,7 +36,7 @@ def test_any_gguf_can_be_named_by_its_path(tiny_encoder: File, tiny_decoder: Fil
     assert (encoder.card.name, encoder.card.size, encoder.card.pooling) == ("tiny-encoder", 1024, Pooling.CLS)
     assert (decoder.card.pooling, decoder.card.max_tokens) == (Pooling.LAST, 512)
     assert encoder.digest == tiny_encoder.digest
-    assert list(tmp_path.iterdir()) == [], "a file of the caller's own is not pinned"
+    assert list(tmp_path.iterdir()) == [], "a file of the caller's own stays where it is"
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"GGUF", b"GGUF\x03\0\0\0" + b"\xff" * 64])
@@ -47,31 +46,3 @@ def test_a_file_that_is_no_gguf_is_a_settings_error(tmp_path: Path, content: byt
 
     with pytest.raises(SettingsError, match=r"broken\.gguf"):
         read_card(path)
-
-
-def test_a_changed_file_is_refused(models_dir: Path, minilm_file: File, tmp_path: Path) -> None:
-    copy = Path(shutil.copy(minilm_file.path, tmp_path))
-    resolve(EmbeddingSettings(), tmp_path)
-    with copy.open("ab") as file:
-        file.write(b"x")
-
-    with pytest.raises(SettingsError, match=LOCK_FILE):
-        resolve(EmbeddingSettings(), tmp_path)
-
-
-def test_another_file_of_a_later_release_is_pinned_anew(minilm_file: File, tmp_path: Path) -> None:
-    shutil.copy(minilm_file.path, tmp_path)
-    entry = {"all-MiniLM-L6-v2": {"file": "of-an-older-release.gguf", "sha256": "0" * 64}}
-    (tmp_path / LOCK_FILE).write_text(json.dumps(entry))
-
-    assert resolve(EmbeddingSettings(), tmp_path).digest == minilm_file.digest
-    assert pinned_digest("all-MiniLM-L6-v2", tmp_path, minilm_file.path.name) == minilm_file.digest
-    assert pinned_digest("all-MiniLM-L6-v2", tmp_path, "of-an-older-release.gguf") is None
-
-
-def test_an_unreadable_lock_is_named(tmp_path: Path, minilm_file: File) -> None:
-    shutil.copy(minilm_file.path, tmp_path)
-    (tmp_path / LOCK_FILE).write_text("{")
-
-    with pytest.raises(SettingsError, match=LOCK_FILE):
-        resolve(EmbeddingSettings(), tmp_path)
