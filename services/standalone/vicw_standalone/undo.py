@@ -53,7 +53,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
     step = await graph.log.step(step_id)
     task = step.task if step is not None else None
     if task == DREAM:
-        gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.dream.grace)
+        gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
         return f"{counted(gone, 'edge')} removed; the item is not dreamt of again"
     if task == FORGET:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
@@ -65,7 +65,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
             "both before its end still sees it"
         )
     if task == RESOLVE:
-        split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.resolve.grace)
+        split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.sleep.grace)
         return f"{'the two are two again' if split else 'they were split by then'}; they are not merged again"
-    back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.consolidation.grace)
+    back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.sleep.grace)
     return f"{counted(len(back.items), 'Event')} restored"

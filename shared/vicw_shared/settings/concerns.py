@@ -295,12 +295,20 @@ class SleepSettings(BaseSettings):
     reconcile_pages: int = Field(
         20, gt=0, description="How much of them one turn compares, in pages of a thousand passages"
     )
+    undo_days: float = Field(
+        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
+    )
     look_seconds: float = Field(
         30.0,
         gt=0,
         description="How often the sleep worker looks whether the vector index is there, in seconds; one that was lost "
         "is made anew, and the stores are compared until it has everything",
     )
+
+    @property
+    def grace(self) -> timedelta:
+        """How long a step can be taken back."""
+        return timedelta(days=self.undo_days)
 
 
 class LogSettings(BaseSettings):

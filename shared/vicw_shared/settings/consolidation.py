@@ -26,11 +26,6 @@ class ConsolidationSettings(BaseSettings):
         description="A context that so many new items arrived in, and a 20th of all, is consolidated at once; 0: none",
     )
     hours: float = Field(1.0, ge=0, le=100_000, description="How old an Event is before it is consolidated, in hours")
-    size: int = Field(5, ge=2, le=50, description="How many Events become one, at most")
-    pause_minutes: float = Field(
-        30.0, gt=0, le=10_000_000, description="A longer pause in a thread ends what goes together"
-    )
-    importance: float = Field(0.7, ge=0, le=1, description="Items of this importance and more are not consolidated")
     half_life_days: float = Field(
         365.0,
         ge=0,
@@ -44,7 +39,6 @@ class ConsolidationSettings(BaseSettings):
         le=100_000,
         description="What an answer has shown within so many hours is not consolidated; 0: it is, too",
     )
-    levels: int = Field(2, ge=1, le=10, description="How often what was consolidated may be consolidated again")
     rest_hours: float = Field(
         24.0, ge=0, le=100_000, description="Rest of a Macro-Event before it is consolidated again, in hours"
     )
@@ -56,14 +50,6 @@ class ConsolidationSettings(BaseSettings):
         description="Whether the language model of VICW_LLM_… writes summaries, where there is one. What it writes is "
         "checked; sentences of the Events stand in for it",
     )
-    undo_days: float = Field(
-        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
-    )
-
-    @property
-    def grace(self) -> timedelta:
-        """How long a step can be taken back."""
-        return timedelta(days=self.undo_days)
 
     @property
     def half_life(self) -> timedelta | None:

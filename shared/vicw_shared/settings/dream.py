@@ -26,14 +26,6 @@ class DreamSettings(BaseSettings):
     )
     certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag is at least")
     items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
-    undo_days: float = Field(
-        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
-    )
-
-    @property
-    def grace(self) -> timedelta:
-        """How long a step can be taken back."""
-        return timedelta(days=self.undo_days)
 
     def before(self, now: datetime) -> datetime:
         """Return the instant before which an item was learnt that may be dreamt of ``now``."""

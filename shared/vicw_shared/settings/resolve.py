@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
@@ -34,11 +32,3 @@ class ResolveSettings(BaseSettings):
         10_000, ge=2, le=100_000, description="How many names of a context are compared with each other at a time"
     )
     pairs: int = Field(200, ge=1, description="How many pairs are judged at a time: then it is somebody else's turn")
-    undo_days: float = Field(
-        7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
-    )
-
-    @property
-    def grace(self) -> timedelta:
-        """How long a step can be taken back."""
-        return timedelta(days=self.undo_days)

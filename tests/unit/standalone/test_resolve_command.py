@@ -68,7 +68,7 @@ def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
     assert sleep(filled, "undo", steps[0]["id"]).exit_code != 0
     assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
     assert sleep(filled, "resolve", "-q").stdout.startswith("0 of 0 "), "nor are they judged again"
-    monkeypatch.setenv("VICW_RESOLVE_UNDO_DAYS", "0")
+    monkeypatch.setenv("VICW_SLEEP_UNDO_DAYS", "0")
     late = sleep(filled, "undo", steps[1]["id"])
     assert "its grace period is over" in late.output + str(late.exception)
 

@@ -17,8 +17,6 @@ _WINDOW = 3
 """Events on either side that a topic is judged by."""
 _STEM_CHARS = 4
 """Characters from which a stem says what something is about."""
-LEAST = 3
-"""Events that are worth a Macro-Event."""
 _FEW_WORDS = 8
 """Stems on either side under which nothing tells of a topic."""
 
@@ -36,7 +34,7 @@ class ConsolidationRules:
 
     before: datetime
     size: int = 5
-    least: int = LEAST
+    least: int = 3
     open: int = 5
     pause: timedelta = timedelta(minutes=30)
     cohesion: float = 0.02

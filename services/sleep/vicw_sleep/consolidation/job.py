@@ -14,7 +14,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.job_runs import noted
 from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batches import LEAST, ConsolidationRules
+from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
 from vicw_sleep.jobs import BY_DAY
@@ -28,11 +28,6 @@ def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
     """Return what may be consolidated now."""
     return ConsolidationRules(
         before=settings.before(now()),
-        size=settings.size,
-        least=min(settings.size, LEAST),
-        pause=timedelta(minutes=settings.pause_minutes),
-        weight=settings.importance,
-        levels=settings.levels,
         rest=timedelta(hours=settings.rest_hours),
         used_since=settings.used_since(now()),
         half_life=settings.half_life,

@@ -123,7 +123,7 @@ def undo(
     what it has chosen to go stays.
 
     A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right
-    admin. That can be done until the VICW_…_UNDO_DAYS of its task are over.
+    admin. That can be done for VICW_SLEEP_UNDO_DAYS.
     """
     from vicw_standalone.undo import take_back
 
