@@ -156,14 +156,3 @@ async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeyp
     await work.run(erasure)
     monkeypatch.undo()
     assert {node.label for node in (await side.nodes()).values()} >= {Label.CHUNK, Label.EVENT, Label.CONTEXT}
-
-
-async def test_whose_tenants_nobody_noted_is_refused(side: Side) -> None:
-    await tell(side, [turn(1, "Ana told Ben.")])
-
-    async def mark(transaction: object) -> None:
-        await transaction.mark_import('{"id": "x", "made": "2026-01-01T00:00:00+00:00"}')  # type: ignore[attr-defined]
-
-    await side.graph.write("t", "c", mark)
-    with pytest.raises(StateConflictError, match="run the same import again"):
-        await choose_half(side.graph)

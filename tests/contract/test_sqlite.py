@@ -8,23 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from contract.graphs import AT, edge, node, put
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text, schema
+from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
-from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, marks, node_row
-from vicw_shared.adapters.sqlite.schema import MIGRATIONS
+from vicw_shared.adapters.sqlite.schema import FIRST, latest
 from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.adapters.sqlite.text_keys import read_worded
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
-from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.model.text_keys import text_key
-from vicw_shared.ports import Backlog, By, Scope, Steps, look_up
+from vicw_shared.ports import Scope, Steps
 from vicw_shared.uids import make_uid
 
 REGISTRY = EdgeRegistry.with_core_types()
@@ -55,86 +52,21 @@ async def test_a_newer_schema_is_refused(store: Path) -> None:
     with DataDir(store) as data_dir:
         await SqliteGraphStore(data_dir, REGISTRY).close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
-            assert connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS)
+            assert connection.execute("PRAGMA user_version").fetchone()[0] == latest()
             connection.execute("PRAGMA user_version = 999")
         connection.close()
         with pytest.raises(SchemaVersionError, match="999"):
             SqliteGraphStore(data_dir, REGISTRY)
 
 
-async def test_entries_that_failed_before_there_were_dead_ones_still_fail(store: Path) -> None:
-    entries = [(make_uid("a"), 0, 0, None), (make_uid("b"), 5, 3, "refused")]
-    rows = [(UUID(uid).bytes, due_at, tries, error) for uid, due_at, tries, error in entries]
+async def test_a_schema_of_before_the_first_release_is_refused(store: Path) -> None:
     with DataDir(store) as data_dir:
         with sqlite3.connect(store / "graph.sqlite3") as connection:
-            connection.executescript("".join(MIGRATIONS[:7]))
-            connection.execute("PRAGMA user_version = 7")
-            sql = "INSERT INTO outbox (point, tenant, kind, due_at, tries, error) VALUES (?, 't', 'upsert', ?, ?, ?)"
-            connection.executemany(sql, rows)
+            connection.execute("CREATE TABLE node (pk)")
+            connection.execute(f"PRAGMA user_version = {FIRST - 1}")
         connection.close()
-        graph = SqliteGraphStore(data_dir, REGISTRY)
-        assert (await graph.outbox.backlog("t"), await graph.outbox.queued([make_uid("a")])) == (
-            Backlog(2, 1),
-            {make_uid("a")},
-        )
-        found = await graph.outbox.claim(10, seconds=60)
-        assert [(point.point_id, point.tries) for point in found] == [(make_uid("a"), 0), (make_uid("b"), 3)]
-        assert await graph.outbox.replay() == 1
-        await graph.close()
-
-
-async def test_a_store_of_before_there_were_indexes_is_found_by_them(store: Path) -> None:
-    things = [node("Ana Souza"), node("Amulet", Label.CONCEPT)]
-    with DataDir(store) as data_dir:
-        with sqlite3.connect(store / "graph.sqlite3") as connection:
-            connection.executescript("".join(MIGRATIONS[:8]))
-            connection.execute("PRAGMA user_version = 8")
-            later = {"aliases", "trigger_phrases", "text_key"}
-            said = node("k", Label.CHUNK, text="Ana found the *amulet* in the well.")
-            for thing in [*things, said, node("n", content_hash="h", expires_at=AT)]:
-                row = dict(zip(NODE_COLUMNS.split(", "), node_row(thing), strict=True))
-                row = {column: value for column, value in row.items() if column not in later}
-                sql = f"INSERT INTO node ({', '.join(row)}) VALUES ({marks(len(row))})"
-                connection.execute(sql, tuple(row.values()))
-        connection.close()
-        graph = SqliteGraphStore(data_dir, REGISTRY)
-        assert set(await look_up(graph, "t", ["ana souza", "amulet", "n"])) == {"ana souza", "amulet"}
-        assert set(await look_up(graph, "t", ["ana"], by=By.WORD)) == {"ana"}
-        assert [item.name for item in await graph.expired(AT, limit=9)] == ["n"]
-        key = text_key("Ana found the amulet in the well")
-        assert [chunk.name for chunk in (await graph.worded("t", [key], limit=9))[key]] == ["k"]
-        assert await graph.domains("t") == {said.domain: 1}
-        assert await graph.rarity(["well", "found", "sea"]) == [pytest.approx(math.log(2))] * 2 + [0.0]
-        await graph.close()
-
-
-async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def kept(name: str, **fields: Any) -> list[Node]:
-        chunk = node(f"{name}/0", Label.CHUNK, text="the keeper slept")
-        return [node(name, content_hash="h", qdrant_id=chunk.uid, **fields), chunk]
-
-    async def found(graph: SqliteGraphStore, word: str) -> list[str]:
-        return [hit.uid for hit in await graph.find(Scope(tenant="t", now=AT), word, 9)]
-
-    first, second = make_uid("first/0"), make_uid("second/0")
-    nodes = [*kept("first", title="Harbour", tags=("sea",), bucket="inbox/receipts"), *kept("second")]
-    with DataDir(store) as data_dir:
-        with monkeypatch.context() as before:
-            before.setattr(schema, "MIGRATIONS", MIGRATIONS[:15])
-            graph = SqliteGraphStore(data_dir, REGISTRY)
-            await put(graph, nodes, [edge("EVIDENCED_BY", name, f"{name}/0") for name in ("first", "second")])
-            assert (await found(graph, "receipts"), await graph.rarity(["receipt"])) == ([], [0.0])
-            await graph.close()
-        graph = SqliteGraphStore(data_dir, REGISTRY)
-        for word in ("inbox", "receipts", "first", "harbour", "sea"):
-            assert await found(graph, word) == [first], word
-        assert set(await found(graph, "keeper")) == {first, second}
-        assert await graph.rarity(["receipt", "keeper"]) == pytest.approx([math.log(2)] * 2)
-        await put(graph, kept("second", bucket="archive"))
-        assert await found(graph, "archive") == [second]
-        await graph.close()
+        with pytest.raises(SchemaVersionError, match=r"before 0\.1\.0"):
+            SqliteGraphStore(data_dir, REGISTRY)
 
 
 async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
@@ -186,7 +118,7 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
         await beside.close()
         await graph.close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
-            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+            connection.execute(f"PRAGMA user_version = {latest() - 1}")
         connection.close()
         with pytest.raises(SchemaVersionError, match="vicw serve"):
             SqliteGraphStore(DataDir(store), REGISTRY, beside=True)

@@ -62,7 +62,6 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"names.page {one}", names.page(one)) for one in (True, False))
     yield from ((f"names.find {one}", names.find((False, True), one)) for one in (True, False))
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
-    yield from ((f"text.bucketed {label}", text.bucketed(label)) for label in (Label.ENTITY, Label.EVENT))
     yield from ((f"text_keys.find {one}", text_keys.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.told(TYPES)

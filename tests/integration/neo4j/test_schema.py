@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,8 +16,7 @@ from servers.neo4j.server import Neo4jServer
 from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.model.text_keys import text_key
-from vicw_shared.ports import By, Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, Scope, look_up, scan_pages
+from vicw_shared.ports import Edges, GraphTransaction, ModelIdentity, Nodes, Receipt, scan_pages
 
 TYPES = [edge_type.name for edge_type in EdgeRegistry.with_core_types()]
 
@@ -108,7 +106,7 @@ async def test_a_newer_store_is_refused_and_left_as_it_is(server: Neo4jServer) -
         async with open_neo4j(server):
             pass
     assert "vicw_chunk_tries" not in names(server, "SHOW INDEXES YIELD name")
-    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 1")
+    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 7")
     async with open_neo4j(server) as graph:
         assert await graph.record.store_id() == known
     assert "vicw_chunk_tries" in names(server, "SHOW INDEXES YIELD name")
@@ -126,81 +124,16 @@ async def test_an_older_store_is_brought_up_once(server: Neo4jServer, monkeypatc
 
     await asyncio.gather(*(start() for _ in range(4)))
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.grown") == {1}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {len(schema.MIGRATIONS)}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {schema.FIRST + 1}
 
 
-async def test_things_of_a_store_that_had_no_index_of_names_are_found_by_them(server: Neo4jServer) -> None:
-    async with open_neo4j(server) as graph:
-        await put(graph, [node("Ana Souza"), node("Amulet", Label.CONCEPT), node("n", content_hash="h")])
-    run(server, "MATCH (t:Entity) WHERE t.place IS NOT NULL OR t.term IS NOT NULL DETACH DELETE t")
-    run(server, "MATCH (n:Entity|Concept) REMOVE n.terms")
-    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 1")
-
-    async def start() -> None:
-        async with open_neo4j(server):
-            pass
-
-    await asyncio.gather(*(start() for _ in range(4)))
-    async with open_neo4j(server) as graph:
-        found = await look_up(graph, "t", ["ana souza", "amulet", "n"])
-        assert {name: [thing.name for thing in things] for name, things in found.items()} == {
-            "ana souza": ["Ana Souza"],
-            "amulet": ["Amulet"],
-        }
-        assert "ana" in await look_up(graph, "t", ["ana"], by=By.WORD)
-    assert names(server, "MATCH (t:Entity) WHERE t.term IS NOT NULL RETURN count(t)") == {4}
-
-
-async def test_passages_of_a_store_that_kept_no_keys_are_found_by_what_they_say(server: Neo4jServer) -> None:
-    gone = node("gone", Label.CHUNK, text="Ben found the *amulet*.", retired_at=AT)
-    async with open_neo4j(server) as graph:
-        await put(graph, [node("k", Label.CHUNK, text="Ana found the *amulet*."), gone])
-    run(server, "MATCH (k:Chunk) REMOVE k.text_key, k.worded")
-    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 3")
-    keys = [text_key("Ana found the amulet"), text_key("Ben found the amulet")]
-    async with open_neo4j(server) as graph:
-        found = await graph.worded("t", keys, limit=9)
-        assert {key: [chunk.name for chunk in chunks] for key, chunks in found.items()} == {keys[0]: ["k"]}
-        assert (await graph.nodes("t", [gone.uid]))[gone.uid].text_key == keys[1]
-
-
-async def test_items_of_a_store_that_did_not_index_buckets_are_found_by_them(server: Neo4jServer) -> None:
-    things = [node("k", Label.CHUNK, text="the keeper slept"), node("l", Label.CHUNK, text="the keeper woke")]
-    items = [node(name, content_hash="h", qdrant_id=thing.uid) for name, thing in zip("ab", things, strict=True)]
-    items[0] = replace(items[0], label=Label.EVENT, bucket="inbox/receipts")
-    told = [edge("EVIDENCED_BY", "a", "k"), edge("EVIDENCED_BY", "b", "l"), edge("TAGGED", "b", "archive")]
-    async with open_neo4j(server) as graph:
-        await put(graph, [*things, *items, node("archive", Label.CONCEPT, subtype="bucket")], told)
-    run(server, "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) SET k.head = [i.name]")
-    run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 5")
-
-    async def start() -> None:
-        async with open_neo4j(server):
-            pass
-
-    await asyncio.gather(*(start() for _ in range(4)))
-    async with open_neo4j(server) as graph:
-        for word, thing in (("receipts", things[0]), ("inbox", things[0]), ("archive", things[1])):
-            hits = await graph.find(Scope(tenant="t", now=AT), word, 9)
-            assert [hit.uid for hit in hits] == [thing.uid], word
-
-
-async def test_things_of_a_store_that_did_not_index_beginnings_are_found_by_them(server: Neo4jServer) -> None:
-    things = [node("Quibblegate Inn"), node("quibbling", Label.CONCEPT), node("Quibbles", content_hash="h")]
-    async with open_neo4j(server) as graph:
-        await put(graph, things)
-    run(server, "MATCH (t:Entity {subtype: 'term'}) REMOVE t.begins")
+async def test_a_store_of_before_the_first_release_is_refused(server: Neo4jServer) -> None:
+    async with open_neo4j(server):
+        pass
     run(server, "MATCH (s:Entity {record: 'store'}) SET s.schema = 6")
-
-    async def start() -> None:
+    with pytest.raises(SchemaVersionError, match=r"before 0\.1\.0"):
         async with open_neo4j(server):
             pass
-
-    await asyncio.gather(*(start() for _ in range(4)))
-    async with open_neo4j(server) as graph:
-        found = await look_up(graph, "t", ["quibbl"], limit=9, by=By.BEGINNING)
-        assert sorted(thing.name for thing in found["quibbl"]) == ["Quibblegate Inn", "quibbling"]
-        assert [thing.name for thing in (await look_up(graph, "t", ["inn"], by=By.WORD))["inn"]] == ["Quibblegate Inn"]
 
 
 async def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -214,7 +147,7 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(
         async with open_neo4j(server):
             pass
     assert names(server, "MATCH (n:Entity) WHERE n.uid > '' RETURN n.spoilt") == {None}
-    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {len(schema.MIGRATIONS) - 1}
+    assert names(server, "MATCH (s:Entity {record: 'store'}) RETURN s.schema") == {schema.FIRST}
 
 
 async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobody(

@@ -20,7 +20,7 @@ class ImportMarker:
 
     id: str
     made: str
-    tenants: tuple[str, ...] = ()
+    tenants: tuple[str, ...]
     file: str = ""
     line: int = 0
     given_up: bool = False
@@ -32,10 +32,8 @@ class ImportMarker:
 
 async def read_mark(graph: GraphArchive) -> ImportMarker | None:
     """Return what a store has noted, None if no import is under way."""
-    told = json.loads(await graph.import_mark() or "null")
-    if told is None or told.pop("done", False):  # an earlier version kept the mark of an import that was over
-        return None
-    return ImportMarker(**told)
+    told = await graph.import_mark()
+    return ImportMarker(**json.loads(told)) if told is not None else None
 
 
 async def require_whole(graph: GraphArchive) -> None:
@@ -54,16 +52,10 @@ async def require_whole(graph: GraphArchive) -> None:
 
 
 async def read_half(graph: GraphArchive) -> ImportMarker:
-    """Return the mark of an import that is not complete. Raises NotFoundError where there is none, ConflictError where
-    an earlier version began it, which noted no tenants.
-    """
+    """Return the mark of an import that is not complete. Raises NotFoundError where there is none."""
     mark = await read_mark(graph)
     if mark is None:
         raise MissingRecordError("No import broke off in this store")
-    if not mark.tenants:
-        raise StateConflictError(
-            "An earlier version began this import, and noted no tenants: run the same import again"
-        )
     return mark
 
 

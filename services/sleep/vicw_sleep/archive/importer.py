@@ -138,8 +138,7 @@ async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[ImportM
         )
     if beside and mark is None:
         await _require_strange(judged, graph)
-    # An earlier version's mark names no tenants. All may be written again: each write is as if it were the first.
-    return mark if mark is not None and mark.tenants else fresh, beside and mark is None
+    return mark or fresh, beside and mark is None
 
 
 async def _require_strange(judged: Judged, graph: Store) -> None:

@@ -1,14 +1,12 @@
-"""Name index on Neo4j: keeps terms in step with their nodes, looks them up, and builds them for older stores."""
+"""Name index on Neo4j: keeps terms in step with their nodes, and looks them up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import batched
-from typing import Any
 
-from vicw_shared.adapters.neo4j.cypher import names, nodes
-from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
+from vicw_shared.adapters.neo4j.cypher import names
+from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.adapters.neo4j.keys import (
     beginning,
     chain_end,
@@ -16,16 +14,14 @@ from vicw_shared.adapters.neo4j.keys import (
     phrase_prefix,
     term_key,
     term_rows,
-    terms_mark,
 )
 from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
-from vicw_shared.model import Label, Node
-from vicw_shared.model.names import NAMED_LABELS, TermKind
+from vicw_shared.model import Node
+from vicw_shared.model.names import TermKind
 from vicw_shared.model.triggers import foremost
 from vicw_shared.ports import By, NameQuery
 
 _BATCH = 2000
-_PAGE = 500
 _KINDS = {By.NAME: TermKind.NAME, By.WORD: TermKind.WORD, By.TITLE: TermKind.TITLE}
 _LAST = "\U0010ffff"
 
@@ -85,37 +81,3 @@ async def find_triggered(
         )
         found += nodes_in(gathered(rows))
     return foremost(found)
-
-
-async def index_names(database: Neo4jDatabase) -> None:
-    """Build the terms of a store that has none. May run twice, concurrently, and again after an interruption."""
-    await _index(database, NAMED_LABELS, names.UNNAMED)
-
-
-async def index_titles(database: Neo4jDatabase) -> None:
-    """Rebuild the terms of titled items. May run twice, concurrently, and again after an interruption."""
-    await _index(database, (Label.ENTITY,), names.TITLED)
-
-
-async def index_beginnings(database: Neo4jDatabase) -> None:
-    """Rebuild the terms of named things. May run twice, concurrently, and again after an interruption."""
-    await _index(database, NAMED_LABELS, names.NAMED)
-
-
-async def _index(database: Neo4jDatabase, labels: Iterable[Label], which: str) -> None:
-    """Page through all nodes of ``labels`` and build the terms of those that ``which`` returns."""
-    for label in labels:
-        after = ""
-        while uids := [row["node"]["uid"] for row in await database.read(nodes.page(label), after=after, limit=_PAGE)]:
-            await database.write(partial(_index_page, which=which, uids=uids))
-            after = uids[-1]
-
-
-async def _index_page(run: RunStatement, *, which: str, uids: Sequence[str]) -> None:
-    await _make_terms(run, await run(which, uids=uids))
-
-
-async def _make_terms(run: RunStatement, rows: Sequence[Mapping[str, Any]]) -> None:
-    named = [(row["key"], node_of(row["node"])) for row in rows]
-    await run(names.MARK, rows=[{"key": key, "mark": terms_mark(term_rows(node))} for key, node in named])
-    await keep_terms(run, named)

@@ -11,32 +11,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from uuid import uuid4
 
 from vicw_shared.adapters.neo4j.cypher import records
-from vicw_shared.adapters.neo4j.cypher.parts import ITEM, one_of
+from vicw_shared.adapters.neo4j.cypher.parts import one_of
 from vicw_shared.adapters.neo4j.cypher.text import INDEX
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_shared.adapters.neo4j.heads import index_buckets
-from vicw_shared.adapters.neo4j.names import index_beginnings, index_names, index_titles
-from vicw_shared.adapters.neo4j.text_keys import index_wording
 from vicw_shared.clock import MICROSECONDS
 from vicw_shared.errors import OverloadedError, SchemaVersionError
 from vicw_shared.model import Label
 
-Pass = Callable[[Neo4jDatabase], Awaitable[None]]
-"""A migration in program code, with its own transactions; it may run twice, concurrently and after an interruption."""
-_MARK_ENDS = (
-    f"MATCH (n:{ITEM}) WHERE n.expires_at IS NOT NULL AND n.content_hash IS NOT NULL AND n.retired_at IS NULL "
-    "SET n.ends_at = n.expires_at"
-)
-MIGRATIONS: tuple[tuple[str, ...] | Pass, ...] = (
-    (),
-    index_names,
-    (_MARK_ENDS,),
-    index_wording,
-    index_titles,
-    index_buckets,
-    index_beginnings,
-)
-"""Migrations to each version: statements, or a pass; the first version has none. A released one is never edited."""
+FIRST = 7
+"""Version of a store of 0.1.0."""
+MIGRATIONS: tuple[tuple[str, ...], ...] = ()
+"""Statements that bring a store to each further version. A released migration is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
@@ -96,11 +81,10 @@ def statements(types: Iterable[str]) -> dict[str, str]:
 async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, ...]:
     """Migrate the database to this program's version; return the edge types that it has or may get.
 
-    Raises SchemaVersionError, before anything is changed, if it is newer than this program.
+    Raises SchemaVersionError, before anything is changed, if it is newer than this program, or older than 0.1.0.
     """
     await database.define(_RECORD[1])
-    while (waiting := await _write_patiently(database, _migrate)) is not None:
-        await _go_through(database, waiting)
+    await _write_patiently(database, _migrate)
     wanted, holder = statements(types), uuid4().hex
     while missing := wanted.keys() - (existing := await _existing(database)):
         if await _hold(database, holder):
@@ -149,27 +133,17 @@ async def _write_patiently[T](database: Neo4jDatabase, work: Callable[[RunStatem
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
-async def _go_through(database: Neo4jDatabase, number: int) -> None:
-    migration = MIGRATIONS[number]
-    assert not isinstance(migration, tuple)
-    await migration(database)
-    await _write_patiently(database, lambda run: run(records.SET_SCHEMA, schema=number + 1))
-
-
-async def _migrate(run: RunStatement) -> int | None:
-    """Apply missing statement migrations, with the store's record locked; return the number of the next pass."""
-    latest = len(MIGRATIONS)
+async def _migrate(run: RunStatement) -> None:
+    """Apply missing migrations, with the store's record locked."""
+    latest = FIRST + len(MIGRATIONS)
     (row,) = await run(records.OPEN, store_id=uuid4().hex, schema=latest)
     version = row["schema"]
     if version > latest:
         raise SchemaVersionError(f"The store has schema version {version}, this program knows {latest}. Upgrade VICW")
-    reached = version
-    for script in MIGRATIONS[version:]:
-        if not isinstance(script, tuple):
-            break
+    if version < FIRST:
+        raise SchemaVersionError(f"The store has schema version {version}, of a build before 0.1.0: open it with 0.1.0")
+    for script in MIGRATIONS[version - FIRST :]:
         for statement in script:
             await run(statement)
-        reached += 1
-    if version < reached:
-        await run(records.SET_SCHEMA, schema=reached)
-    return reached if reached < latest else None
+    if version < latest:
+        await run(records.SET_SCHEMA, schema=latest)

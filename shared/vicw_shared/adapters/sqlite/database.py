@@ -10,10 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from vicw_shared.adapters.sqlite.names import name_terms, node_terms
+from vicw_shared.adapters.sqlite.names import node_terms
 from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
-from vicw_shared.adapters.sqlite.text_keys import passage_key
 from vicw_shared.adapters.sqlite.words import head_words, text_words
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold
@@ -97,10 +96,8 @@ class SqliteDatabase:
             f"PRAGMA mmap_size = {self._mapped_bytes}; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
         connection.create_function("fold", 1, fold, deterministic=True)
-        connection.create_function("head_words", -1, head_words, deterministic=True)  # 3 until there were buckets
-        connection.create_function("name_terms", 3, name_terms, deterministic=True)
+        connection.create_function("head_words", 4, head_words, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
-        connection.create_function("passage_key", 4, passage_key, deterministic=True)
         connection.create_function("text_words", 1, text_words, deterministic=True)
         connection.create_function("trigger_rows", 3, trigger_rows, deterministic=True)
         self._open.append(connection)

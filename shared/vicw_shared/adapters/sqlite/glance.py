@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vicw_shared.adapters.sqlite.database import translated
-from vicw_shared.adapters.sqlite.schema import MIGRATIONS
-from vicw_shared.errors import SchemaVersionError
+from vicw_shared.adapters.sqlite.schema import require_known
 from vicw_shared.ports import ModelIdentity
 
 
@@ -30,17 +29,14 @@ class Glance:
 def glance(path: Path) -> Glance:
     """Read the graph at ``path``.
 
-    Raises SchemaVersionError if it is newer than this program, UnavailableError if it cannot be read.
+    Raises SchemaVersionError if this program cannot open it, UnavailableError if it cannot be read.
     """
     # Without a log no process has the file open. SQLite is told so: otherwise it would create a log that it cannot
     # remove again, owned by the reading user.
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     with translated(), closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > len(MIGRATIONS):
-            raise SchemaVersionError(
-                f"The store has schema version {version}, this program knows {len(MIGRATIONS)}. Upgrade VICW"
-            )
+        require_known(version)
         if version == 0:
             return Glance(None)
         sql = "SELECT key, value FROM meta WHERE key IN ('model', 'rebuilding')"

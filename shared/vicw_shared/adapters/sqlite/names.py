@@ -25,17 +25,12 @@ _FITS = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{
 """Several words of one name may share a beginning."""
 
 
-def name_terms(label: str, name: str, aliases: str) -> str:
-    """Return a thing's terms as JSON, [kind, text] each: triggers insert them into the index."""
-    terms = terms_of(Label(label), name, json.loads(aliases))
-    return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
-
-
 def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: int) -> str:
-    """Return a node's terms as ``name_terms`` does; an item's terms are those of its title."""
+    """Return a node's terms as JSON, [kind, text] each, for triggers to insert; an item's terms are its title's."""
     if not is_item:
-        return name_terms(label, name, aliases)
-    terms = title_terms(title) if title and label == Label.ENTITY else []
+        terms = terms_of(Label(label), name, json.loads(aliases))
+    else:
+        terms = title_terms(title) if title and label == Label.ENTITY else []
     return json.dumps([(term.kind, term.text) for term in terms], ensure_ascii=False)
 
 

@@ -8,14 +8,8 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of
 from vicw_shared.model import Node
-from vicw_shared.model.text_keys import is_verbatim, text_key
 
 _BATCH = 500
-
-
-def passage_key(text: str, speaker: str | None, subtype: str, domain: str) -> str:
-    """Return the text key of a Chunk that was stored before keys existed: a migration writes it into the row."""
-    return text_key(text, verbatim=is_verbatim(speaker, subtype, domain))
 
 
 def read_worded(

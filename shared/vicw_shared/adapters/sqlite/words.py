@@ -18,7 +18,7 @@ def text_words(text: str | None) -> str:
     return " ".join(sparse.stems(text or ""))
 
 
-def head_words(name: str, title: str | None, tags: str, bucket: str | None = None) -> str:
+def head_words(name: str, title: str | None, tags: str, bucket: str | None) -> str:
     """Return the index words of an item's names, tags (a JSON list) and bucket."""
     marks: list[str] = json.loads(tags)
     names = [name, *([title] if title and title != name else []), *marks]
@@ -43,78 +43,3 @@ class Domains:
             counts = dict(connection.execute(sql, (tenant, public)))
             self._known[tenant, public] = rows, counts
         return dict(counts)
-
-
-# A separate table, not an external-content index of ``node``: removing a row from such an index needs its words again.
-INDEXED = """
-    DROP TRIGGER fulltext_insert;
-    DROP TRIGGER fulltext_delete;
-    DROP TRIGGER fulltext_update;
-    DROP TABLE fulltext;
-    CREATE INDEX node_point ON node (qdrant_id) WHERE content_hash IS NOT NULL AND qdrant_id IS NOT NULL;
-    CREATE INDEX node_domain ON node (tenant, domain) WHERE label = 'Chunk' AND retired_at IS NULL;
-    CREATE VIRTUAL TABLE fulltext USING fts5 (
-        head, text, tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co Pc'"
-    );
-    INSERT INTO fulltext (rowid, head, text)
-        SELECT n.pk, ifnull((
-            SELECT head_words(i.name, i.title, i.tags) FROM node i
-            WHERE i.qdrant_id = n.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
-            text_words(n.text)
-        FROM node n WHERE n.label = 'Chunk';
-    CREATE TRIGGER fulltext_insert AFTER INSERT ON node WHEN new.label = 'Chunk' BEGIN
-        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, ifnull((
-            SELECT head_words(i.name, i.title, i.tags) FROM node i
-            WHERE i.qdrant_id = new.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
-            text_words(new.text));
-    END;
-    CREATE TRIGGER fulltext_update AFTER UPDATE OF text ON node
-    WHEN new.label = 'Chunk' AND old.text IS NOT new.text BEGIN
-        UPDATE fulltext SET text = text_words(new.text) WHERE rowid = new.pk;
-    END;
-    CREATE TRIGGER fulltext_delete AFTER DELETE ON node WHEN old.label = 'Chunk' BEGIN
-        DELETE FROM fulltext WHERE rowid = old.pk;
-    END;
-    CREATE TRIGGER fulltext_head AFTER INSERT ON node
-    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL BEGIN
-        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
-        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
-    END;
-    CREATE TRIGGER fulltext_rename AFTER UPDATE OF name, title, tags, qdrant_id, content_hash ON node
-    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL
-        AND (old.name, old.title, old.tags, old.qdrant_id, old.content_hash IS NULL)
-            IS NOT (new.name, new.title, new.tags, new.qdrant_id, new.content_hash IS NULL) BEGIN
-        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags)
-        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
-    END;
-"""
-"""Migration that creates the index and cheap domain counts. Its SQL functions are this program's."""
-
-BUCKETED = """
-    DROP TRIGGER fulltext_insert;
-    DROP TRIGGER fulltext_head;
-    DROP TRIGGER fulltext_rename;
-    CREATE TRIGGER fulltext_insert AFTER INSERT ON node WHEN new.label = 'Chunk' BEGIN
-        INSERT INTO fulltext (rowid, head, text) VALUES (new.pk, ifnull((
-            SELECT head_words(i.name, i.title, i.tags, i.bucket) FROM node i
-            WHERE i.qdrant_id = new.uid AND i.content_hash IS NOT NULL AND i.label <> 'Chunk' LIMIT 1), ''),
-            text_words(new.text));
-    END;
-    CREATE TRIGGER fulltext_head AFTER INSERT ON node
-    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL BEGIN
-        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags, new.bucket)
-        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
-    END;
-    CREATE TRIGGER fulltext_rename AFTER UPDATE OF name, title, tags, bucket, qdrant_id, content_hash ON node
-    WHEN new.content_hash IS NOT NULL AND new.label <> 'Chunk' AND new.qdrant_id IS NOT NULL
-        AND (old.name, old.title, old.tags, old.bucket, old.qdrant_id, old.content_hash IS NULL)
-            IS NOT (new.name, new.title, new.tags, new.bucket, new.qdrant_id, new.content_hash IS NULL) BEGIN
-        UPDATE fulltext SET head = head_words(new.name, new.title, new.tags, new.bucket)
-        WHERE rowid = (SELECT pk FROM node WHERE uid = new.qdrant_id AND label = 'Chunk');
-    END;
-    UPDATE fulltext SET head = head_words(i.name, i.title, i.tags, i.bucket)
-        FROM node i JOIN node k ON k.uid = i.qdrant_id AND k.label = 'Chunk'
-        WHERE fulltext.rowid = k.pk
-            AND i.bucket IS NOT NULL AND i.content_hash IS NOT NULL AND i.label <> 'Chunk';
-"""
-"""Migration that adds buckets to the index."""

@@ -20,23 +20,6 @@ KEEP = (
     "UNWIND row.terms AS term CREATE (t:Entity)-[:term_of]->(n) SET t = term"
 )
 
-UNNAMED = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NULL RETURN elementId(n) AS key, {node('n')} AS node"
-"""Those of some nodes that have no terms yet."""
-
-TITLED = (
-    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.title IS NOT NULL AND n.content_hash IS NOT NULL "
-    f"RETURN elementId(n) AS key, {node('n')} AS node"
-)
-"""Those of some nodes that are items with a title."""
-
-NAMED = (
-    f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.terms IS NOT NULL AND n.content_hash IS NULL "
-    f"RETURN elementId(n) AS key, {node('n')} AS node"
-)
-"""Those of some nodes that are named things."""
-
-MARK = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key SET n.terms = row.mark"
-
 
 @cache
 def find(begun: tuple[bool, ...], of_contexts: bool) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache, reduce
+from functools import lru_cache, reduce
 
 from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
-from vicw_shared.adapters.neo4j.cypher.parts import seek
 from vicw_shared.adapters.neo4j.text import JOINTS
-from vicw_shared.model import Label
 from vicw_shared.ports import Scope
 
 INDEX = "vicw_text"
@@ -28,16 +26,6 @@ DESCRIBE = (
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
 """An item's first Chunk carries its names, tags and bucket: one look-up of one index finds them, with the text."""
-
-
-@cache
-def bucketed(label: Label) -> str:
-    """Return a label's nodes ordered by uid: their element ids, and which are items in a bucket."""
-    return (
-        f"MATCH (i:{label}) {seek('i', label, 'uid')} WHERE i.uid > $after WITH i ORDER BY i.uid LIMIT $limit "
-        "RETURN i.uid AS uid, elementId(i) AS key, i.content_hash IS NOT NULL AND (i.bucket IS NOT NULL "
-        "OR EXISTS { (i)-[:TAGGED]->(t) WHERE t.kind = 'bucket' }) AS bucketed ORDER BY uid"
-    )
 
 
 @lru_cache(256)

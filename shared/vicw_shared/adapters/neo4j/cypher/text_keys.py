@@ -9,11 +9,6 @@ from vicw_shared.model import Label
 
 _WITH_TEXT = (Label.CHUNK, Label.EVENT, Label.ENTITY)
 
-KEEP = (
-    f"UNWIND $rows AS row MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid = row.uid "
-    "SET k.text_key = row.text_key, k.worded = row.worded"
-)
-
 
 @cache
 def find(of_contexts: bool) -> str:
