@@ -9,28 +9,13 @@ from uuid import UUID
 from fastapi import APIRouter, Security
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.http import PROBES, Gate, documented
+from vicw_shared.http import PROBES, Gate, documented, refusals
 from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
-from vicw_shared.wire.problem import Problem
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
 from vicw_shared.wire.sleep import Undone, UndoRequest
 from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 from vicw_standalone.reindex.online import Reindexing
-
-_KEY: dict[int | str, dict[str, object]] = {
-    401: {"model": Problem, "description": "No key that holds"},
-    403: {"model": Problem, "description": "The key lacks the right"},
-}
-_BUSY: dict[int | str, dict[str, object]] = {409: {"model": Problem, "description": "A change is under way"}}
-_GONE: dict[int | str, dict[str, object]] = {
-    404: {"model": Problem, "description": "There is no such step, or it cannot be taken back"}
-}
-_WRONG: dict[int | str, dict[str, object]] = {
-    413: {"model": Problem, "description": "Over a size limit"},
-    422: {"model": Problem, "description": "The model cannot be had; nothing was begun"},
-    503: {"model": Problem, "description": "A dependency is down"},
-}
 
 
 def create_router(
@@ -47,29 +32,33 @@ def create_router(
     @router.post(
         "/reindex",
         status_code=202,
-        responses=_KEY | _BUSY | _WRONG,
+        responses=refusals(401, 403, 409, 413, 422, 503),
         summary="Change the embedding model, or mend the index",
     )
     async def post_reindex(request: ReindexRequest) -> ReindexState:
         await reindexing().start(request.model)
         return await _state(reindexing())
 
-    @router.get("/reindex", responses=_KEY, tags=[PROBES], summary="How far is it?")
+    @router.get("/reindex", responses=refusals(401, 403), tags=[PROBES], summary="How far is it?")
     async def get_reindex() -> ReindexState:
         return await _state(reindexing())
 
-    @router.delete("/reindex/old", responses=_KEY | _BUSY, summary="Remove the indexes that are not in use")
+    @router.delete("/reindex/old", responses=refusals(401, 403, 409), summary="Remove the indexes that are not in use")
     async def delete_old() -> DroppedIndexes:
         return DroppedIndexes(models=tuple(map(str, await reindexing().drop_old())))
 
-    @router.post("/vectors", responses=_KEY | _WRONG, summary="The vectors of points, for an export")
+    @router.post(
+        "/vectors", responses=refusals(401, 403, 413, 422, 503), summary="The vectors of points, for an export"
+    )
     async def post_vectors(request: VectorsRequest) -> PointVectors:
         used = index()
         found = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
         vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in found.items()}
         return PointVectors(model=used.model.key, vectors=vectors)
 
-    @router.post("/sleep/undo", responses=_KEY | _GONE | _WRONG, summary="Take a step of the sleep cycle back")
+    @router.post(
+        "/sleep/undo", responses=refusals(401, 403, 404, 413, 422, 503), summary="Take a step of the sleep cycle back"
+    )
     async def post_undo(request: UndoRequest) -> Undone:
         return Undone(told=await undo(request.step))
 

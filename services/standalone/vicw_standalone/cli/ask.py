@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import batched
 from typing import Annotated
@@ -46,18 +47,15 @@ def retrieve(
     url: UrlOption = None,
 ) -> None:
     """Ask for evidence."""
-    with connect(url) as client:
-        try:
-            answer = client.retrieve(
-                query=query,
-                context=context,
-                domain=domain,
-                limit=limit,
-                tags={"all": tuple(tag or ())},
-                budget={"chars": chars, "tokens": tokens},
-            )
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
+    with server(url) as client:
+        answer = client.retrieve(
+            query=query,
+            context=context,
+            domain=domain,
+            limit=limit,
+            tags={"all": tuple(tag or ())},
+            budget={"chars": chars, "tokens": tokens},
+        )
     if as_json:
         print(answer.model_dump_json(indent=2))
     elif text:
@@ -82,15 +80,11 @@ def retract(
     They are no longer found; questions about the past (known_at, and with --ended-at as_of) still see them. Ingesting
     an id again makes it live again. Exit code 1 if an id is unknown.
     """
-    with connect(url) as client:
-        try:
-            until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
-            answers = [
-                client.retract(context=context, ids=tuple(batch), ended_at=until)
-                for batch in batched(ids, _IDS_AT_ONCE)
-            ]
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
+    until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
+    with server(url) as client:
+        answers = [
+            client.retract(context=context, ids=tuple(batch), ended_at=until) for batch in batched(ids, _IDS_AT_ONCE)
+        ]
     outcomes = [item for answer in answers for item in answer.items]
     for item in outcomes:
         out.print(f"{item.status.value:<9} {harmless(item.id)}", markup=False)
@@ -147,6 +141,16 @@ def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
         return VicwClient(url, retry=retry)
     except VicwClientError as error:
         fail(f"{error}. Mend --url or VICW_URL", code=2)
+
+
+@contextmanager
+def server(url: str | None) -> Iterator[VicwClient]:
+    """Yield a client of the server at ``url``; what the server refuses, or that it is away, ends the command."""
+    with connect(url) as client:
+        try:
+            yield client
+        except VicwClientError as error:
+            fail(f"{error}{hint(error)}")
 
 
 def require_server(client: VicwClient) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from vicw_client import VicwClient, VicwClientError
+from vicw_client import VicwClient
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
-from vicw_standalone.cli.ask import UrlOption, connect, hint
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.ask import UrlOption, server
+from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.counts import counted
 
 _PAGE = 500
@@ -32,15 +31,6 @@ app = typer.Typer(
 def register(parent: typer.Typer) -> None:
     """Add the subcommands."""
     parent.add_typer(app, name="entities")
-
-
-@contextmanager
-def _server(url: str | None) -> Iterator[VicwClient]:
-    with connect(url) as client:
-        try:
-            yield client
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
 
 
 @app.command("list")
@@ -63,7 +53,7 @@ def list_entities(
             if (after := page.next) is None:
                 return
 
-    with _server(url) as client:
+    with server(url) as client:
         entities = list(islice(found(client), limit))
     if as_json:
         print(json.dumps([entity.model_dump(mode="json") for entity in entities], indent=2))
@@ -77,7 +67,7 @@ def list_entities(
 @app.command()
 def show(uid: UidArgument, as_json: JsonOption = False, url: UrlOption = None) -> None:
     """Show one thing: its names, and what it is merged with."""
-    with _server(url) as client:
+    with server(url) as client:
         entity = client.entity(uid)
     if as_json:
         print(entity.model_dump_json(indent=2))
@@ -97,7 +87,7 @@ def candidates(
     url: UrlOption = None,
 ) -> None:
     """List things that may be one, the likeliest first. Nothing is merged before `vicw entities merge`."""
-    with _server(url) as client:
+    with server(url) as client:
         page = client.entity_candidates(*contexts, subtype=subtype, threshold=threshold, limit=limit)
     if as_json:
         print(page.model_dump_json(indent=2))
@@ -119,7 +109,7 @@ def merge(
     url: UrlOption = None,
 ) -> None:
     """Say that two things are one. `vicw entities split` undoes it."""
-    with _server(url) as client:
+    with server(url) as client:
         _tell(client.merge(uid, into))
 
 
@@ -130,7 +120,7 @@ def split(
     url: UrlOption = None,
 ) -> None:
     """Undo a merge, or say that two things are not one. They are not proposed again."""
-    with _server(url) as client:
+    with server(url) as client:
         _tell(client.split(uid, apart_from))
 
 
@@ -142,7 +132,7 @@ def identify(
     url: UrlOption = None,
 ) -> None:
     """Say which person a user is: as a viewer he sees what is about that person."""
-    with _server(url) as client:
+    with server(url) as client:
         _tell(client.identify(user, person, holds=not isnt))
 
 
@@ -153,7 +143,7 @@ def rename(
     url: UrlOption = None,
 ) -> None:
     """Show a thing under another name. It is still found by the one it had."""
-    with _server(url) as client:
+    with server(url) as client:
         _tell(client.rename(uid, name))
 
 

@@ -9,7 +9,7 @@ import typer
 
 from vicw_client import BadRequestError, VicwClient, VicwClientError
 from vicw_shared.wire.graph import GraphAnswer
-from vicw_standalone.cli.ask import UrlOption, connect, hint
+from vicw_standalone.cli.ask import UrlOption, server
 from vicw_standalone.cli.console import err, fail, harmless, problem
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
@@ -76,20 +76,17 @@ def show(
     if thread is None and node is None and context is None:
         fail("name a node, or --context CONTEXT", code=2)
     fields = _fields(context=context, as_of=_instant(as_of), limit=limit, viewer={"user": viewer} if viewer else None)
-    with connect(url) as client:
+    with server(url) as client:
         try:
-            try:
-                answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
-            except BadRequestError as error:
-                _list_candidates(client, node, fields)
-                if node is None or len(node.split()) == 1 or preset.question != "walk":
-                    fail(str(error), code=2)
-                answer = preset.walk(client, hops, _names(types), _names(without), {"query": node, **fields})
-                if not answer.start:
-                    fail(str(error), code=2)
-                err.print("Nothing is called so; this is around the items with these words")
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
+            answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
+        except BadRequestError as error:
+            _list_candidates(client, node, fields)
+            if node is None or len(node.split()) == 1 or preset.question != "walk":
+                fail(str(error), code=2)
+            answer = preset.walk(client, hops, _names(types), _names(without), {"query": node, **fields})
+            if not answer.start:
+                fail(str(error), code=2)
+            err.print("Nothing is called so; this is around the items with these words")
     _print(answer, preset, as_json=as_json)
 
 
@@ -107,11 +104,8 @@ def find(
     if name is None and context is None:
         fail("give a name, or --context CONTEXT", code=2)
     fields = _fields(context=context, limit=limit, viewer={"user": viewer} if viewer else None)
-    with connect(url) as client:
-        try:
-            answer = client.graph.find(**_fields(name=name, subtype=subtype), **fields)
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
+    with server(url) as client:
+        answer = client.graph.find(**_fields(name=name, subtype=subtype), **fields)
     if as_json:
         print(answer.model_dump_json(indent=2))
         return

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from vicw_client import VicwClient, VicwClientError
+from vicw_client import VicwClient
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.ask import UrlOption, connect, hint
+from vicw_standalone.cli.ask import UrlOption, server
 from vicw_standalone.cli.console import fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
@@ -89,11 +89,8 @@ def doctor_command(
         return
     from vicw_standalone.doctor import graph as channel
 
-    with connect(url) as client:
-        try:
-            asked = channel.ask(client, question or _names(client, context), context)
-        except VicwClientError as error:
-            fail(f"{error}{hint(error)}")
+    with server(url) as client:
+        asked = channel.ask(client, question or _names(client, context), context)
     _print_findings(channel.examine(asked))
 
 
