@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
 from vicw_client import _connection, _protocol
-from vicw_client._graph_async import AsyncGraphClient
+from vicw_client._graph import GraphClient
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
 from vicw_client.window.async_window import AsyncWindow
@@ -26,6 +27,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
@@ -51,7 +53,7 @@ class AsyncVicwClient:
         self._http = httpx.AsyncClient(**_connection.options(base_url, api_key, timeout_seconds), transport=transport)
         self._asked_at = _connection.asked_at(retrieve_url, base_url)
         self._retry = retry or Retry()
-        self.graph = AsyncGraphClient(self._run, self._retry, self._asked_at)
+        self.graph = GraphClient[Coroutine[Any, Any, GraphAnswer]](self._run, self._retry, self._asked_at)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     async def ingest(

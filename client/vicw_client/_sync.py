@@ -9,7 +9,7 @@ from typing import Any, Self
 import httpx
 
 from vicw_client import _connection, _protocol
-from vicw_client._graph_sync import GraphClient
+from vicw_client._graph import GraphClient
 from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
 from vicw_client.window.core import WindowCore
@@ -25,6 +25,7 @@ from vicw_shared.wire.entities import (
     RenameRequest,
     SplitRequest,
 )
+from vicw_shared.wire.graph import GraphAnswer
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
@@ -55,7 +56,7 @@ class VicwClient:
         self._http = httpx.Client(**_connection.options(base_url, api_key, timeout_seconds), transport=transport)
         self._asked_at = _connection.asked_at(retrieve_url, base_url)
         self._retry = retry or Retry()
-        self.graph = GraphClient(self._run, self._retry, self._asked_at)
+        self.graph = GraphClient[GraphAnswer](self._run, self._retry, self._asked_at)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     def ingest(

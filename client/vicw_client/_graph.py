@@ -1,8 +1,9 @@
-"""The questions to the graph itself, blocking."""
+"""The questions to the graph itself."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from vicw_client import _protocol
 from vicw_client._protocol import Retry, Steps
@@ -17,57 +18,49 @@ from vicw_shared.wire.graph import (
 )
 
 
-class SyncRunner(Protocol):
-    """Carries the steps of a call out."""
-
-    def __call__[T](self, steps: Steps[T]) -> T: ...
-
-
-class GraphClient:
-    """What `VicwClient.graph` is: one method a question.
+class GraphClient[R]:
+    """What `VicwClient.graph` and `AsyncVicwClient.graph` are: one method a question; the latter's are to be awaited.
 
     Each takes its request, or the fields of it as keywords. Raises BadRequestError where a name means nothing, or
     several things: then it names them.
     """
 
-    def __init__(self, run: SyncRunner, retry: Retry, base: str) -> None:
+    def __init__(self, run: Callable[[Steps[GraphAnswer]], R], retry: Retry, base: str) -> None:
         self._run = run
         self._retry = retry
         self._base = base
 
-    def find(self, request: FindRequest | None = None, /, **fields: Any) -> GraphAnswer:
+    def find(self, request: FindRequest | None = None, /, **fields: Any) -> R:
         """Return what a uid, an id or a name may mean, or a context's named things."""
         return self._ask("find", FindRequest, request, fields)
 
-    def walk(self, request: WalkRequest | None = None, /, **fields: Any) -> GraphAnswer:
+    def walk(self, request: WalkRequest | None = None, /, **fields: Any) -> R:
         """Return everything within some hops of where the walk begins."""
         return self._ask("walk", WalkRequest, request, fields)
 
-    def about(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+    def about(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
         """Return a person and the memories about him, the newest first."""
         return self._ask("about", NodeQuestion, request, fields)
 
-    def person(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+    def person(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
         """Return a user and the person that he is."""
         return self._ask("person", NodeQuestion, request, fields)
 
-    def users(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+    def users(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
         """Return a person and the users that are he."""
         return self._ask("users", NodeQuestion, request, fields)
 
-    def history(self, request: HistoryRequest | None = None, /, **fields: Any) -> GraphAnswer:
+    def history(self, request: HistoryRequest | None = None, /, **fields: Any) -> R:
         """Return what replaced what, the newest first: of an item, about a thing, or in all of a context."""
         return self._ask("history", HistoryRequest, request, fields)
 
-    def merges(self, request: NodeQuestion | None = None, /, **fields: Any) -> GraphAnswer:
+    def merges(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
         """Return what was merged into what, around a thing."""
         return self._ask("merges", NodeQuestion, request, fields)
 
-    def thread(self, request: ThreadRequest | None = None, /, **fields: Any) -> GraphAnswer:
+    def thread(self, request: ThreadRequest | None = None, /, **fields: Any) -> R:
         """Return one flow in its order."""
         return self._ask("thread", ThreadRequest, request, fields)
 
-    def _ask[M: GraphQuestion](
-        self, name: str, model: type[M], request: M | None, fields: dict[str, Any]
-    ) -> GraphAnswer:
+    def _ask[M: GraphQuestion](self, name: str, model: type[M], request: M | None, fields: dict[str, Any]) -> R:
         return self._run(_protocol.graph(name, model, request, fields, self._retry, self._base))
