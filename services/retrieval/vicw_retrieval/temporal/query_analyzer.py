@@ -39,8 +39,6 @@ class TimeReading:
 
     spans: tuple[TimeSpan, ...] = ()
     anchors: tuple[EventAnchor, ...] = ()
-    rest: str = ""
-    """The question without its times and events: what is left to search by."""
     alone: bool = False
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
     by_time: bool = False
@@ -77,13 +75,12 @@ def read_time(query: str, asked_at: datetime) -> TimeReading:
     rest = query
     for begins, ends in cuts:
         rest = rest[:begins] + " " + rest[ends:]
-    rest = " ".join(rest.split())
     sure = any(span.confidence >= _SURE for span in spans)
     says_more = _says_more(rest)
     tells_when = bool(spans) or any(anchor.confidence >= _NO_CONDITION for anchor in anchors)
     tells_when = tells_when or (bool(anchors) and _TELLS_OF_PAST.search(read) is not None)
     alone = sure and not anchors and not says_more
-    return TimeReading(tuple(spans), tuple(anchors), rest, alone, tells_when and not says_more)
+    return TimeReading(tuple(spans), tuple(anchors), alone, tells_when and not says_more)
 
 
 def _says_more(rest: str) -> bool:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_retrieval.temporal import AnchorSide, read_time
+from vicw_retrieval.temporal.event_anchors import AnchorSide
+from vicw_retrieval.temporal.query_analyzer import read_time
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 

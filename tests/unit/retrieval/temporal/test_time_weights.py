@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.temporal import Moment, Standing, TimeReading, Weight, read_time, weigh
+from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
+from vicw_retrieval.temporal.time_weights import Moment, Standing, Weight, weigh
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
