@@ -51,7 +51,7 @@ class Visibility:
 
         What may not be seen takes no places, so that nothing tells of it: not even what is missing.
         """
-        return _at_most(await self.heaviest(uids, spreads, fanout, self.visible), fanout)
+        return at_most(await self.heaviest(uids, spreads, fanout, self.visible), fanout)
 
     async def heaviest(
         self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int, keep: Keep, *, ties: bool = False
@@ -139,7 +139,7 @@ def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fa
     return {place for place, count in counted(found).items() if count >= limit and lacks(place)}
 
 
-def _at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
+def at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
     """Return the first edges of each spread, in their order."""
     taken: dict[Place, int] = {}
     kept = []

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import Place, Visibility, spread_of
+from vicw_retrieval.access.visibility import Visibility, at_most
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
@@ -161,15 +161,8 @@ class Walk:
         return [n for n in seen if n.node.uid not in hidden]
 
     def _cut(self, seen: Sequence[Neighbour], *, last: bool) -> list[Neighbour]:
-        kept: list[Neighbour] = []
-        counts: dict[Place, int] = {}
-        for neighbour in sorted(seen, key=_order):
-            key = spread_of(neighbour)
-            counts[key] = counts.get(key, 0) + 1
-            if counts[key] <= self.plan.fanout:
-                kept.append(neighbour)
-            elif not last:
-                self.complete = False
+        kept = at_most(sorted(seen, key=_order), self.plan.fanout)
+        self.complete &= last or len(kept) == len(seen)
         return kept
 
     async def _told(self, uids: Sequence[str]) -> list[Node]:

@@ -1,7 +1,7 @@
 """A look around the best of what was found, before anything spreads from it.
 
 Stages ask of the same items one after another, each for edges of its own. What most of them will ask is read here, in
-as few reads as there are kinds of it, and answered from the question's memory (``remembering``): this changes how often
+as few reads as there are kinds of it, and answered from the question's cache (``graph_cache``): this changes how often
 the graph is asked, and nothing else. What is not asked for in the end costs less than a read of its own.
 """
 
