@@ -15,7 +15,6 @@ from vicw_shared.settings import (
     LlmSettings,
     LogSettings,
     MirrorSettings,
-    ReindexSettings,
     RerankSettings,
     ResolveSettings,
     RetrievalSettings,
@@ -41,7 +40,6 @@ class StandaloneSettings:
     retrieval: RetrievalSettings
     log: LogSettings
     traces: TraceSettings
-    reindex: ReindexSettings = field(default_factory=ReindexSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     mirror: MirrorSettings = field(default_factory=MirrorSettings)
@@ -63,7 +61,6 @@ class StandaloneSettings:
             RetrievalSettings(),
             LogSettings(),
             TraceSettings(),
-            ReindexSettings(),
             LlmSettings(),
             RerankSettings(),
             MirrorSettings(),

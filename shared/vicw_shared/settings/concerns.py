@@ -249,9 +249,6 @@ class ReindexSettings(BaseSettings):
         description="How often a service apart looks which model is in use, in seconds; 2 at most, since `vicw "
         "reindex` waits three times as long before each step that all have to know of",
     )
-    patience_seconds: float = Field(
-        300.0, gt=0, description="How long `vicw reindex` tries again while an engine is away, in seconds"
-    )
 
 
 class WorkerSettings(BaseSettings):

@@ -165,7 +165,6 @@ class Reindexing:
             self._indexes.look,
             swap,
             source=source,
-            patience_seconds=self._settings.reindex.patience_seconds,
         ).run()
         await self._indexes.look()
         return done

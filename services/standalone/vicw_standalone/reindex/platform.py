@@ -79,7 +79,6 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
             progress,
             known,
             swap,
-            patience_seconds=platform.settings.reindex.patience_seconds,
         ).run()
     finally:
         await target.vectors.close()
