@@ -54,7 +54,7 @@ class FixableError(VicwError):
 
     slug = "bad-request"
     status = 400
-    title = "The request cannot be carried out as it is"
+    title = "The request conflicts with the current state"
 
 
 class InvalidInputError(FixableError):

@@ -134,7 +134,7 @@ class Indexes:
             try:
                 await self.look()
             except Exception as error:  # what was known stands until the record can be read
-                _log.debug("the model in use cannot be looked at", error=str(error))
+                _log.debug("the record of the model in use cannot be read", error=str(error))
 
     def forget(self, model: ModelIdentity) -> Index | None:
         """Remove and return the open index of a model that is no longer in use, for the caller to close."""

@@ -15,7 +15,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.ports import Round, SleepLog
 from vicw_shared.telemetry.stages import SECONDS
 
-TURN_SECONDS = Histogram("vicw_sleep_turn_seconds", "Time of a turn of the sleep cycle", ["task"], buckets=SECONDS)
+TURN_SECONDS = Histogram("vicw_sleep_turn_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
 GIVEN_UP = timedelta(minutes=15)
 """A run without an update for this long counts as over: a slice takes a minute, and waits for others."""
 STOPPED = "stopped; the log says why"

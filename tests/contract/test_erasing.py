@@ -396,7 +396,7 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
     await tell(side, [turn(0, "Ben left.")])
     with pytest.raises(MissingRecordError, match="There is no item 'nope' in tenant 't'"):
         await choose_items(side.graph, "t", ["nope"], None)
-    with pytest.raises(MissingRecordError, match="Nobody is called 'Nobody'"):
+    with pytest.raises(MissingRecordError, match="No person is called 'Nobody'"):
         await choose_person(side.graph, "t", "Nobody", None)
     with pytest.raises(MissingRecordError, match="there is 'c'"):
         await choose_context(side.graph, "t", "nope")
@@ -404,12 +404,12 @@ async def test_what_is_not_there_is_said(side: Side) -> None:
         for name, context in ((unstorable, None), ("Ben", unstorable)):
             with pytest.raises(MissingRecordError, match="There is no item"):
                 await choose_items(side.graph, "t", [name], context)
-            with pytest.raises(MissingRecordError, match="Nobody is called"):
+            with pytest.raises(MissingRecordError, match="No person is called"):
                 await choose_person(side.graph, "t", name, context)
     for name in ("nope", "../t", "T"):
         with pytest.raises(MissingRecordError, match=f"Nothing of tenant '{name}' is stored; there is 't'"):
             await choose_tenant(side.graph, name)
-        with pytest.raises(MissingRecordError, match="Nobody is called 'Ben'"):
+        with pytest.raises(MissingRecordError, match="No person is called 'Ben'"):
             await choose_person(side.graph, name, "Ben", None)
 
 

@@ -135,7 +135,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
 
 async def test_names_alone_are_not_enough(side: Side) -> None:
     await tell(side, item("1", JOSE), item("2", ACCENTED, company=("Oslo", "Rome")))
-    assert await left(side) == ["only the names say so: 1 things are named with both, 2 have to be"]
+    assert await left(side) == ["only the names match: 1 things are named with both, 2 have to be"]
     assert await merged(side) == set()
     page = await candidates(side.graph, "t", Compared(("c",), None, 0.9, 99), 9)
     assert {page.candidates[0].entity.name, page.candidates[0].other.name} == {JOSE, ACCENTED}, "for a person to judge"
@@ -179,7 +179,7 @@ async def test_two_who_speak_each_for_himself_are_one_only_as_one_user(side: Sid
 
 async def test_two_in_one_memory_are_two(side: Side) -> None:
     await tell(side, *two(), item("both", JOSE, ACCENTED))
-    assert await left(side) == ["one memory tells of both"]
+    assert await left(side) == ["one memory names both"]
 
 
 @pytest.mark.parametrize("relation", ["HAS_RELATIONSHIP", "RELATED_TO"])
@@ -444,7 +444,7 @@ async def test_what_is_merged_already_is_judged_with_all_its_names(side: Side) -
     """A third that occurs with what was merged into one of the two is no more one with it than with that."""
     await tell(side, item("1", JOSE), item("2", "Zed", company=()), item("both", "Zed", ACCENTED), item("3", ACCENTED))
     await merge(side.graph, DECISION, uid("Zed"), uid(JOSE))
-    assert await left(side) == ["one memory tells of both"]
+    assert await left(side) == ["one memory names both"]
 
 
 _TOLD = st.fixed_dictionaries(

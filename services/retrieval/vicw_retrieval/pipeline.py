@@ -51,7 +51,7 @@ _log = structlog.get_logger()
 DOMAIN = "domain"
 EXPAND = "expand"
 WHY = "why"
-DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that had to do without a part", ["part"])
+DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that were returned in degraded mode", ["part"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
 

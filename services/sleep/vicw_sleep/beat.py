@@ -228,7 +228,7 @@ def _release(lock: redis.lock.Lock) -> None:
     try:
         lock.release()
     except (LockError, RedisError):
-        _log.info("the lock will run out by itself")
+        _log.info("the lock expires on its own")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from vicw_sleep.discrepancies import Discrepancy, DiscrepancyKind, compared, orp
 AT_WORK_SECONDS = 5.0
 """How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""
 _MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
-MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, and that were queued again")
+MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing and that were queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
 ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, which were removed")
 

@@ -32,7 +32,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         standalone.start_indexer()
         if gate.required and not await standalone.keys.keys():
-            _log.warning("requests need a key, and there is none yet: `vicw keys create` makes one")
+            _log.warning("requests need a key and none exists yet: `vicw keys create` creates one")
         try:
             yield
         finally:

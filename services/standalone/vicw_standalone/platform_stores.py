@@ -43,7 +43,8 @@ def told_where(settings: PlatformSettings) -> Iterator[None]:
         reason = " ".join(error.detail.removeprefix(f"{error.dependency}: ").split())
         raise UnavailableError(
             error.dependency,
-            f"{places[error.dependency]}. Start the platform (`docker compose up -d`), or mend the address ({reason})",
+            f"{places[error.dependency]}. Start the platform (`docker compose up -d`), or correct the address "
+            f"({reason})",
         ) from error
 
 

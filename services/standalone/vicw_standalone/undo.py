@@ -56,13 +56,13 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
         return f"{counted(gone, 'edge')} removed; the item is not dreamt of again"
     if task == FORGET:
-        raise MissingRecordError(f"Step {step_id!r} cannot be undone: what went for want of room is erased")
+        raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
     if task == EXPIRE:
         # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
         raise MissingRecordError(
-            f"Step {step_id!r} cannot be undone: what has expired went as its sender wished. To have it again, send "
-            "the item again, without `expires_at` or with a later one. A question whose `as_of` and `query_time` are "
-            "both before its end still sees it"
+            f"Step {step_id!r} cannot be undone: the item expired as its sender asked. Send it again without "
+            f"`expires_at`, or with a later one. A question whose `as_of` and `query_time` both lie before its end "
+            f"still sees it"
         )
     if task == RESOLVE:
         split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.sleep.grace)

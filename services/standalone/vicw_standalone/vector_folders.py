@@ -75,7 +75,7 @@ async def drop_others(graph: SqliteGraphStore, data_dir: Path) -> list[ModelIden
     """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
     models = await graph.record.models()
     if models.change is not None or models.used is None:
-        raise StateConflictError("A change of the model is not over yet: `vicw reindex` goes on with it")
+        raise StateConflictError("A model change is in progress: `vicw reindex` resumes it")
     folders = others(data_dir, {folder_of(data_dir, models.used, models.used)})
     dropped = [noted_in(folder) for folder in folders]
     for folder in folders:

@@ -108,7 +108,7 @@ class Standalone:
         with contextlib.suppress(StorageFullError):  # to forget takes room, too, at first
             await forget_receipts(self.graph.record, before, seconds=_FORGET_SECONDS)
         if (change := self.indexes.models.change) is not None:
-            _log.warning("a change of the model is not over; `vicw reindex` goes on with it", model=str(change.model))
+            _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
         self.indexer = Indexer(
             self.graph.outbox,
             self.indexes,

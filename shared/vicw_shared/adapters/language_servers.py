@@ -11,8 +11,8 @@ def open_language_model(settings: LlmSettings) -> OpenAILanguageModel:
     """Return the model at VICW_LLM_URL. Raises SettingsError if there is no URL."""
     if settings.url is None:
         raise SettingsError(
-            f"VICW_LLM_MODEL is {settings.model}, and VICW_LLM_URL is not set: only `vicw serve` runs a GGUF file by "
-            "itself. Set VICW_LLM_URL to a server that has it (`python -m vicw_embedding.chat` is one)"
+            f"VICW_LLM_MODEL is {settings.model}, and VICW_LLM_URL is not set: only `vicw serve` runs a GGUF file "
+            f"itself. Set VICW_LLM_URL to a server that has it (`python -m vicw_embedding.chat` is one)"
         )
     return OpenAILanguageModel(
         base_url=settings.url.strip(),

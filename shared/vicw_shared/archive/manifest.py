@@ -136,12 +136,14 @@ def load(text: str) -> Manifest:
     for name, entry in manifest.files.items():
         if not _FILE.fullmatch(name):
             raise refusal(
-                NAME, f"files: {name[:100]!r} is no name of a file of an export", "Do not import it: somebody made it"
+                NAME,
+                f"files: {name[:100]!r} is no name of a file of an export",
+                "Do not import it: it was not written by an export",
             )
         if not _SHA256.fullmatch(entry.sha256) or entry.bytes < 0 or entry.rows < 0:
             raise refusal(NAME, f"files: what it says of {name} cannot be")
     if manifest.dump() != text or _digest(manifest) != manifest.digest:
-        raise refusal(NAME, "digest: it is not the one of what the manifest says")
+        raise refusal(NAME, "digest: it does not match the manifest")
     return manifest
 
 

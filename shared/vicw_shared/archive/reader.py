@@ -43,7 +43,7 @@ class ArchiveReader:
                     done += len(part)
                     progress(done)
             if digest.hexdigest() != entry.sha256:
-                raise refusal(name, "is not what was exported: its SHA-256 is another than the manifest's")
+                raise refusal(name, "was changed after the export: its SHA-256 is not the manifest's")
 
     def rows[T: Row](self, name: str, kind: RowType[T], *, after: int = 0) -> Iterator[tuple[int, T]]:
         """Return the rows of a file that stand after a line, with their lines' numbers; none if it is not there."""
@@ -106,12 +106,14 @@ class ArchiveReader:
         path = self.path / name
         try:
             if path.is_symlink() or (path.parent.is_symlink() and path.parent != self.path):
-                raise refusal(name, "is a link, which no export has", "Do not import it: somebody made it")
+                raise refusal(
+                    name, "is a link, which no export has", "Do not import it: it was not written by an export"
+                )
             if not path.is_file():
                 raise refusal(name, "is missing")
             return path.open("rb")
         except OSError as error:
-            raise refusal(name, f"cannot be read: {error.strerror}", "Mend that, and import it again") from error
+            raise refusal(name, f"cannot be read: {error.strerror}", "Correct that, and import it again") from error
 
 
 def _ids(name: str, text: str) -> list[str]:

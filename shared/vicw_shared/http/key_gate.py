@@ -27,7 +27,7 @@ class KeyGate(Gate):
             return Caller(self._tenant)
         parts = split_token(self._token(request))
         if parts is None:
-            raise self._refused("malformed", "The Authorization header holds no key of ours")
+            raise self._refused("malformed", "The Authorization header has no VICW key")
         key = await self._keys.find(parts[0])
         if key is None or not key.matches(parts[1]):
             raise self._refused("unknown", "This key is not known, or was revoked")

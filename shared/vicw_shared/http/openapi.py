@@ -11,7 +11,7 @@ from vicw_shared.wire.problem import MEDIA_TYPE, Problem
 _TOLD = {
     401: "No key that holds",
     403: "The key lacks the right",
-    404: "There is none of this name",
+    404: "Nothing has this name",
     409: "Contradicts an earlier request",
     413: "Over a size limit",
     422: "A field is wrong; nothing was stored",

@@ -21,9 +21,7 @@ class Neo4jSettings(WithSecrets):
     database: str = Field("neo4j", description="Database that holds the graph, and nothing else")
     pool: int = Field(50, gt=0, description="Connections that one process may open")
     connect_seconds: float = Field(5.0, gt=0, description="How long opening a connection may take, in seconds")
-    acquire_seconds: float = Field(
-        30.0, gt=0, description="How long work may wait for one of the connections, in seconds"
-    )
+    acquire_seconds: float = Field(30.0, gt=0, description="Timeout for a free connection of the pool, in seconds")
     query_seconds: float = Field(
         60.0, gt=0, description="How long a transaction may take before the server stops it, in seconds"
     )
@@ -73,6 +71,6 @@ class RedisSettings(WithSecrets):
         15.0,
         gt=0,
         le=25,  # beside the thirty seconds of a claim, so that a killed worker's is taken up within a minute
-        description="How often workers look for work that no wake-up told them of, in seconds; 25 at most, so that "
-        "what a killed worker held is taken up within a minute",
+        description="Polling interval of workers, in seconds, for work without a wake-up; 25 at most, so that the "
+        "work of a killed worker resumes within a minute",
     )

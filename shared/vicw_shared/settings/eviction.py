@@ -24,10 +24,10 @@ class ForgetSettings(BaseSettings):
         90.0,
         ge=0.01,
         le=100_000,
-        description="After how long what nobody asked for weighs half, in days; longer by as much per use",
+        description="Half-life of the importance of an item that no answer shows, in days; longer by as much per use",
     )
     days: float = Field(
-        30.0, ge=0, le=100_000, description="What was learnt or shown within so many days stays, whatever it weighs"
+        30.0, ge=0, le=100_000, description="Items stored or shown within this many days are never evicted"
     )
     batch: int = Field(10_000, ge=1, description="How many items of a tenant are erased at a time")
 

@@ -19,11 +19,11 @@ class MirrorSettings(BaseSettings):
     path: Path | None = Field(
         None, description="Folder of the mirror: new, empty, or one that VICW made; none is kept without"
     )
-    tenant: Annotated[str, AfterValidator(tenant_name)] = Field("default", description="Tenant whose memory it shows")
+    tenant: Annotated[str, AfterValidator(tenant_name)] = Field("default", description="Tenant to mirror")
     viewer: str | None = Field(
         None,
-        description="For whom it is: nobody shows what is public and portable; a person's name, besides what is about "
-        "that person; * everything",
+        description="Viewer of the mirror: unset for public and portable items, a person's name for the items about "
+        "that person as well, * for everything",
     )
     look_seconds: float = Field(
         5.0, gt=0, description="How often changes are brought into it, in seconds; where that takes long, less often"

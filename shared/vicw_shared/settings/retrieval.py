@@ -19,14 +19,19 @@ class RetrievalSettings(BaseSettings):
         "zscore", description="How channels are fused: `zscore` (standardised scores) or `rrf` (reciprocal ranks)"
     )
     fulltext_weight: float = Field(
-        0.0, ge=0, le=1, description="Weight of `fulltext` beside the others, whose weights add up to 1; 0: not asked"
+        0.0,
+        ge=0,
+        le=1,
+        description="Weight of `fulltext`, in addition to the other channels, whose weights add up to 1; 0: off",
     )
     statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
     lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
     named: bool = Field(True, description="Prefer knowledge items that the question names by their title")
-    people: bool = Field(True, description="Prefer what is known of who takes part, and of whom results are about")
+    people: bool = Field(True, description="Prefer items about the viewers and about the people in the results")
     bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
-    speaker: bool = Field(True, description="Prefer what the one speaker said whom the question names, and his domain")
+    speaker: bool = Field(
+        True, description="Prefer the items of the one speaker that the question names, and the speaker's domain"
+    )
     alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
     candidates: int = Field(100, gt=0, description="Hits that each channel brings")
     budget_ms: int = Field(
@@ -45,7 +50,7 @@ class RetrievalSettings(BaseSettings):
     )
     dreams: bool = Field(False, description="Let auto-tags lead to results as tags do that people gave, of less weight")
     count_uses: bool = Field(
-        True, description="Count which items answers show: consolidation leaves alone what was shown a short while ago"
+        True, description="Count which items answers show: consolidation leaves recently shown items alone"
     )
     spread_ms: int = Field(
         40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
@@ -74,7 +79,8 @@ class RetrievalSettings(BaseSettings):
         "which none before it has; 0: nothing",
     )
     current: bool = Field(
-        True, description="Put what is true now before what it replaced, where a question does not ask for the past"
+        True,
+        description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
     time_boost: float = Field(
         0.5,
@@ -87,7 +93,7 @@ class RetrievalSettings(BaseSettings):
     )
     chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
     chain_ms: int = Field(
-        100, gt=0, description="Time that following causes may take, in ms; what was found by then counts"
+        100, gt=0, description="Time limit for following causes, in ms; chains found by then are used"
     )
     seeds: int = Field(
         5,
@@ -98,7 +104,7 @@ class RetrievalSettings(BaseSettings):
         30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
     )
     context_read: int = Field(
-        5000, gt=0, description="Nodes of a context that are looked at where a walk begins at the whole of it"
+        5000, gt=0, description="Nodes of a context that a walk over the whole context reads at most"
     )
     bare_query: bool = Field(
         True, description="Search for code again by what lies between a question's wrapped form and its plain one"

@@ -54,4 +54,6 @@ def _fault(concern_name: str, fault: Any, place: str) -> str:
     wanted = fault["msg"].removeprefix("Input ").partition(", unable to")[0]
     default = default_of(name, concern.model_fields[name])
     otherwise = f" for the default, {default}" if default else ""
-    return f"{variable(concern, name)} is {fault['input']!r} in {place}, but {wanted}. Mend it, or unset it{otherwise}"
+    return (
+        f"{variable(concern, name)} is {fault['input']!r} in {place}, but {wanted}. Correct it, or unset it{otherwise}"
+    )

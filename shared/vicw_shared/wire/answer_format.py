@@ -29,7 +29,7 @@ class Budget(Message):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if self.chars is not None and self.tokens is not None:
-            raise PydanticCustomError("budget", "has chars and tokens; name one of them")
+            raise PydanticCustomError("budget", "has chars and tokens; give one of them")
         return self
 
 
@@ -39,7 +39,7 @@ class Template(Message):
     whole: Prose = Field("{results}", description="Must have {results}, once")
     result: Prose | None = Field(
         None,
-        description="One result; must have {text}, may have {rank}, {head} (what is known of it, in one line), {id}, "
+        description="One result; must have {text}, may have {rank}, {head} (its metadata in one line), {id}, "
         "{speaker}, {date}, {context}, {domain}, {thread}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
     )
 

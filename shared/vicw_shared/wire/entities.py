@@ -16,7 +16,7 @@ _Subtype = Annotated[Id | None, Field(description="Only things of this subtype, 
 class EntityQuery(Message):
     """Which named things are listed."""
 
-    context: Id = Field(description="The context whose things are listed")
+    context: Id = Field(description="Context of the listed things")
     subtype: _Subtype = None
     prefix: Prose | None = Field(None, description="How their names begin, in any casing")
     after: Id | None = Field(None, description="The `next` of the page before")
@@ -47,7 +47,9 @@ class EntityRef(Message):
 class MergedRef(EntityRef):
     """A named thing at the other end of a merge."""
 
-    guess: bool = Field(False, description="Nobody has said so: the sleep cycle takes the two to be one")
+    guess: bool = Field(
+        False, description="True if the background job inferred the merge; false if a caller decided it"
+    )
 
 
 class Entity(EntityRef):
@@ -59,7 +61,7 @@ class Entity(EntityRef):
     created_at: Timestamp
     degree: StrictInt = Field(description="Edges of its own that say something of it")
     merged_into: MergedRef | None = Field(None, description="The thing that it was merged into")
-    canonical: str = Field(description="Uid of the thing that stands for it; its own unless it was merged")
+    canonical: str = Field(description="Uid of the canonical thing; its own unless it was merged")
     merged: tuple[MergedRef, ...] = Field((), description="Things that were merged into it, at most 20")
 
 
@@ -91,7 +93,7 @@ class MergeRequest(Message):
     """Say that ``entity`` is the same as ``into``, which then stands for both."""
 
     entity: Id = Field(description="Uid of the thing that is merged")
-    into: Id = Field(description="Uid of the thing that stands for both from now on")
+    into: Id = Field(description="Uid of the thing that is kept")
 
 
 class SplitRequest(Message):
@@ -107,8 +109,8 @@ class IdentifyRequest(Message):
     """Say which person a user is: as a viewer he sees what is about that person."""
 
     user: Id = Field(description="Uid of the user")
-    person: Id = Field(description="Uid of the person that he is")
-    holds: StrictBool = Field(True, description="False: he is not, whatever items say of the two by names")
+    person: Id = Field(description="Uid of the user's person")
+    holds: StrictBool = Field(True, description="False: the two are different, whatever items say")
 
 
 class RenameRequest(Message):

@@ -110,7 +110,7 @@ class Explanation(Message):
         default_factory=dict, description="What results gained beside the channels, by uid and by what"
     )
     cut: tuple[str, ...] = Field(description="Uids of results that did not fit into the text")
-    shortened: tuple[str, ...] = Field((), description="Uids of results of which a part did not fit")
+    shortened: tuple[str, ...] = Field((), description="Uids of results that were cut to fit the budget")
     lines_cut: dict[str, int] = Field(
         default_factory=dict,
         description="How many lines of what stands around a result that is in the text did not fit, by its uid",

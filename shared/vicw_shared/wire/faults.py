@@ -20,7 +20,7 @@ _FIXES = {
     "datetime_parsing": "Send RFC 3339 text such as 2026-01-19T10:00:00Z",
     "enum": "Use one of the values listed",
     "literal_error": "Use one of the values listed",
-    "places": "Mend the template's places, the words in braces",
+    "places": "Correct the placeholders in braces",
     "budget": "Leave one of them out",
 }
 _SAID = {

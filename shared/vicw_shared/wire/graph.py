@@ -84,7 +84,7 @@ class WalkRequest(GraphQuestion):
     )
     query: Prose | None = Field(
         None,
-        description="Where to begin besides: items of which it has a trigger phrase; without any, those with its words",
+        description="Further starts: items with a trigger phrase in this text; without any, items with its words",
     )
     hops: Annotated[StrictInt, Field(ge=0)] = 2
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
@@ -98,13 +98,13 @@ class WalkRequest(GraphQuestion):
 class WalkedNode(GraphNode):
     """A node of a walk."""
 
-    hops: int = Field(description="How far from where the walk began; what was merged is as near as what stands for it")
+    hops: int = Field(description="Hops from the start of the walk; a merged thing is as near as its canonical thing")
     path: tuple[str, ...] = Field(
         (),
-        description="Ids of the edges that lead to it from where the walk began; from an item to an event that its "
-        "text tells of it is none",
+        description="Ids of the edges from the start of the walk to it; none between an item and an event that its "
+        "text states",
     )
-    told_by: str | None = Field(None, description="Uid of the item whose text tells of this event")
+    told_by: str | None = Field(None, description="Uid of the item whose text states this event")
     speaker: str | None = None
     source: str | None = None
     flow_id: str | None = None

@@ -82,8 +82,8 @@ class Item(Message):
     speaker: Prose | None = None
     user: Id | None = Field(
         None,
-        description="Your id of who says it. The user is then the person who speaks: as a viewer he sees what is about "
-        "that person",
+        description="Your id of the speaking user. The user is then identified with the speaker, and sees items "
+        "about that person as a viewer",
     )
     timestamp: Timestamp | None = Field(None, description="When it happened")
     flow_id: Id | None = Field(None, description="Logical thread; default: the request's")
@@ -96,7 +96,7 @@ class Item(Message):
     metadata: Metadata = Field(default_factory=dict, description="Any JSON object; comes back untouched")
     sensitivity: Sensitivity = Sensitivity.PUBLIC
     portable: StrictBool = Field(True, description="May be seen outside its own context")
-    about: tuple[Id, ...] = Field((), description="Whom it is about: names or uids of people, users, chats")
+    about: tuple[Id, ...] = Field((), description="Subjects: names or uids of people, users, chats")
     importance: Importance | None = Field(
         None, description="A share, or a tier: constitutional and critical items are protected"
     )
@@ -107,7 +107,7 @@ class Item(Message):
     expires_at: Timestamp | None = None
     extraction: Extraction | None = Field(
         None,
-        description='What it tells of. An error where extract is "none", unless all of its lists are empty',
+        description="Extraction by the caller. An error if `extract` is `none`, unless all lists are empty",
     )
     page: PageRef | None = Field(None, description="Which page of a knowledge folder it is")
 
@@ -211,16 +211,14 @@ class IngestedItem(Message):
     flow_id: str | None
     flow_step: int | None
     nodes: tuple[NodeRef, ...] = Field(description="Its passages, speaker, tags, extraction")
-    masked: tuple[MaskedSecret, ...] = Field((), description="Secrets of which only the kind was stored")
+    masked: tuple[MaskedSecret, ...] = Field((), description="Masked secrets: only their kind was stored")
     extraction: ExtractionState | None = Field(
         None,
-        description="What a language model tells of it: `pending` (it follows, or is tried again), `done`, `failed` "
-        "(given up); null where none reads it",
+        description="Extraction by a language model: `pending` (queued or retried), `done`, `failed` (given up); "
+        "null if none is configured",
     )
     sources: tuple[Repeated, ...] = Field((), description="Stored items that it repeats")
-    links: tuple[LinkProblem, ...] = Field(
-        (), description="Of a page: its links that lead nowhere as of now. Pages that follow may mend them"
-    )
+    links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
 
 
 class IngestResponse(Message):
@@ -259,4 +257,4 @@ class JobStatus(Message):
     extractions_waiting: int = Field(0, description="Items that a language model has still to read")
     extractions_failed: int = Field(0, description="Items that a language model was given up on")
     failures: tuple[PassageFailure, ...] = Field((), description="Passages that have failed, at most a hundred")
-    result: IngestResponse | None = Field(description="What was answered with the job's id; null while it is running")
+    result: IngestResponse | None = Field(description="The response of the job; null while it is running")

@@ -22,8 +22,8 @@ class RetractRequest(Message):
     ids: Annotated[tuple[Id, ...], Field(min_length=1)] = Field(description="Your ids of the items")
     ended_at: Timestamp | None = Field(
         None,
-        description="Until when they were true, which `as_of` goes by; null: they were wrong, and never true. Either "
-        "way `known_at` sees them in the past",
+        description="End of their validity, used by `as_of`; null: they were wrong and never true. In both cases "
+        "`known_at` still sees them in the past",
     )
     wait: StrictBool = Field(True, description="Answer when the vector store knows, too; false answers 202 at once")
 

@@ -69,7 +69,8 @@ class RetrieveRequest(Message):
     as_of: Timestamp | None = Field(None, description="What was true then")
     known_at: Timestamp | None = Field(None, description="What was known then")
     query_time: ZonedTimestamp | None = Field(
-        None, description="The asker's now, whose offset says which days are meant; default: the server's, in UTC"
+        None,
+        description="The caller's current time; its offset defines day boundaries; default: the server's time in UTC",
     )
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] | None = Field(
         None, description="Only these channels; null: all"
@@ -118,7 +119,7 @@ class ChannelHit(Message):
     rank: int
     score: float
     depth: int | None = Field(None, description="Of `graph`: edges away from what the question found or names")
-    edge_type: str | None = Field(None, description="Of `graph`: by which edge, the last one of several")
+    edge_type: str | None = Field(None, description="Of `graph`: type of the last edge on the path")
     sub_graph: Literal["causal", "knowledge"] | None = None
 
 
@@ -165,11 +166,11 @@ class Result(Message):
     sensitivity: Sensitivity = Sensitivity.PUBLIC
     kind: Literal["anchor", "associative"] = "anchor"
     duplicates: tuple[str, ...] = Field(
-        (), description="Items that say the same but for a few words, by your ids, or uids: this one stands for them"
+        (), description="Near-duplicates that this result replaces, by your ids or uids"
     )
     channels: tuple[ChannelHit, ...] = ()
     via: tuple[Via, ...] = ()
-    sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids it stands for")
+    sources: tuple[str, ...] = Field((), description="For a Macro-Event, the ids of its source items")
     consolidated_into: str | None = Field(
         None, description="For an old item, the uid of the Macro-Event that has its place in the graph"
     )
@@ -188,9 +189,7 @@ class GraphNode(Message):
     label: Label
     subtype: str
     name: str
-    aliases: tuple[str, ...] = Field(
-        (), description="Names that it had before, and names of the things in this answer that it stands for"
-    )
+    aliases: tuple[str, ...] = Field((), description="Former names, and names of merged things in this answer")
     text: str | None = None
     context: str
     domain: str
@@ -218,10 +217,10 @@ class ChainStep(Message):
     type: str
     cause: str = Field(description="Uid of its source")
     effect: str = Field(description="Uid of its target")
-    certainty: float = Field(description="In [0, 1]: as it was told, else the edge's weight")
+    certainty: float = Field(description="In [0, 1]: as stated, else the edge's weight")
     proof: str | None = Field(None, description="Uid of the passage (Chunk) that proves it")
     quote: str | None = Field(None, description="What that passage says of it, verbatim but for white space")
-    told_by: str | None = Field(None, description="Uid of the item whose text tells of it")
+    told_by: str | None = Field(None, description="Uid of the item whose text states it")
 
 
 class CausalChain(Message):
@@ -239,7 +238,7 @@ class AnswerGraph(Message):
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
     paths: tuple[tuple[str, ...], ...] = Field(
-        (), description="Edge ids of the chains, in the order of their steps; then of each other causal edge by itself"
+        (), description="Edge ids of each chain, in the order of its steps; then each other causal edge alone"
     )
     chains: tuple[CausalChain, ...] = Field(
         (), description="Of a question why, or what something led to: what it is about first, then the surest"
@@ -256,6 +255,6 @@ class RetrieveResponse(Message):
     took_ms: dict[str, float]
     degraded: tuple[str, ...] = Field(
         (),
-        description="Channels and stages that failed, ran out of time, or lack what is stored, sorted",
+        description="Channels and stages that failed, timed out or had incomplete data, sorted",
     )
     explain: Explanation | None = None

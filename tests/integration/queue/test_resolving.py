@@ -44,4 +44,4 @@ async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
     await until(through, 60)
     steps = await graph.scan(Steps(tenant="t", task="resolve"), limit=9)
     assert len({step.subject for step in steps}) == len(_FAMILIES)
-    assert worker.log.count("merged what is one") == len(_FAMILIES), "each by a message of its own"
+    assert worker.log.count("merged entities") == len(_FAMILIES), "each by a message of its own"

@@ -62,12 +62,17 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("concern", "variable", "value", "says"),
     [
-        (ServerSettings, "VICW_PORT", "http", "should be a valid integer. Mend it, or unset it for the default, 8080"),
+        (
+            ServerSettings,
+            "VICW_PORT",
+            "http",
+            "should be a valid integer. Correct it, or unset it for the default, 8080",
+        ),
         (ServerSettings, "VICW_TENANT", "a\x1bb", "contains a control character (U+001B). Mend it"),
         (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Mend it"),
         (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore' or 'rrf'. Mend it"),
         (ReindexSettings, "VICW_REINDEX_LOOK_SECONDS", "2.1", "should be less than or equal to 2. Mend it"),
-        (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Mend it, or unset it"),
+        (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Correct it, or unset it"),
     ],
 )
 def test_a_wrong_setting_is_told_by_its_variable_with_its_value_and_the_fix(

@@ -54,13 +54,13 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
     path = ("--path", str(tmp_path / "m"))
     mirror(filled, "build", *path)
     other = mirror(filled, "status", *path, "--viewer", "Ana")
-    told = "it shows what everybody may see, not what 'Ana' may see; a run for this viewer "
+    told = "it shows what is public, not what 'Ana' may see; a run for this viewer "
     assert (other.exit_code, other.stdout.splitlines()[1:]) == (
         1,
         [f"{told}(VICW_MIRROR_VIEWER, --viewer) builds it anew"],
     )
     assert mirror(filled, "sync", *path, "--viewer", "*").stdout == "2 atoms; 4 pages written\n"
-    assert "it shows everything, not what everybody may see; " in mirror(filled, "status", *path).stdout
+    assert "it shows everything, not what is public; " in mirror(filled, "status", *path).stdout
     mirror(filled, "build", *path)
     asyncio.run(erase(filled))
     erased = mirror(filled, "status", *path)

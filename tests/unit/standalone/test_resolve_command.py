@@ -54,7 +54,7 @@ def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
     monkeypatch.setenv("VICW_RESOLVE_SHARED", "3")
     few = sleep(filled, "resolve").stdout
     assert "leave   ctx: " in few
-    assert "0.98 same name but for accents and punctuation: only the names say so: 2 things are named with both" in few
+    assert "0.98 same name but for accents and punctuation: only the names match: 2 things are named with both" in few
     monkeypatch.delenv("VICW_RESOLVE_SHARED")
     assert sleep(filled, "resolve", "-q").stdout == "2 of 2 likely pairs of 6 names were merged\n"
     assert sleep(filled, "resolve", "-q").stdout == "0 of 0 likely pairs of 6 names were merged\n"

@@ -61,7 +61,7 @@ def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(fill
 
 def test_what_is_young_is_left(filled: Path) -> None:
     nothing = (
-        "0 Events of 1 thread became 0 Macro-Events; only what was learnt more than 1 h ago is consolidated (--hours)\n"
+        "0 Events of 1 thread became 0 Macro-Events; only Events stored more than 1 h ago is consolidated (--hours)\n"
     )
     assert sleep(filled, "consolidate").stdout == nothing
 
@@ -112,7 +112,7 @@ async def test_beside_a_server_it_says_what_to_do(filled: Path) -> None:
         assert refused.exit_code == 2
         assert "VICW_CONSOLIDATE_SCHEDULE" in refused.stderr
         wipe = await asyncio.to_thread(sleep, filled, "wipe")
-        assert (wipe.exit_code, "does not do this by itself" in " ".join(wipe.stderr.split())) == (2, True)
+        assert (wipe.exit_code, "does not run this automatically" in " ".join(wipe.stderr.split())) == (2, True)
         assert (await asyncio.to_thread(sleep, filled, "log")).exit_code == 0
 
 

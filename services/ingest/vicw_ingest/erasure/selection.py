@@ -159,7 +159,7 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
     """Return the nodes of a person: all that it is called, and the users that it is."""
     called = [node for node in await _called(graph, tenant, name, context) if _may_be_somebody(node)]
     if not called:
-        raise MissingRecordError(f"Nobody is called {name!r} in {_of(tenant, context)}")
+        raise MissingRecordError(f"No person is called {name!r} in {_of(tenant, context)}")
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
     fresh = list(one)
     while fresh:

@@ -28,5 +28,5 @@ async def turn(capacity: Capacity, settings: ForgetSettings) -> bool:
         _log.warning("forgetting stopped; what it has done stands", error=error.detail)
         return False
     if done.erased:
-        _log.info("forgot for want of room", erased=done.erased)
+        _log.info("evicted items for lack of space", erased=done.erased)
     return done.more

@@ -26,7 +26,7 @@ FORGET = "forget"
 """The task that logs how many items went."""
 _AT_ONCE = 25
 """Items that one transaction erases."""
-ERASED = Counted("vicw_forget_erased_total", "Items that were erased for want of room")
+ERASED = Counted("vicw_forget_erased_total", "Items that were evicted for lack of space")
 
 type Told = Callable[[Node, float], None]
 """Hears of each item that goes, and of what it weighs."""

@@ -212,7 +212,7 @@ class WritePlanBuilder:
         if refused:
             raise InvalidInputError(
                 *(
-                    FieldProblem(path, reason, "Turn it round, leave it out, or mend the times")
+                    FieldProblem(path, reason, "Reverse it, leave it out, or correct the times")
                     for path, reason in refused
                 )
             )

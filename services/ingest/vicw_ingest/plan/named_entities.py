@@ -138,6 +138,6 @@ def _nobody(uid: str, drafts: Sequence[ItemDraft]) -> Iterator[FieldProblem]:
             if name == uid:
                 yield FieldProblem(
                     f"{draft.path}.about[{place}]",
-                    f"{uid} is the uid of nobody known",
+                    f"{uid} is not the uid of a known person",
                     "Give a name, or a uid that an answer of /ingest or /retrieve named",
                 )

@@ -215,7 +215,7 @@ class _Export:
             self.writer.write(COUNTERS, COUNTER_ROWS, rows)
 
     def crossing(self) -> None:
-        """Write the edges between contexts, and count those to what is not exported."""
+        """Write the edges between contexts, and count those to items that are not exported."""
         for edges in self._crossing.values():
             for part in batched(sorted(edges, key=lambda edge: edge.id), _EDGES):
                 found = self._written.find([edge.target for edge in part]) >= 0

@@ -160,7 +160,7 @@ def _denied(said: str, unit: str) -> str:
 
 def _spoken(said: str, unit: str) -> str:
     wrong = any(person.search(said) and not person.search(unit) for person in _PERSONS)
-    return "it speaks of somebody else" if wrong else ""
+    return "it names another person" if wrong else ""
 
 
 def _turned_round(said: str, unit: str) -> str:

@@ -47,7 +47,7 @@ from vicw_sleep.llm_requests import Asking
 from vicw_sleep.scheduler import SliceDeadline
 
 _log = structlog.get_logger()
-FOLDED = Counter("vicw_consolidate_events_total", "Events that Macro-Events stand for now")
+FOLDED = Counter("vicw_consolidate_events_total", "Events that were consolidated into Macro-Events")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
 type Told = Callable[[Flow, ConsolidatedBatch | None, str], None]
@@ -265,8 +265,8 @@ async def _why_gone(transaction: GraphTransaction, step: MaintenanceStep, retire
         later = _step_id(macro.uid)
         return f"What step {step.id!r} made has been consolidated again by step {later!r}. Undo that one first"
     return (
-        f"What step {step.id!r} made is there no more: its Events came back when one of them was changed or erased. "
-        "There is nothing to undo"
+        f"What step {step.id!r} made no longer exists: its Events were restored when one of them was changed or "
+        f"erased. There is nothing to undo"
     )
 
 

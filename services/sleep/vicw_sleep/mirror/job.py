@@ -30,7 +30,7 @@ async def turn(graph: Store, settings: MirrorSettings) -> None:
         with TURN_SECONDS.labels("mirror").time():
             done = await mirror.sync()
     except StateConflictError as error:
-        _log.info("the mirror is left to whoever writes to it", reason=error.detail)
+        _log.info("another process writes the mirror", reason=error.detail)
     except VicwError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
         await note(graph.log, "mirror", began, error.detail)

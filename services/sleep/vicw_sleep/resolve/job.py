@@ -38,7 +38,7 @@ async def turn(resolve: Resolve, settings: ResolveSettings, start: ResolveBookma
         _log.warning("resolving stopped; what it has merged stands", error=error.detail)
         return None
     if done.merged or done.split:
-        _log.info("merged what is one", names=done.names, merged=done.merged, left=done.left, split=done.split)
+        _log.info("merged entities", names=done.names, merged=done.merged, left=done.left, split=done.split)
     return done
 
 

@@ -71,10 +71,10 @@ def against(one: EntityEvidence, other: EntityEvidence) -> str:
     found = {
         "an edge joins the two": one.beside & other.members or other.beside & one.members,
         "both speak in one conversation": one.threads & other.threads,
-        "both speak, and it is not told that they are one user": (
+        "both speak, and nothing says that they are one user": (
             one.threads and other.threads and not one.users & other.users
         ),
-        "one memory tells of both": one.told_in & other.told_in,
+        "one memory names both": one.told_in & other.told_in,
         "they are different users": one.users and other.users and one.users != other.users,
         "they have different relatives": _differ(_by_way(one), _by_way(other)),
         "different things are said of one attribute": _differ(one.claims, other.claims),

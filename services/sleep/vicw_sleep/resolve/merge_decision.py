@@ -66,10 +66,10 @@ class Deciding:
             return Decided(MergeOutcome.LEAVE, pair.things, "they have changed meanwhile")
         known = await Gathering(self.transaction, self.registry).of(*things)
         if known is None:
-            return Decided(MergeOutcome.LEAVE, pair.things, "too much is told of them to go through")
+            return Decided(MergeOutcome.LEAVE, pair.things, "they have too many edges to compare")
         reason, company = against(*known), shared_company(*known)
         if not reason and len(company) < self.shared:
-            reason = f"only the names say so: {len(company)} things are named with both, {self.shared} have to be"
+            reason = f"only the names match: {len(company)} things are named with both, {self.shared} have to be"
         if reason:
             return Decided(MergeOutcome.LEAVE, pair.things, reason)
         source, target = (one.thing for one in sorted(known, key=_rank))

@@ -61,7 +61,7 @@ def export_command(
 def import_command(
     path: FromArgument,
     check: Annotated[bool, typer.Option("--check", help="Only say whether it could be imported.")] = False,
-    keys: Annotated[bool, typer.Option("--keys", help="Its API keys, too: whoever made it may have one.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="Also its API keys; its author may know one of them.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
@@ -176,9 +176,9 @@ def _say_export(manifest: Manifest, path: Path) -> None:
     counts = f"{nodes}, {counted(edges, 'edge')}, {counted(manifest.vectors, 'vector')}"
     out.print(f"{path}: {counts}", markup=False)
     if manifest.model is None:
-        err.print("without vectors: whoever imports it embeds everything anew", markup=False)
+        err.print("without vectors: an import embeds everything again", markup=False)
     for what, count in manifest.left_out.items():
-        err.print(f"left out: {count} {what} to what is not exported", markup=False)
+        err.print(f"left out: {count} {what} to items that are not exported", markup=False)
 
 
 def _import(
@@ -224,9 +224,9 @@ def _import(
         out.print(harmless(violation), markup=False)
     if result.violations:
         fail(
-            "the store is not sound, so the import is not complete: make the export again from a store that `vicw "
-            "check` calls clean. `vicw forget import` gives this one up; `vicw restore` puts it into an empty store as "
-            "it is"
+            "the store is not sound, so the import is not complete: export again from a store that `vicw check` "
+            "finds clean. `vicw forget import` abandons this import; `vicw restore` loads the export unchecked into "
+            "an empty store"
         )
     out.print("clean")
 
@@ -239,4 +239,4 @@ def _make_room(data_dir: Path | None) -> None:
     path = read_settings(data_dir=data_dir).storage.data_dir
     if (path / GRAPH).exists():
         aside = move_aside(path, f"replaced-{now():%Y%m%dT%H%M%SZ}")
-        err.print(f"what was stored is in {aside} now", markup=False)
+        err.print(f"the previous data is in {aside} now", markup=False)

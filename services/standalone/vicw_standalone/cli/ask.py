@@ -140,7 +140,7 @@ def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
     try:
         return VicwClient(url, retry=retry)
     except VicwClientError as error:
-        fail(f"{error}. Mend --url or VICW_URL", code=2)
+        fail(f"{error}. Correct --url or VICW_URL", code=2)
 
 
 @contextmanager

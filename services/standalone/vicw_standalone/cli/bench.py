@@ -95,7 +95,7 @@ def speed(
 def ingest(
     data: Annotated[
         Path | None,
-        typer.Option(help="A set whose items to store (docs/bench.md). \\[default: synthetic chats]", exists=True),
+        typer.Option(help="A set to store (docs/bench.md). \\[default: synthetic chats]", exists=True),
     ] = None,
     items: Annotated[int, typer.Option(help="How many, from the start of the set.", min=1)] = 2000,
     extract: Annotated[Extract, typer.Option(help="Who reads them.")] = Extract.RULES,

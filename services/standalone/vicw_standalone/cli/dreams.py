@@ -35,11 +35,9 @@ def dream(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be added.")] = False,
     hours: Annotated[
         float | None,
-        typer.Option(
-            help="Dream of what is older than so many hours. \\[default: VICW_DREAM_HOURS]", min=0, max=100_000
-        ),
+        typer.Option(help="Only items older than this many hours. \\[default: VICW_DREAM_HOURS]", min=0, max=100_000),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Items looked at, at most. \\[default: all]", min=1)] = None,
+    most: Annotated[int | None, typer.Option(help="Most items to process. \\[default: all]", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
@@ -47,8 +45,8 @@ def dream(
     """Give items that have too few tags auto-tags.
 
     What people have tagged or told is not changed. A step can be taken back with `vicw sleep undo`, all of it with
-    `vicw sleep wipe`. A server that has the data directory open does this by itself (VICW_DREAM_SCHEDULE), so none may
-    run; of the platform, whatever runs. Killed half-way, what is done is done; run it again, and it goes on.
+    `vicw sleep wipe`. A server that has the data directory open runs this automatically (VICW_DREAM_SCHEDULE), so
+    none may run; of the platform, whatever runs. Killed half-way, what is done is done; run it again, and it goes on.
     """
     from vicw_sleep.dream.job import rules_of
 

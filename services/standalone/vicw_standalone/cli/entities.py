@@ -105,7 +105,7 @@ def candidates(
 @app.command()
 def merge(
     uid: UidArgument,
-    into: Annotated[str, typer.Argument(help="Uid of the thing that stands for both from now on.")],
+    into: Annotated[str, typer.Argument(help="Uid of the thing that is kept.")],
     url: UrlOption = None,
 ) -> None:
     """Say that two things are one. `vicw entities split` undoes it."""
@@ -127,7 +127,7 @@ def split(
 @app.command()
 def identify(
     user: Annotated[str, typer.Argument(help="Uid of a user: see `vicw entities list --subtype user`.")],
-    person: Annotated[str, typer.Argument(help="Uid of the person that he is.")],
+    person: Annotated[str, typer.Argument(help="Uid of the user's person.")],
     isnt: Annotated[bool, typer.Option("--not", help="He is not.")] = False,
     url: UrlOption = None,
 ) -> None:

@@ -36,7 +36,7 @@ def capacity(
     """Of tenants that have more items than they may, erase those that weigh least.
 
     What is protected, or was learnt or shown within VICW_FORGET_DAYS, stays; what is erased is gone for good. A server
-    does this by itself (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever
+    runs this automatically (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever
     runs.
     """
     settings = read_settings(data_dir=data_dir)
@@ -67,4 +67,4 @@ async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told
 
 def told_of(step: MaintenanceStep) -> str:
     """Return what a step has erased, for a person."""
-    return f"{step.details.get('items', '?')} items erased for want of room"
+    return f"{step.details.get('items', '?')} items evicted for lack of space"

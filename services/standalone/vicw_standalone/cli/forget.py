@@ -69,7 +69,7 @@ def person(
     name: Annotated[str, typer.Argument(help="A name, or the uid of the person's entity")],
     context: ContextOption = None,
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="Whoever is called so in any context is this person.")
+        bool, typer.Option("--everywhere", help="Treat this name as the same person in every context.")
     ] = False,
     mentions: Annotated[
         bool, typer.Option("--mentions", help="Erase items of others, too, that mention the person.")

@@ -20,7 +20,7 @@ app = typer.Typer(help="Look at the graph itself, on a running server.", no_args
 ContextOption = Annotated[str | None, typer.Option(help="See one context only.")]
 LimitOption = Annotated[int, typer.Option(help="Most nodes.", min=1)]
 AsOfOption = Annotated[
-    str | None, typer.Option(help="What was true then: a date such as 2026-01-19, or with a time and a zone.")
+    str | None, typer.Option(help="Answer as of this date, such as 2026-01-19, or date, time and zone.")
 ]
 ViewerOption = Annotated[str | None, typer.Option(help="See only what this user may see in a private chat.")]
 TypesOption = Annotated[str | None, typer.Option(help="Follow these types of edges alone, separated by commas.")]

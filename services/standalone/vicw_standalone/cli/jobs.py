@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vicw_shared.wire.ingest import JobStatus
 
 TenantOption = Annotated[
-    str | None, typer.Option(help="Only what is of this tenant. \\[default: all tenants]", callback=tenant_name)
+    str | None, typer.Option(help="Only this tenant. \\[default: all tenants]", callback=tenant_name)
 ]
 LlmOption = Annotated[bool, typer.Option("--llm", help="Of the items that a language model has to extract.")]
 app = typer.Typer(
@@ -112,7 +112,7 @@ def fields_of(failure: IndexFailure) -> dict[str, Any]:
 def show(
     job: Annotated[str, typer.Argument(help="Its id, as the answer of /ingest named it")],
     tenant: Annotated[
-        str | None, typer.Option(help="Whose job it is. \\[default: default, or VICW_TENANT]", callback=tenant_name)
+        str | None, typer.Option(help="The job's tenant. \\[default: default, or VICW_TENANT]", callback=tenant_name)
     ] = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,

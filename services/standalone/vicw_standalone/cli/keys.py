@@ -52,7 +52,7 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
 
 @app.command()
 def create(
-    tenant: Annotated[str, typer.Option(help="Whose memories the key opens", callback=tenant_name)] = "default",
+    tenant: Annotated[str, typer.Option(help="Tenant that the key gives access to", callback=tenant_name)] = "default",
     right: Annotated[list[Right] | None, typer.Option(help="What it allows; may be given again.")] = None,
     note: Annotated[str, typer.Option(help="What it is for, to tell it from others")] = "",
     data_dir: DataDirOption = None,

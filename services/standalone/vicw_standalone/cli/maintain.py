@@ -97,7 +97,7 @@ def doctor_command(
 def _names(client: VicwClient, context: str | None) -> list[str]:
     """Return names that a context knows, to ask for. Ends the command if there is none."""
     if context is None:
-        fail("say what to ask, or name a --context whose names are asked for", code=2)
+        fail("give a question, or a --context to list the names of", code=2)
     names = [entity.name for entity in client.entities(context, limit=_ASKED).entities]
     return names or fail(f"nothing is known by name in {context!r}: say what to ask", code=2)
 

@@ -73,7 +73,9 @@ async def _on_directory[T](
         try:
             standalone, _ = await stack.enter_async_context(opened(settings))
         except DataDirError as error:
-            does = f"does this by itself ({schedule})" if schedule is not None else "does not do this by itself"
+            does = (
+                f"runs this automatically ({schedule})" if schedule is not None else "does not run this automatically"
+            )
             fail(f"{error.detail}. A server {does}; stop it to do it now", code=2)
         yield use(standalone)
         await standalone.indexer.drain()

@@ -27,17 +27,17 @@ PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[
 ViewerOption = Annotated[
     str | None,
     typer.Option(
-        help="For whom it is: a person's name, or * for everything. \\[default: VICW_MIRROR_VIEWER, or nobody]"
+        help="Viewer: a person's name, or * for everything. \\[default: VICW_MIRROR_VIEWER, or public items only]"
     ),
 ]
 TenantOption = Annotated[
-    str | None, typer.Option(help="Whose memory it shows. \\[default: VICW_MIRROR_TENANT]", callback=tenant_name)
+    str | None, typer.Option(help="Tenant to mirror. \\[default: VICW_MIRROR_TENANT]", callback=tenant_name)
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(help="What is remembered as a folder of Markdown: build, sync, status.", no_args_is_help=True)
+    group = typer.Typer(help="Mirror the memory into a folder of Markdown: build, sync, status.", no_args_is_help=True)
     group.command("build")(build_command)
     group.command("sync")(sync_command)
     group.command("status")(status_command)

@@ -155,7 +155,8 @@ def _tell_overruled(model: str | None) -> None:
     """Say that the next start would ask for another model than the one that the store uses now, or for none."""
     if model is not None and StorageSettings().embedder == "none":
         err.print(
-            "VICW_EMBEDDER is none: unset it before the next start, or that answers without vectors", markup=False
+            "VICW_EMBEDDER is none: unset it before the next start; otherwise answers have no vectors",
+            markup=False,
         )
     named = os.environ.get("VICW_EMBEDDING_MODEL")
     if model is not None and named is not None and named != model:

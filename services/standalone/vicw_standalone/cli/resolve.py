@@ -43,8 +43,9 @@ def resolve(
     """Merge people and things that are known under two names, where more than the names says that they are one.
 
     Nobody sees more by it, and `vicw sleep undo` takes a merge back. Other likely pairs are for you to judge: see
-    `vicw entities candidates`. A server that has the data directory open does this by itself (VICW_RESOLVE_SCHEDULE),
-    so none may run; of the platform, whatever runs. Killed half-way, what is done is done; run it again to go on.
+    `vicw entities candidates`. A server that has the data directory open runs this automatically
+    (VICW_RESOLVE_SCHEDULE), so none may run; of the platform, whatever runs. Killed half-way, what is done is done;
+    run it again to go on.
     """
     from vicw_sleep.resolve.job import rules_of
 

@@ -46,7 +46,7 @@ class LoggedTask(StrEnum):
 
 
 app = typer.Typer(
-    help="What happens to memories while nobody asks: consolidation, dreams, duplicates, upkeep, and a step back.",
+    help="Background jobs: consolidation, dreams, entity resolution, reconciliation, expiry, and undo.",
     no_args_is_help=True,
 )
 
@@ -67,18 +67,18 @@ def consolidate(
     hours: Annotated[
         float | None,
         typer.Option(
-            help="Fold what is older than so many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0, max=100_000
+            help="Only Events older than this many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0, max=100_000
         ),
     ] = None,
     most: Annotated[int | None, typer.Option(help="Macro-Events made at most. \\[default: all]", min=1)] = None,
-    again: Annotated[bool, typer.Option("--again", help="Judge anew what was refused or undone before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also try what was refused or undone before.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Replace several old Events of a thread by one Macro-Event, where its summary loses nothing.
 
-    The proof stays and is found as before; `vicw sleep undo` restores the Events. A server does this by itself
+    The proof stays and is found as before; `vicw sleep undo` restores the Events. A server runs this automatically
     (VICW_CONSOLIDATE_SCHEDULE), so no server may have the data directory open; with --platform, services may run. After
     a kill, completed steps stay; run the command again to go on.
     """
@@ -107,7 +107,7 @@ def consolidate(
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
         what = f"{_many(done.events, 'Event')} of {_many(done.flows, 'thread')} {verb}"
         nothing = not (done.macros or done.refused or done.left or done.changed)
-        young = f"; only what was learnt more than {chosen.hours:g} h ago is consolidated (--hours)" if nothing else ""
+        young = f"; only Events stored more than {chosen.hours:g} h ago is consolidated (--hours)" if nothing else ""
         out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
 
     run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
@@ -144,7 +144,7 @@ def log(
     tenant: TenantOption = None,
     limit: Annotated[int, typer.Option(help="Steps listed.", min=1)] = 50,
     task: Annotated[LoggedTask | None, typer.Option(help="Only what this task did.")] = None,
-    refused: Annotated[bool, typer.Option("--refused", help="Only what was refused, with the reasons.")] = False,
+    refused: Annotated[bool, typer.Option("--refused", help="Only refused batches, with the reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a step.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,

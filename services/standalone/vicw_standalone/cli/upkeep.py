@@ -41,7 +41,7 @@ def reconcile(
     """Compare the two stores, and bring the vectors to agreement with the graph.
 
     Passages without a point, or with another than the graph says, are indexed anew; points without a passage are
-    removed. The graph stays as it is; `vicw check` names each disagreement. A server does this by itself
+    removed. The graph stays as it is; `vicw check` names each disagreement. A server runs this automatically
     (VICW_SLEEP_RECONCILE_SCHEDULE, and when it starts after an unclean end), so none may have the data directory open;
     of the platform, whatever runs.
     """
@@ -90,8 +90,8 @@ def expire(
     """Retire the items whose expires_at has passed, with all that rests on them alone.
 
     Answers leave them out from that instant on; this is what then takes their edges and gaps away. The past shows them
-    still, and `vicw sleep log` lists them. A server does this by itself (VICW_INGEST_EXPIRY_SECONDS), so none may have
-    the data directory open; of the platform, whatever runs.
+    still, and `vicw sleep log` lists them. A server runs this automatically (VICW_INGEST_EXPIRY_SECONDS), so none may
+    have the data directory open; of the platform, whatever runs.
     """
 
     async def work(forgetful: Forgetful) -> None:

@@ -118,7 +118,7 @@ def _time(asked: ProbeAnswers) -> Finding:
     told = f"{median(took):.0f} ms in the middle, {max(took):.0f} at most"
     late = sum(not channel.in_time for channel in channels)
     if late:
-        fix = "What was found by then counted. Raise VICW_RETRIEVAL_SPREAD_MS, or find out what else the machine does"
+        fix = "The answer used what was found by then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
         budget = channels[0].budget_ms
         return Finding("time", Severity.NOTE, f"{told}; {late} of {len(took)} were cut off after {budget} ms", fix)
     if max(took) > BUDGET_MS:

@@ -112,7 +112,7 @@ async def drop_old(platform: Platform) -> list[ModelIdentity]:
     """
     models, collections = await platform.graph.record.models(), platform.indexes.collections
     if models.change is not None:
-        raise StateConflictError("A change of the model is not over yet: `vicw reindex --platform` goes on with it")
+        raise StateConflictError("A model change is in progress: `vicw reindex --platform` resumes it")
     old = [each for each in await collections.all() if not each.current and each.model != models.used]
     for each in old:
         await collections.drop(each.name)

@@ -32,4 +32,4 @@ class IndexStatus:
         if self.models.rebuilding is not None:
             yield f"The index in use was lost and is being rebuilt since {self.models.rebuilding:%Y-%m-%d %H:%M} UTC"
         if change is not None:
-            yield "A change of the model is not over. If no `vicw reindex` is at work on it, run it again: it goes on"
+            yield "A model change is in progress. If no `vicw reindex` runs, run it again to resume"

@@ -70,7 +70,7 @@ def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
         ({}, {"beside": frozenset("a")}, "an edge joins the two"),
         ({"threads": frozenset("fg")}, {"threads": frozenset("gh")}, "both speak in one conversation"),
         ({"threads": frozenset("f")}, {"threads": frozenset("g")}, "both speak, and it is not told"),
-        ({"told_in": frozenset("ix")}, {"told_in": frozenset("xj")}, "one memory tells of both"),
+        ({"told_in": frozenset("ix")}, {"told_in": frozenset("xj")}, "one memory names both"),
         ({"users": frozenset("u")}, {"users": frozenset("v")}, "they are different users"),
         (
             {"relations": frozenset({("is", "sister", "tom")})},

@@ -24,7 +24,7 @@ from vicw_shared.untrusted_text import as_material
 _log = structlog.get_logger()
 _ECHOED_CHARS = 4000
 _FEW = 20
-asking = Stages("llm", "Time of asking a language model: call is one answer, check is what is made of it")
+asking = Stages("llm", "Time of language model calls: call is one answer, check its validation")
 CALLS = Counter("vicw_llm_calls_total", "Answers of the language model, by how they ended", ["finish"])
 TOKENS = Counter("vicw_llm_tokens_total", "Tokens that the language model says it has read and written", ["direction"])
 REPAIRS = Counter("vicw_llm_repairs_total", "Answers that were sent back to be mended")
