@@ -184,7 +184,7 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     first, second, third = await thread(side)
     steps = {step.subject: step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9)}
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
-    with pytest.raises(MissingRecordError, match=r"its Events came back when one of them was changed or erased"):
+    with pytest.raises(MissingRecordError, match=r"its Events were restored when one of them was changed or erased"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
     rules = ConsolidationRules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
     await run(side, rules)
@@ -196,10 +196,10 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
             MissingRecordError, match=rf"has been consolidated again by step '{higher}'. Undo that one first"
         ):
             await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
-    with pytest.raises(MissingRecordError, match="its Events came back"):
+    with pytest.raises(MissingRecordError, match="its Events were restored"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
     await side.retract({"context": "c", "ids": ["11"]}, "t")
-    with pytest.raises(MissingRecordError, match="its Events came back"):
+    with pytest.raises(MissingRecordError, match="its Events were restored"):
         await consolidation(side).undo(steps[third.uid], now=LATER, grace=GRACE)
     await consolidation(side).undo(steps[second.uid], now=LATER, grace=GRACE)
     await sound(side)

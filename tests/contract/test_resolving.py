@@ -172,9 +172,9 @@ async def test_two_who_speak_in_one_conversation_are_two(side: Side) -> None:
 
 async def test_two_who_speak_each_for_himself_are_one_only_as_one_user(side: Side) -> None:
     await tell(side, item("1", speaker=JOSE, flow_id="a"), item("2", speaker=ACCENTED, flow_id="b"))
-    assert "not told that they are one user" in (await left(side))[0]
+    assert "nothing says that they are one user" in (await left(side))[0]
     await tell(side, item("3", speaker=JOSE, flow_id="a", user="u"), item("4", speaker=ACCENTED, flow_id="b", user="v"))
-    assert "not told that they are one user" in (await left(side))[0]
+    assert "nothing says that they are one user" in (await left(side))[0]
 
 
 async def test_two_in_one_memory_are_two(side: Side) -> None:

@@ -122,7 +122,7 @@ async def test_tokens_are_three_bytes_and_the_default_is_8000_characters(memory:
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"budget": {"chars": 10, "tokens": 10}}, "chars and tokens; name one"),
+        ({"budget": {"chars": 10, "tokens": 10}}, "chars and tokens; give one"),
         ({"budget": {"tokens": 0}}, "greater than or equal to 1"),
         ({"template": {"whole": "no place"}}, r"\{results\} once"),
         ({"template": {"whole": "{results}{results}"}}, r"\{results\} once"),
@@ -138,8 +138,8 @@ async def test_what_cannot_be_written_is_refused(memory: Memory, fields: dict[st
 @pytest.mark.parametrize(
     ("fields", "field", "fix"),
     [
-        ({"template": {"result": "{text} {teller}"}}, "template.result", "Mend the template's places"),
-        ({"template": {"whole": "none"}}, "template.whole", "Mend the template's places"),
+        ({"template": {"result": "{text} {teller}"}}, "template.result", "Correct the placeholders"),
+        ({"template": {"whole": "none"}}, "template.whole", "Correct the placeholders"),
         ({"budget": {"chars": 10, "tokens": 10}}, "budget", "Leave one of them out"),
     ],
 )

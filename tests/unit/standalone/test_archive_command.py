@@ -112,7 +112,7 @@ def test_a_backup_of_a_store_whose_chains_are_not_sound_comes_back_as_it_was(fil
     assert refused.exit_code == 1
     assert "stray edge" in refused.stdout
     assert "the import is not complete" in refused.stderr
-    assert "`vicw restore` puts it into an empty store" in refused.stderr
+    assert "`vicw restore` loads the export unchecked into an empty store" in refused.stderr
     assert "broke off" in vicw("export", "--to", tmp_path / "half", "--data-dir", tmp_path / "other").output
     restored = vicw("restore", tmp_path / "e", "--data-dir", tmp_path / "other")
     assert restored.exit_code == 0, restored.output

@@ -70,7 +70,7 @@ def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
     (step,) = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert "forget  ctx: 2 items evicted for lack of space" in sleep(filled, "log").stdout
     refused = sleep(filled, "undo", step["id"])
-    assert "is erased" in refused.output + str(refused.exception)
+    assert "are erased" in refused.output + str(refused.exception)
     assert capacity(filled, "--items", "3", "-q").stdout == "0 items erased\n"
     assert CliRunner().invoke(app, ["check", "--data-dir", str(filled)]).exit_code == 0
 

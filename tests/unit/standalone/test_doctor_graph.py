@@ -57,7 +57,7 @@ async def test_without_a_question_it_asks_for_what_a_context_knows(
 @pytest.mark.parametrize(
     ("arguments", "fix"),
     [
-        (("--graph",), "name a --context"),
+        (("--graph",), "a --context to list"),
         (("--graph", "--context", "no such"), "say what to ask"),
         (("Why?",), "go with --graph"),
     ],

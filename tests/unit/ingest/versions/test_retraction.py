@@ -198,7 +198,7 @@ async def test_somebody_who_is_gone_is_a_subject_again_when_named(memory: Memory
     stored = await memory.ingest({"id": "x", "text": "one", "about": ["Ana"]})
     (ana,) = [node.uid for node in stored.items[0].nodes if node.name == "Ana"]
     await memory.retract("x")
-    with pytest.raises(InvalidInputError, match="the uid of nobody known"):
+    with pytest.raises(InvalidInputError, match="not the uid of a known person"):
         await memory.ingest({"id": "y", "text": "two", "about": [ana]})
     await memory.ingest({"id": "y", "text": "two", "about": ["Ana"], "sensitivity": "personal"})
     assert (await thing(memory, "person", "Ana")).retired_at is None
