@@ -33,7 +33,7 @@ def create_router(
         "/reindex",
         status_code=202,
         responses=refusals(401, 403, 409, 413, 422, 503),
-        summary="Change the embedding model, or mend the index",
+        summary="Change the embedding model, or rebuild the index",
     )
     async def post_reindex(request: ReindexRequest) -> ReindexState:
         await reindexing().start(request.model)

@@ -78,7 +78,7 @@ class LimitSettings(BaseSettings):
 
     body_bytes: int = Field(32 * 1024 * 1024, gt=0, description="Size of a request body, in bytes")
     bodies_bytes: int = Field(
-        128 * 1024 * 1024, gt=0, description="Sizes of all request bodies under way at once; others are to come again"
+        128 * 1024 * 1024, gt=0, description="Total size of all request bodies in flight; further requests get 503"
     )
     items: int = Field(1000, gt=0, description="Items in one ingest request")
     text_chars: int = Field(1_000_000, gt=0, description="Characters in an item's text")
@@ -119,7 +119,8 @@ class EmbeddingSettings(WithSecrets):
     )
     query_prefix: str | None = Field(
         None,
-        description="Text put before every query, taken as it is; default: what the registered model was trained with",
+        description="Prefix of every query, used verbatim; default: the prefix that the registered model was trained "
+        "with",
     )
     dimensions: int | None = Field(
         None, gt=0, description="Cut vectors to this size; only for models trained to allow it"
@@ -152,7 +153,7 @@ class IngestSettings(BaseSettings):
 
     secrets: Literal["mask", "refuse", "off"] = Field(
         "mask",
-        description="What becomes of keys, tokens, passwords and private keys in what is to be stored: `mask` (only "
+        description="How to treat keys, tokens, passwords and private keys in ingested text: `mask` (only "
         "their kind is stored), `refuse` (the request is refused), `off` (they are stored)",
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
@@ -272,8 +273,8 @@ class SleepSettings(BaseSettings):
 
     paused: bool = Field(
         False,
-        description="Nothing of it runs by itself: no consolidation, no dream, no merge, no forgetting for want of "
-        "room, no mirror. Stores are still compared",
+        description="Pause the background jobs: consolidation, dreams, entity resolution, eviction and the mirror. "
+        "Reconciliation still runs",
     )
     nice: int = Field(
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
@@ -281,17 +282,15 @@ class SleepSettings(BaseSettings):
     rests: float = Field(
         RESTS,
         ge=0,
-        description="While somebody asks, a step is followed by a rest of so many times what it took, two seconds at "
-        "most, four on the platform; 0: the sleep cycle gives way to nobody",
+        description="While requests run, a background step is followed by a pause of this many times its own "
+        "duration: two seconds at most, four on the platform; 0: no pauses",
     )
     reconcile_schedule: str = Field(
         "0 * * * *",
         description="When the vectors are compared with the graph, as cron has it, in UTC: minute, hour, day of the "
         "month, month, day of the week; `never`: only `vicw sleep reconcile` does",
     )
-    reconcile_pages: int = Field(
-        20, gt=0, description="How much of them one turn compares, in pages of a thousand passages"
-    )
+    reconcile_pages: int = Field(20, gt=0, description="How much one slice compares, in pages of a thousand passages")
     undo_days: float = Field(
         7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
     )

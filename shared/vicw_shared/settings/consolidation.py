@@ -30,8 +30,8 @@ class ConsolidationSettings(BaseSettings):
         365.0,
         ge=0,
         le=100_000,
-        description="After how long what no answer shows weighs half, in days; then its importance keeps an item no "
-        "longer. 0: it always does. What is protected is never consolidated",
+        description="Half-life in days of the importance of an item that no answer shows; 0: no decay. Protected "
+        "items are never consolidated",
     )
     used_hours: float = Field(
         24.0,
@@ -42,9 +42,7 @@ class ConsolidationSettings(BaseSettings):
     rest_hours: float = Field(
         24.0, ge=0, le=100_000, description="Rest of a Macro-Event before it is consolidated again, in hours"
     )
-    batches: int = Field(
-        100, ge=1, description="How many Macro-Events are made at a time: then it is somebody else's turn"
-    )
+    batches: int = Field(100, ge=1, description="Macro-Events per slice")
     llm: bool = Field(
         True,
         description="Whether the language model of VICW_LLM_… writes summaries, where there is one. What it writes is "

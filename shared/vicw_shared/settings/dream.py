@@ -25,7 +25,7 @@ class DreamSettings(BaseSettings):
         3, ge=0, le=20, description="Items with fewer tags than that get auto-tags, up to as many; 0: none do"
     )
     certainty: float = Field(0.65, ge=0, le=1, description="How sure an auto-tag is at least")
-    items: int = Field(200, ge=1, description="How many items are looked at at a time: then it is somebody else's turn")
+    items: int = Field(200, ge=1, description="Items per slice")
 
     def before(self, now: datetime) -> datetime:
         """Return the instant before which an item was learnt that may be dreamt of ``now``."""

@@ -22,7 +22,7 @@ class ResolveSettings(BaseSettings):
         0.95,
         ge=0.85,
         le=1,
-        description="How alike names are at least whose things are merged, as `vicw entities candidates` scores them: "
+        description="Lowest name similarity of a merge, as `vicw entities candidates` scores them: "
         "0.98 accents and punctuation, 0.95 order of words, 0.85 initials; 1: nothing is merged",
     )
     shared: int = Field(
@@ -31,4 +31,4 @@ class ResolveSettings(BaseSettings):
     names: int = Field(
         10_000, ge=2, le=100_000, description="How many names of a context are compared with each other at a time"
     )
-    pairs: int = Field(200, ge=1, description="How many pairs are judged at a time: then it is somebody else's turn")
+    pairs: int = Field(200, ge=1, description="Pairs per slice")

@@ -176,4 +176,4 @@ class Mirror:
 def _seen_by(viewer: str) -> str:
     if viewer == EVERYTHING:
         return "everything"
-    return f"what {viewer!r} may see" if viewer else "what everybody may see"
+    return f"what {viewer!r} may see" if viewer else "what is public"
