@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from memory import RAM, Memory, open_memory
+from support.stores.memory import RAM, Memory, open_memory
 
 # How long an example takes says something of the machine, not of what is tested.
 settings.register_profile("vicw", deadline=None)
@@ -18,7 +18,7 @@ settings.load_profile("vicw")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["servers.plugin"]
+pytest_plugins = ["support.servers.plugin"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import Platform
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jProcess, Neo4jServer
-from servers.qdrant import QdrantProcess, QdrantServer
-from servers.redis import RedisProcess, RedisServer
+from support.processes.platform import Platform
+from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
+from support.servers.qdrant import QdrantProcess, QdrantServer
+from support.servers.redis import RedisProcess, RedisServer
+from support.stores.neo4j import empty_neo4j
 from vicw_embedding import minilm
 
 type Prepared = Callable[[Path], AbstractContextManager[Platform]]

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from apart.running import Platform, Service
-from e2e.serving import eventually
-from servers.neo4j.server import Neo4jServer
-from servers.redis import RedisServer
+from support.processes.platform import Platform, Service
+from support.processes.server import eventually
+from support.servers.neo4j.server import Neo4jServer
+from support.servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 from vicw_shared.settings import QdrantSettings, RedisSettings

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from apart.conftest import Engines
-from apart.running import Platform
-from e2e.serving import eventually
-from e2e.writers import Ledger, Writer
-from servers.process import ServerProcess
+from support.clients.writer import Ledger, Writer
+from support.processes.platform import Platform
+from support.processes.server import eventually
+from support.servers.process import ServerProcess
 from vicw_shared.adapters.celery_queue import RECONCILE, make_celery
 from vicw_shared.settings import RedisSettings
 

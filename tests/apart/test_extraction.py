@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from apart.conftest import Prepared
-from apart.running import Platform
-from chat_server import Chat, chatting_beside, told
-from e2e.serving import eventually
+from support.fakes.chat_server import Chat, chatting_beside, told
+from support.processes.platform import Platform
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.servers, pytest.mark.process]
 READER = ("celery", "-A", "vicw_ingest.worker", "worker", "-Q", "extract", "-l", "info")

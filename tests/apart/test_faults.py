@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from apart.conftest import Engines
-from apart.running import Platform, bearer
-from e2e.serving import eventually
+from support.processes.platform import Platform, bearer
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 _REMEMBERED_SECONDS = 5.0

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from apart.conftest import Prepared
-from apart.running import Platform
-from e2e.serving import eventually
-from unit.standalone.foreign_server import Foreign, serving_beside
+from support.fakes.embedding_server import Foreign, serving_beside
+from support.processes.platform import Platform
+from support.processes.server import eventually
 
 pytestmark = pytest.mark.process
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from apart.conftest import Prepared
-from apart.running import Platform, Service
-from e2e.serving import eventually
+from support.processes.platform import Platform, Service
+from support.processes.server import eventually
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.settings import QdrantSettings
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from apart.running import Platform, Service
-from e2e.serving import eventually
-from servers.machine import free_port
-from servers.redis import RedisServer
+from support.processes.platform import Platform, Service
+from support.processes.server import eventually
+from support.servers.machine import free_port
+from support.servers.redis import RedisServer
 
 pytestmark = pytest.mark.process
 _INDEX = "vicw.ingest.index"

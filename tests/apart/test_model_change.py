@@ -15,14 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
-from apart.running import Platform, Service, bearer
-from e2e.serving import VICW, eventually
-from neo4j_graphs import empty_neo4j, open_neo4j
-from servers.machine import free_port
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
+from support.processes.platform import Platform, Service, bearer
+from support.processes.server import VICW, eventually
+from support.servers.machine import free_port
+from support.servers.neo4j.server import Neo4jServer
+from support.servers.qdrant import QdrantServer
+from support.servers.redis import RedisServer
+from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.adapters.qdrant import QdrantCollections, VectorCollection, connect
 from vicw_shared.settings import QdrantSettings
 
@@ -38,7 +38,7 @@ class Changing(Platform):
 
     def start(self, embedding_url: str | None = None) -> None:
         assert embedding_url is None
-        model = tiny_models.encoder(self.directory / f"{OTHER}.gguf")
+        model = tiny_gguf.encoder(self.directory / f"{OTHER}.gguf")
         self.variables |= {"VICW_REINDEX_LOOK_SECONDS": LOOK_SECONDS, "VICW_INGEST_BATCH": "8"}
         # A busy machine is no reason to answer from less than everything.
         self.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from apart.running import Platform
-from e2e.openapi import RIGHTS, keeps_its_word
+from support.api.openapi import RIGHTS, keeps_its_word
+from support.processes.platform import Platform
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 

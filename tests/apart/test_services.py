@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from apart.running import Platform, bearer
-from e2e.serving import eventually
+from support.processes.platform import Platform, bearer
+from support.processes.server import eventually
 
 pytestmark = pytest.mark.process
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from apart.running import Platform, Service, send_anew
-from e2e.serving import eventually
-from servers.redis import RedisServer
+from support.processes.platform import Platform, Service, send_anew
+from support.processes.server import eventually
+from support.servers.redis import RedisServer
 from vicw_shared.adapters.celery_queue import CONSOLIDATE
 
 pytestmark = pytest.mark.process

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apart.running import Platform
-from e2e.tenants import (
+from support.api.tenant_isolation import (
     GRAPH,
     IDENTITY,
     INGEST,
@@ -19,6 +18,7 @@ from e2e.tenants import (
     leave_each_other_alone,
     leave_room_for_each_other,
 )
+from support.processes.platform import Platform
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 

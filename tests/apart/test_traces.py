@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from apart.running import Platform
-from collector import Collector, Seen, collecting
-from e2e.serving import eventually
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
+from support.fakes.otlp_collector import Collector, Seen, collecting
+from support.processes.platform import Platform
+from support.processes.server import eventually
+from support.servers.neo4j.server import Neo4jServer
+from support.servers.qdrant import QdrantServer
+from support.servers.redis import RedisServer
+from support.stores.neo4j import empty_neo4j
 
 pytestmark = pytest.mark.process
 _CALLER = "b7ad6b7169203331"

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from apart.conftest import Engines
-from apart.running import Platform
-from e2e.serving import eventually
+from support.processes.platform import Platform
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import Platform, Service
-from e2e.serving import eventually
-from servers.redis import RedisServer
+from support.processes.platform import Platform, Service
+from support.processes.server import eventually
+from support.servers.redis import RedisServer
+from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
 from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, make_celery
 from vicw_shared.settings import RedisSettings
-from week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120

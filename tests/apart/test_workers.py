@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import SLEEPER, WORKER, Platform, Service
-from e2e.serving import environment, eventually
-from servers.redis import RedisProcess, RedisServer
+from support.processes.platform import SLEEPER, WORKER, Platform, Service
+from support.processes.server import environment, eventually
+from support.servers.redis import RedisProcess, RedisServer
 from vicw_shared.adapters.celery_queue import INDEX, INGEST_QUEUE, make_celery
 from vicw_shared.settings import RedisSettings
 

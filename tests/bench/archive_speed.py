@@ -20,11 +20,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from neo4j_graphs import open_neo4j
-from qdrant_servers import collections_for_tests
-from servers.neo4j.server import NEO4J
-from servers.qdrant import QDRANT
-from servers.run import Run
+from support.servers.neo4j.server import NEO4J
+from support.servers.qdrant import QDRANT
+from support.servers.run import Run
+from support.stores.neo4j import open_neo4j
+from support.stores.qdrant import collections_for_tests
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest
 from vicw_shared.adapters.data_dir import DataDir

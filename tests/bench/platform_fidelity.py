@@ -15,13 +15,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from apart.running import Platform
-from e2e.serving import VICW
-from e2e.tenants import PATIENT
-from servers.neo4j.server import NEO4J
-from servers.qdrant import QDRANT
-from servers.redis import REDIS
-from servers.run import Run
+from support.api.tenant_isolation import PATIENT
+from support.processes.platform import Platform
+from support.processes.server import VICW
+from support.servers.neo4j.server import NEO4J
+from support.servers.qdrant import QDRANT
+from support.servers.redis import REDIS
+from support.servers.run import Run
 from vicw_embedding import minilm
 
 _AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS")

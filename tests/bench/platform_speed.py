@@ -26,14 +26,14 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from apart.running import Platform
-from servers.guard import guard
-from servers.neo4j import server as neo4j
-from servers.neo4j.server import NEO4J
-from servers.qdrant import QDRANT
-from servers.redis import REDIS
-from servers.run import Run
-from servers.sources import Source
+from support.processes.platform import Platform
+from support.servers.guard import guard
+from support.servers.neo4j import server as neo4j
+from support.servers.neo4j.server import NEO4J
+from support.servers.qdrant import QDRANT
+from support.servers.redis import REDIS
+from support.servers.run import Run
+from support.servers.sources import Source
 from vicw_embedding import minilm
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.pipeline import IngestPorts, ingest

@@ -23,15 +23,15 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from apart.running import Platform
 from bench.platform_speed import AS_DEPLOYED, WARM_UP
 from bench.sleep_latency import ASLEEP, show
-from servers.machine import free_port
-from servers.neo4j.server import NEO4J
-from servers.qdrant import QDRANT
-from servers.redis import REDIS
-from servers.run import Run
-from servers.sources import Source
+from support.processes.platform import Platform
+from support.servers.machine import free_port
+from support.servers.neo4j.server import NEO4J
+from support.servers.qdrant import QDRANT
+from support.servers.redis import REDIS
+from support.servers.run import Run
+from support.servers.sources import Source
 from vicw_embedding import minilm
 from vicw_standalone.bench.ingest_speed import post_all
 from vicw_standalone.bench.speed import Latency, ask

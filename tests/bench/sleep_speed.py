@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from numpy.typing import NDArray
 
-from doubles import HashEmbedder
-from memory import settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import settings_for
 from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from servers.machine import free_port
+from support.servers.machine import free_port
 
 ROOT = Path(__file__).parents[2]
 _CONTEXT = "containers"

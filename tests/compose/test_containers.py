@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compose.conftest import ROOT, Compose
-from e2e.serving import eventually
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
 ONE_SHOTS = {"prepare", "model"}

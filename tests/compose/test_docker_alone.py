@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compose.conftest import ROOT, Compose
-from e2e.serving import eventually
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
 PAGE = (ROOT / "docs/operations.md").read_text("utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compose.conftest import ROOT, Compose
-from e2e.serving import eventually
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
+from support.processes.server import eventually
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3600)]
 NAMED = "snowflake-arctic-embed-l-v2.0"
@@ -30,7 +30,7 @@ def lines(other: str, env_file: Path) -> list[str]:
 def test_the_lines_of_the_operations_page_change_the_model(compose: Compose, tmp_path: Path) -> None:
     key = compose.key()
     assert compose.remember(key, {"id": "before", "text": "The heron waits in the reeds."}).status_code == 201
-    model = tiny_models.encoder(tmp_path / "other.gguf")
+    model = tiny_gguf.encoder(tmp_path / "other.gguf")
     model.path.chmod(0o644)
     compose("cp", str(model.path), "embedding:/models/other.gguf")
     env_file = tmp_path / "variables"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from contract.graphs import Graph
-from neo4j_graphs import empty_neo4j, open_neo4j
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import Graph
+from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing

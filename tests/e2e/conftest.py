@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from e2e.serving import Server, require_clean, room
+from support.processes.server import Server, require_clean, room
 from vicw_embedding import minilm
 
 type Serve = Callable[..., Server]

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from e2e.problems import refused, stores_nothing
-from e2e.serving import Server
+from support.api.problems import refused, stores_nothing
+from support.processes.server import Server
 
 pytestmark = pytest.mark.process
 

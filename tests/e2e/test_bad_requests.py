@@ -8,8 +8,8 @@ import uuid
 import httpx
 import pytest
 
-from e2e.problems import post, problem_of, refused, stores_nothing
-from e2e.serving import Server
+from support.api.problems import post, problem_of, refused, stores_nothing
+from support.processes.server import Server
 
 pytestmark = pytest.mark.process
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e.serving import VICW, environment
-from memory import open_memory
-from unit.embedding.hub_server import REPOSITORY, Hub, serving
-from unit.standalone import foreign_server
+from support.fakes import embedding_server
+from support.fakes.model_hub import REPOSITORY, Hub, serving
+from support.processes.server import VICW, environment
+from support.stores.memory import open_memory
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 
@@ -133,7 +133,7 @@ async def fill(store: Path) -> None:
 
 async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(vicw: Vicw, store: Path) -> None:
     await fill(store)
-    async with foreign_server.serving("their-model") as foreign:
+    async with embedding_server.serving("their-model") as foreign:
         done = await asyncio.to_thread(vicw, "reindex", VICW_EMBEDDING_URL=foreign.url)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "4 passages embedded anew with their-model\n"

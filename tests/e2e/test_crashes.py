@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from e2e.serving import START_SECONDS, Server, count_nodes, eventually, require_clean, room
-from e2e.writers import Ledger, Writer
+from support.clients.writer import Ledger, Writer
+from support.processes.server import START_SECONDS, Server, count_nodes, eventually, require_clean, room
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(1800)]
 

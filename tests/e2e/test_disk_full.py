@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.disks import Disk, small_disk
-from e2e.problems import problem_of
-from e2e.serving import Server, eventually, require_clean, room
+from support.api.problems import problem_of
+from support.processes.server import Server, eventually, require_clean, room
+from support.processes.small_disk import Disk, small_disk
 
 pytestmark = pytest.mark.process
 

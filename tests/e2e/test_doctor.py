@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import run
+from support.processes.server import run
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import VICW, Server
+from support.processes.server import VICW, Server
 
 pytestmark = pytest.mark.process
 ITEMS = [

@@ -13,11 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from chat_server import chatting_beside, told
 from e2e.conftest import Serve
-from e2e.serving import Server, eventually, require_clean, run
-from servers.machine import free_port
-from unit.embedding import tiny_models
+from support.fakes.chat_server import chatting_beside, told
+from support.models import tiny_gguf
+from support.processes.server import Server, eventually, require_clean, run
+from support.servers.machine import free_port
 
 pytestmark = pytest.mark.process
 TEXT = "Mara took the amulet. So Edran rode north, because the vault was open."
@@ -130,7 +130,7 @@ def chat_child(server: Server) -> int | None:
 
 
 def test_a_file_of_its_own_runs_in_a_process_that_may_die(serve: Serve, tmp_path: Path) -> None:
-    model = tiny_models.decoder(tmp_path / "tiny.gguf")
+    model = tiny_gguf.decoder(tmp_path / "tiny.gguf")
     server = serve(
         VICW_LLM_MODEL=str(model.path),
         VICW_LLM_THREADS="1",

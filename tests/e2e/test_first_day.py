@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from e2e.serving import VICW, Server, require_clean, room, run
+from support.processes.server import VICW, Server, require_clean, room, run
 from vicw_client import VicwClient
 
 pytestmark = pytest.mark.process

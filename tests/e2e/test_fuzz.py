@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from e2e.problems import post, problem_of
-from e2e.serving import Server, count_nodes
+from support.api.problems import post, problem_of
+from support.processes.server import Server, count_nodes
 from vicw_shared.wire.answer_format import Budget, Template
 from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
 from vicw_shared.wire.ingest import IngestRequest, Item

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from e2e.serving import VICW, environment
+from support.processes.server import VICW, environment
 
 pytestmark = pytest.mark.process
 

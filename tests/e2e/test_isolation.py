@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from e2e.serving import Server
+from support.processes.server import Server
 
 pytestmark = [
     pytest.mark.process,

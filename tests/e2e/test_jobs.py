@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import Server, eventually, require_clean, run
-from unit.standalone.foreign_server import Foreign, serving_beside
+from support.fakes.embedding_server import Foreign, serving_beside
+from support.processes.server import Server, eventually, require_clean, run
 
 pytestmark = pytest.mark.process
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import Server, run
+from support.processes.server import Server, run
 
 pytestmark = pytest.mark.process
 ITEM = {"context": "c", "items": [{"id": "a", "text": "the harbour at night"}]}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from contract.exports import same
-from e2e.disks import Disk, small_disk
-from e2e.serving import VICW, environment, room
-from memory import open_memory
+from support.processes.server import VICW, environment, room
+from support.processes.small_disk import Disk, small_disk
+from support.stores.exports import same
+from support.stores.memory import open_memory
 
 pytestmark = [pytest.mark.process, pytest.mark.crash, pytest.mark.timeout(900)]
 _PATIENCE_SECONDS = 120.0

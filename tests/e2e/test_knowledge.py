@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.serving import VICW, Server, environment, eventually, require_clean, room
+from support.processes.server import VICW, Server, environment, eventually, require_clean, room
 from vicw_client import VicwClient
 
 pytestmark = pytest.mark.process
-REPO = Path(__file__).parents[1] / "stories" / "repo"
+REPO = Path(__file__).parents[1] / "support" / "stories" / "repo"
 type Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

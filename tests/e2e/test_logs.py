@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from e2e.problems import post
-from e2e.serving import Server, eventually
+from support.api.problems import post
+from support.processes.server import Server, eventually
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from e2e.problems import post
+from support.api.problems import post
 
 pytestmark = pytest.mark.process
 

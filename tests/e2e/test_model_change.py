@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import VICW, Server, eventually, require_clean, run
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
+from support.processes.server import VICW, Server, eventually, require_clean, run
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 MINILM = "all-MiniLM-L6-v2"
@@ -26,7 +26,7 @@ MINILM = "all-MiniLM-L6-v2"
 def server(serve: Serve, tmp_path: Path) -> Server:
     """A server whose directory has a small model of its own chosen, which fills it fast."""
     made = serve(VICW_INGEST_BATCH="8")
-    chosen = run(made, "model", "use", str(tiny_models.encoder(tmp_path / "small.gguf").path))
+    chosen = run(made, "model", "use", str(tiny_gguf.encoder(tmp_path / "small.gguf").path))
     assert chosen.returncode == 0, chosen.stderr
     made.start()
     return made

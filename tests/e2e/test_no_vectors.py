@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import Server, require_clean, run
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
+from support.processes.server import Server, require_clean, run
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 SMALL_MB = 512
@@ -57,7 +57,7 @@ def test_a_memory_without_vectors_fits_a_small_machine_and_gets_them_later(serve
     assert "full text, tags and graph answer" in run(server, "doctor").stdout
     assert not (server.data_dir / "vectors").exists()
 
-    model = str(tiny_models.encoder(tmp_path / "small.gguf").path)
+    model = str(tiny_gguf.encoder(tmp_path / "small.gguf").path)
     made = run(server, "reindex", "--model", model)
     assert (made.returncode, "400 passages embedded anew" in made.stdout) == (0, True), made.stdout + made.stderr
     assert "VICW_EMBEDDER is none: unset it" in made.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from e2e.conftest import Serve
-from e2e.openapi import RIGHTS, keeps_its_word
-from e2e.serving import require_clean, run
+from support.api.openapi import RIGHTS, keeps_its_word
+from support.processes.server import require_clean, run
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 

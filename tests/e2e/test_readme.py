@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import VICW
+from support.processes.server import VICW
 
 pytestmark = pytest.mark.process
 README = Path(__file__).parents[2] / "README.md"

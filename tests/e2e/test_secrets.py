@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.problems import refused
-from unit.ingest.secrets.made_up import GITHUB_TOKEN, PASSWORD, TOKEN
+from support.api.problems import refused
+from support.generators.secrets import GITHUB_TOKEN, PASSWORD, TOKEN
 
 pytestmark = pytest.mark.process
 

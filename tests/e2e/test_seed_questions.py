@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from e2e.serving import Server, require_clean, room
+from support.processes.server import Server, require_clean, room
 from vicw_shared.uids import chunk_uid
 
 NOTES = [

@@ -18,8 +18,8 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import START_SECONDS, VICW, Server, eventually, require_clean, run
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
+from support.processes.server import START_SECONDS, VICW, Server, eventually, require_clean, run
 
 pytestmark = pytest.mark.process
 
@@ -154,7 +154,7 @@ def run_serve(server: Server) -> subprocess.CompletedProcess[str]:
 
 
 def test_another_model_is_refused_until_reindex(serve: Serve, tmp_path: Path) -> None:
-    other = tiny_models.encoder(tmp_path / "other.gguf")
+    other = tiny_gguf.encoder(tmp_path / "other.gguf")
     server = serve()
     server.start()
     assert _remember(server, 3).status_code == 201

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import require_clean, run
-from e2e.tenants import PATIENT, TRIED, endpoints, leave_each_other_alone
+from support.api.tenant_isolation import PATIENT, TRIED, endpoints, leave_each_other_alone
+from support.processes.server import require_clean, run
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(600)]
 

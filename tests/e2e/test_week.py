@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import Server, eventually, require_clean, run
-from week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
+from support.processes.server import Server, eventually, require_clean, run
+from support.stories.week import AWAKE, DAYS, NIGHTLY, NIGHTS, House, require_readable
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 _NIGHT_SECONDS = 120

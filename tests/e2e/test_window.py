@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from e2e.conftest import Serve
-from e2e.serving import Server, count_nodes, eventually, require_clean
+from support.processes.server import Server, count_nodes, eventually, require_clean
 from vicw_client import AsyncVicwClient, Retry, VicwClient
 
 pytestmark = pytest.mark.process

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from contract.graphs import Graph
-from doubles import HashEmbedder
 from earlier.story import GUEST, QUESTIONS
-from memory import PATIENT_MS, TYPED_EDGES, settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.graph_records import Graph
+from support.stores.memory import PATIENT_MS, TYPED_EDGES, settings_for
 from vicw_ingest.pipeline import job_status
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts

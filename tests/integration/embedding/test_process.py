@@ -17,7 +17,7 @@ import httpx
 import numpy as np
 import pytest
 
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
@@ -30,7 +30,7 @@ LONG = "river stone memory of time " * 18
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> EmbeddingSettings:
-    file = tiny_models.encoder(tmp_path_factory.mktemp("models") / "tiny.gguf")
+    file = tiny_gguf.encoder(tmp_path_factory.mktemp("models") / "tiny.gguf")
     return EmbeddingSettings(model=str(file.path), dimensions=512)
 
 

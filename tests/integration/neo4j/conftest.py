@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from neo4j_graphs import empty_neo4j, open_neo4j
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from contract.graphs import AT, edge, node, put
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from neo4j import Record
 
-from contract.graphs import edge, node, put
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.model import Label, Node

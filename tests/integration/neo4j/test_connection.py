@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from contract.graphs import node, put
-from figures import counted
-from neo4j_graphs import neo4j_settings, open_neo4j
-from servers.machine import free_port
-from servers.neo4j.server import Neo4jProcess, Neo4jServer
+from support.metrics.counters import counted
+from support.servers.machine import free_port
+from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
+from support.stores.graph_records import node, put
+from support.stores.neo4j import neo4j_settings, open_neo4j
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.errors import OverloadedError, SettingsError, UnavailableError, VicwError
 from vicw_shared.model import EdgeRegistry

@@ -12,8 +12,8 @@ from typing import Any
 import neo4j
 import pytest
 
-from contract.graphs import AT, edge, node
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import AT, edge, node
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.cypher import (
     archive,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from neo4j.exceptions import ClientError, ServiceUnavailable
 
-from contract.graphs import edge, node, put
-from neo4j_graphs import empty_neo4j, open_neo4j
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import edge, node, put
+from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import By, Direction, NameQuery

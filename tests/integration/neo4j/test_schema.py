@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from contract.graphs import AT, edge, node, put
-from neo4j_graphs import empty_neo4j, open_neo4j
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import AT, edge, node, put
+from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.adapters.neo4j import Neo4jGraphStore, schema
 from vicw_shared.errors import SchemaVersionError, UnavailableError
 from vicw_shared.model import EdgeRegistry, Label

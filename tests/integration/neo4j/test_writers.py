@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-from contract.graphs import AT, edge, node, put
-from neo4j_graphs import open_neo4j
-from servers.neo4j.server import Neo4jServer
+from support.servers.neo4j.server import Neo4jServer
+from support.stores.graph_records import AT, edge, node, put
+from support.stores.neo4j import open_neo4j
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.chains import Chains
 from vicw_shared.model import EdgeRegistry, Label, Node

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from contract.graphs import edge, node, put
-from neo4j_graphs import empty_neo4j
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
+from support.servers.neo4j.server import Neo4jServer
+from support.servers.qdrant import QdrantServer
+from support.stores.graph_records import edge, node, put
+from support.stores.neo4j import empty_neo4j
 from vicw_ingest.index.indexer import Indexer
 from vicw_shared.adapters.qdrant import QdrantCollections, connect
 from vicw_shared.model import EdgeRegistry, Label

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.exports import same
-from memory import open_memory
+from support.stores.exports import same
+from support.stores.memory import open_memory
 from unit.standalone.test_archive_command import vicw
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from integration.platform.conftest import engines, fill, index, lose, store
-from unit.standalone.foreign_server import Foreign, serving
+from support.fakes.embedding_server import Foreign, serving
 from vicw_shared.errors import UnavailableError
 from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_standalone.reindex.platform import open_platform, reindex

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from integration.platform.conftest import engines, fill
-from unit.standalone.foreign_server import Foreign, serving
+from support.fakes.embedding_server import Foreign, serving
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
 from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ModelChange, ModelIdentity

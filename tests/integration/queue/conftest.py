@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from apart.running import Service
-from e2e.serving import environment
-from neo4j_graphs import empty_neo4j
-from qdrant_servers import open_client, server_if_any
-from servers.neo4j.server import Neo4jServer
-from servers.qdrant import QdrantServer
-from servers.redis import RedisServer
-from unit.standalone.foreign_server import serving_beside
+from support.fakes.embedding_server import serving_beside
+from support.processes.platform import Service
+from support.processes.server import environment
+from support.servers.neo4j.server import Neo4jServer
+from support.servers.qdrant import QdrantServer
+from support.servers.redis import RedisServer
+from support.stores.neo4j import empty_neo4j
+from support.stores.qdrant import open_client, server_if_any
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
 from vicw_shared.platform import engines
@@ -70,7 +70,7 @@ def start(
 
         def begin(name: str, *command: str, **more: str) -> Service:
             if qdrant is None and command[0] == "celery":
-                command = ("worker_on_local_qdrant", *command[1:])
+                command = ("support.processes.celery_local_qdrant", *command[1:])
             made.append(Service(tmp_path, name, command, environment(tmp_path, **variables, **more)))
             return made[-1].start()
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from apart.running import WORKER
 from integration.queue.conftest import Start, until
+from support.processes.platform import WORKER
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import IngestWiring
 from vicw_shared.clock import now

@@ -13,8 +13,8 @@ import pytest
 import redis
 from pydantic import SecretStr
 
-from figures import counted
-from servers.redis import RedisProcess, RedisServer
+from support.metrics.counters import counted
+from support.servers.redis import RedisProcess, RedisServer
 from vicw_shared.adapters.celery_queue import (
     INDEX,
     INGEST_QUEUE,

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from integration.servers.engine import Engine, engine
-from servers import container
-from servers.neo4j import server as neo4j
-from servers.process import ServerProcess
-from servers.qdrant import docker as docker_qdrant
-from servers.redis import IMAGE, docker
-from servers.sources import Unavailable
+from support.fakes.docker_engine import Engine, engine
+from support.servers import container
+from support.servers.neo4j import server as neo4j
+from support.servers.process import ServerProcess
+from support.servers.qdrant import docker as docker_qdrant
+from support.servers.redis import IMAGE, docker
+from support.servers.sources import Unavailable
 
 pytestmark = pytest.mark.process
 

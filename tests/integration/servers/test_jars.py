@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from servers.neo4j.jars import jars, version
-from servers.sources import Unavailable
+from support.servers.neo4j.jars import jars, version
+from support.servers.sources import Unavailable
 
 pytestmark = pytest.mark.process
 FETCHES = """#!/bin/sh

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.process
 def command(directory: Path, test: str) -> list[str]:
     (directory / "test_it.py").write_text(test)
     (directory / "pytest.ini").write_text("[pytest]\nmarkers = servers: x\n")
-    return [sys.executable, "-m", "pytest", "-p", "servers.plugin", "-p", "no:cacheprovider", str(directory)]
+    return [sys.executable, "-m", "pytest", "-p", "support.servers.plugin", "-p", "no:cacheprovider", str(directory)]
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_a_missing_server_is_said_at_the_end(tmp_path: Path) -> None:
 
 STANDS_IN = """
 import pytest
-from qdrant_servers import server_if_any
+from support.stores.qdrant import server_if_any
 @pytest.mark.servers
 def test_it(request): assert server_if_any(request) is None
 """
@@ -160,7 +160,7 @@ def test_no_server_outlives_a_killed_run(tmp_path: Path, number: signal.Signals)
     told = tmp_path / "told"
     test = (
         "import pathlib, time\n"
-        "from servers.guard import guard\n"
+        "from support.servers.guard import guard\n"
         "def test_it(redis_server):\n"
         "    with redis_server.client() as client: pid = client.info()['process_id']\n"
         f"    pathlib.Path({str(told)!r}).write_text(f'{{pid}} {{guard().directory}}\\n')\n"

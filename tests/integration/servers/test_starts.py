@@ -10,9 +10,9 @@ import pytest
 import redis
 from qdrant_client.models import Distance, PointStruct, VectorParams
 
-from servers.neo4j.server import Neo4jProcess, Neo4jServer
-from servers.qdrant import QdrantProcess, QdrantServer
-from servers.redis import RedisProcess, RedisServer
+from support.servers.neo4j.server import Neo4jProcess, Neo4jServer
+from support.servers.qdrant import QdrantProcess, QdrantServer
+from support.servers.redis import RedisProcess, RedisServer
 
 
 def test_neo4j_answers(neo4j_server: Neo4jServer) -> None:

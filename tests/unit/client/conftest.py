@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fake_vicw import FakeVicw
+from support.clients.window import AT_ONCE, Awaited, Blocking, Driver, Open, words
+from support.fakes.vicw_server import FakeVicw
 from vicw_client import Retry
-from windows import AT_ONCE, Awaited, Blocking, Driver, Open, words
 
 
 @pytest.fixture(params=["blocking", "asyncio"])

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from fake_vicw import FakeVicw
+from support.clients.window import AT_ONCE, Open, contents, say
+from support.fakes.vicw_server import FakeVicw
 from vicw_client import BadRequestError, VicwClient, Window, WindowOptions
 from vicw_client.window.core import WindowCore
-from windows import AT_ONCE, Open, contents, say
 
 TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"town": "Lisbon"}'}}
 

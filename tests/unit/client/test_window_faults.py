@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from fake_vicw import FakeVicw
+from support.clients.window import AT_ONCE, PATIENT, Open, contents, say, words
+from support.fakes.vicw_server import FakeVicw
 from vicw_client import BadRequestError, NotStoredError, SpoolError, VicwClient
-from windows import AT_ONCE, PATIENT, Open, contents, say, words
 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadTimeout, 429, 503, 507, 500, 401, 404])

@@ -9,8 +9,8 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from effort import TIMES
-from fake_vicw import FakeVicw
+from support.fakes.vicw_server import FakeVicw
+from support.generators.example_count import TIMES
 from vicw_client import BadRequestError, Retry, VicwClient, Window, estimate_tokens
 from vicw_client.window.selection import newest, oldest_over, units_of
 from vicw_client.window.turns import Turn

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fake_vicw import FakeVicw
+from support.clients.window import Open, contents
+from support.fakes.vicw_server import FakeVicw
 from vicw_client import BadRequestError, VicwClient, WindowOptions
-from windows import Open, contents
 
 TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"town": "Lisbon"}'}}
 

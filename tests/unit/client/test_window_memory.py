@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_vicw import FakeVicw, answer_of, result_of
+from support.clients.window import Open, contents, say
+from support.fakes.vicw_server import FakeVicw, answer_of, result_of
 from vicw_client.window.memory import MemoryForm, write_memory
 from vicw_client.window.options import TEMPLATE
 from vicw_client.window.tokens import TokenMeter, estimate_tokens
 from vicw_shared.wire.retrieve import RetrieveResponse
-from windows import Open, contents, say
 
 WORDS = TokenMeter(lambda text: len(text.split()), 0)
 BARE = MemoryForm("{memory}", "user", "chat")

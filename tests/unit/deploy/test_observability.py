@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from unit.telemetry.documented import ROOT, documented, samples
+from support.metrics.documentation import ROOT, documented, samples
 
 _DEPLOY = ROOT / "deploy"
 _OF_PROMETHEUS = {"job", "instance", "le"}

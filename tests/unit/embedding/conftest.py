@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unit.embedding import tiny_models
+from support.models import tiny_gguf
 from vicw_embedding import library, metrics
 from vicw_embedding.engine import Engine, EngineOptions
 from vicw_embedding.library import ModelFile
@@ -21,12 +21,12 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_encoder(models_dir: Path) -> ModelFile:
-    return tiny_models.encoder(models_dir / "tiny-encoder.gguf")
+    return tiny_gguf.encoder(models_dir / "tiny-encoder.gguf")
 
 
 @pytest.fixture(scope="session")
 def tiny_decoder(models_dir: Path) -> ModelFile:
-    return tiny_models.decoder(models_dir / "tiny-decoder.gguf")
+    return tiny_gguf.decoder(models_dir / "tiny-decoder.gguf")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from figures import counted
+from support.metrics.counters import counted
 from vicw_embedding import wiring
 from vicw_embedding.app import create_app
 from vicw_embedding.batcher import Batcher

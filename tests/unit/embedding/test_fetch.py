@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from support.fakes.model_hub import REPOSITORY, Hub, serving
 from unit.embedding.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding import minilm

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unit.embedding.hub_server import REPOSITORY, Hub, serving
+from support.fakes.model_hub import REPOSITORY, Hub, serving
 from vicw_embedding import hub as model_hub
 from vicw_embedding import library
 from vicw_shared.embedding_models import MODELS

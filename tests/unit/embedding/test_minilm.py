@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unit.embedding.reference_bert import ReferenceBert
+from support.models.reference_bert import ReferenceBert
 from vicw_embedding import minilm as conversion
 from vicw_embedding.engine import Engine
 from vicw_embedding.library import ModelFile, read_card, sha256

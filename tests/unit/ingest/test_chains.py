@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory import RAM, open_memory
+from support.stores.memory import RAM, open_memory
 
 _ITEM = st.fixed_dictionaries(
     {

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from doubles import HashEmbedder
-from memory import open_memory
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory
 from vicw_ingest.index.indexer import BACKLOG
 from vicw_ingest.plan.chunking import cut
 from vicw_retrieval.intent.words import read_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_shared.model import Label
 from vicw_shared.ports import Direction
 from vicw_shared.uids import named_uid

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_retrieval.intent.profiles import Profile, mix
 from vicw_shared.settings import RetrievalSettings
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.search import cross_scoring
 from vicw_shared.clock import now

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from doubles import HashEmbedder
+from support.fakes.hash_embedder import HashEmbedder
 from vicw_shared import background_throttle as module
 from vicw_shared.background_throttle import BackgroundThrottle, RemoteLoadThrottle, polite
 from vicw_shared.ports import Lane

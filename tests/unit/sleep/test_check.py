@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_sleep.reconcile import reconcile
 
 

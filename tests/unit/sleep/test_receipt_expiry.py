@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_shared.clock import now
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_sleep.receipt_expiry import forget_receipts

@@ -13,8 +13,8 @@ import httpx
 import numpy as np
 import pytest
 
-from doubles import HashEmbedder
-from memory import Memory, open_memory
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
 from vicw_shared.clock import now
 from vicw_shared.model.keys import Right, mint

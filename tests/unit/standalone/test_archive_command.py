@@ -16,9 +16,9 @@ from uuid import UUID
 import pytest
 from typer.testing import CliRunner, Result
 
-from contract.exports import same
-from doubles import HashEmbedder
-from memory import open_memory
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.exports import same
+from support.stores.memory import open_memory
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Edges
 from vicw_standalone.archive.embedded import move_aside

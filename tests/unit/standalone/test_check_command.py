@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory import open_memory
+from support.stores.memory import open_memory
 from vicw_sleep import check
 from vicw_standalone.cli import app
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from doubles import SIZE, HashEmbedder
-from memory import open_memory, settings_for
-from unit.embedding import tiny_models
-from unit.embedding.hub_server import Hub
-from unit.embedding.hub_server import serving as serving_http
-from unit.standalone.foreign_server import serving
+from support.fakes.embedding_server import serving
+from support.fakes.hash_embedder import SIZE, HashEmbedder
+from support.fakes.model_hub import Hub
+from support.fakes.model_hub import serving as serving_http
+from support.models import tiny_gguf
+from support.stores.memory import open_memory, settings_for
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
@@ -152,7 +152,7 @@ def test_a_port_where_another_program_answers_is_named(store: Path) -> None:
 @pytest.mark.parametrize("changed", [{"dimensions": 32}, {"model": "tiny.gguf"}])
 def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed: dict[str, Any]) -> None:
     if "model" in changed:
-        changed = {"model": str(tiny_models.encoder(tmp_path / "tiny.gguf").path)}
+        changed = {"model": str(tiny_gguf.encoder(tmp_path / "tiny.gguf").path)}
     ((what, says),) = problems(settings_of(filled, **changed))
     assert what == "store"
     assert f"filled by {NAME} (64-d" in says
@@ -161,7 +161,7 @@ def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed
 
 
 def test_another_file_under_the_same_name_is_named(store: Path, tmp_path: Path) -> None:
-    model = tiny_models.encoder(tmp_path / "tiny.gguf")
+    model = tiny_gguf.encoder(tmp_path / "tiny.gguf")
 
     async def fill() -> None:
         async with open_memory(store, HashEmbedder("tiny")):

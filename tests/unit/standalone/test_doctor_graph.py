@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
-from memory import Memory
-from unit.standalone.bridge import connected
+from support.clients.loop_bridge import connected
+from support.stores.memory import Memory
 from vicw_standalone.cli import app
 
 CHAT = ("The deployment began at noon.", "The disk was full, so the database stopped.", "The web shop went down.")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from doubles import SIZE, HashEmbedder
-from memory import Memory, settings_for
-from unit.standalone.foreign_server import serving
+from support.fakes.embedding_server import serving
+from support.fakes.hash_embedder import SIZE, HashEmbedder
+from support.stores.memory import Memory, settings_for
 from vicw_shared.errors import ModelMismatchError, SettingsError
 from vicw_shared.settings import EmbeddingSettings
 from vicw_standalone.cli.settings import read_settings

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from doubles import HashEmbedder
-from memory import open_memory
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory
 from vicw_shared.adapters.edge import compaction
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
@@ -34,7 +34,7 @@ WORDS = (b"vermilion", b"lockbox", b"Zeltner", b"zeltner", b"sailcloth", b"halde
 _DRIVER = """
 import sys
 sys.path.insert(0, {tests!r})
-from doubles import HashEmbedder
+from support.fakes.hash_embedder import HashEmbedder
 from vicw_standalone.wiring import Standalone
 init = Standalone.__init__
 Standalone.__init__ = lambda self, settings, *given: init(self, settings, *(given or (HashEmbedder(),)))

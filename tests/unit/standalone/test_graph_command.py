@@ -10,9 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
-from memory import Memory
-from unit.standalone.bridge import connected
-from unit.standalone.drawing.flowchart import read
+from support.clients.loop_bridge import connected
+from support.documents.flowchart import read
+from support.stores.memory import Memory
 from vicw_standalone.cli import app
 
 CHAT = [

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import pytest
 from prometheus_client import REGISTRY
 
-from doubles import HashEmbedder
-from memory import Memory, open_memory, settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory, settings_for
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from doubles import HashEmbedder
-from memory import Memory, open_memory, settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory, settings_for
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import MANIFEST

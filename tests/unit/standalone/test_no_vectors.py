@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from doubles import HashEmbedder
-from memory import Memory, open_memory, settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory, settings_for
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, SettingsError
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import NO_MODEL, Lane, ModelChange

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest

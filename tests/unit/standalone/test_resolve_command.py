@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from doubles import HashEmbedder
-from memory import open_memory, settings_for
-from unit.standalone.asleep import sleep, without_model
+from support.clients.sleep_command import sleep, without_model
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory, settings_for
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import Steps

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory import open_memory
+from support.stores.memory import open_memory
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model.keys import Right, mint

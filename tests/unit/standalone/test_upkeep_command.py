@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from doubles import HashEmbedder
-from memory import open_memory, settings_for
-from unit.standalone.asleep import sleep, without_model
+from support.clients.sleep_command import sleep, without_model
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory, settings_for
 from vicw_ingest.eviction.service import FORGET
 from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now

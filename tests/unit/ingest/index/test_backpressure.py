@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from doubles import HashEmbedder
-from memory import Memory, open_memory
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory
 from vicw_ingest.index import backpressure
 from vicw_ingest.index.backpressure import Pressure
 from vicw_ingest.pipeline import job_status

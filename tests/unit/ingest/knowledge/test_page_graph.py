@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memory import Memory
-from unit.ingest.test_reading import told
-from unit.ingest.test_repository import bridges
+from support.stores.memory import Memory
+from unit.ingest.extraction.test_stored_extraction import told
+from unit.ingest.knowledge.test_repository import bridges
 from unit.ingest.versions.test_retraction import live_names
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import Fresh
@@ -248,7 +248,7 @@ async def test_a_page_has_no_more_bridges_than_it_may(memory: Memory) -> None:
 
 
 async def test_a_viewer_sees_no_bridge_to_what_he_may_not_see(memory: Memory) -> None:
-    from traversals import Asker
+    from support.stores.graph_queries import Asker
 
     await put(memory, policy_md=POLICY)
     await memory.ingest({**DEPLOYED, "sensitivity": "personal", "about": ["Ines"]}, context="chat", extract="rules")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unit.ingest.secrets.made_up import CALLED, GITHUB_TOKEN, JWT, PASSWORD, PUBLISHED, TOKEN, drawn, pem
+from support.generators.secrets import CALLED, GITHUB_TOKEN, JWT, PASSWORD, PUBLISHED, TOKEN, drawn, pem
 from vicw_ingest.secrets.detector import find_secrets, mask
 from vicw_ingest.secrets.formats import FORMATS
 

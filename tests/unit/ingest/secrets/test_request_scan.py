@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from unit.ingest.secrets.made_up import AWS_KEY, GITHUB_TOKEN, PASSWORD, TOKEN
+from support.generators.secrets import AWS_KEY, GITHUB_TOKEN, PASSWORD, TOKEN
 from vicw_ingest.secrets.request_scan import SECRETS, screened
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest, MaskedSecret

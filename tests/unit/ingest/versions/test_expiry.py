@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from doubles import HashEmbedder
-from memory import Memory, settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, settings_for
 from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_shared.clock import now
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, Label, Node

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from effort import TIMES
-from memory import RAM
-from traversals import Asker
+from support.generators.example_count import TIMES
+from support.stores.graph_queries import Asker
+from support.stores.memory import RAM
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import InvalidInputError

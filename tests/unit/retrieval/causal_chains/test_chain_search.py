@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_ingest.identity.merges import merge
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.identity.merge import MergeDecision

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.intent.domain import infer, vote
 from vicw_retrieval.intent.words import WordEvidence, read_words
 from vicw_retrieval.model.candidates import Candidate

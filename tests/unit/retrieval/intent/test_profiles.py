@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.intent.analysis import Understood
 from vicw_retrieval.intent.contents import is_code, share_of_code, share_of_long
 from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, mix, profiled

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from intents import NOW, TASKS
+from support.data.intent_questions import NOW, TASKS
 from vicw_retrieval.intent.analysis import asks_for_now, task_of, understand
 from vicw_shared.wire.retrieve import Task
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_retrieval.model.similarity import WordSimilarity
 from vicw_shared.sparse import encode_query
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memory import Memory, open_memory
-from rerank_server import rerank_server, rows
+from support.fakes.rerank_server import rerank_server, rows
+from support.stores.memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse

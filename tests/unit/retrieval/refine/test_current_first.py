@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.refine.current_first import CURRENT, _asked, asks_for_past
 from vicw_shared.errors import UnavailableError

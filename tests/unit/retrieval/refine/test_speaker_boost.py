@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from explained import explained
-from memory import Memory
+from support.answers.explanation import explained
+from support.stores.memory import Memory
 from vicw_retrieval.model.candidates import Candidate
 from vicw_retrieval.refine.speaker_boost import VOTE, prefer_speaker, vouch_for_domain
 from vicw_shared.model import Label

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from memory import Memory
+from support.stores.memory import Memory
 from vicw_retrieval.request import payload_fallback
 from vicw_shared.errors import OverloadedError, UnavailableError, VicwError
 from vicw_shared.ports import VectorQuery

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doubles import HashEmbedder
+from support.fakes.hash_embedder import HashEmbedder
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_shared.errors import UnavailableError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory, settings_for
+from support.stores.memory import Memory, open_memory, settings_for
 from vicw_retrieval.request.usage_counter import UseBook
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Use
@@ -57,7 +57,7 @@ async def test_what_is_shown_is_noted_at_the_latest_when_the_server_ends(store: 
 
 async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     off = replace(settings_for(store), retrieval=RetrievalSettings(count_uses=False))
-    monkeypatch.setattr("memory.settings_for", lambda *_, **__: off)
+    monkeypatch.setattr("support.stores.memory.settings_for", lambda *_, **__: off)
     async with open_memory(store) as memory:
         response = await memory.ingest(*ITEMS)
         await memory.retrieve("pear")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse

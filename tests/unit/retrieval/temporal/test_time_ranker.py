@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from memory import Memory, open_memory
+from support.stores.memory import Memory, open_memory
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.search.first_wave import FirstWave
 from vicw_shared.errors import UnavailableError

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 import structlog
 
-from chat_server import Reply, chatting, failed, said
-from unit.sleep.consolidation import materials
+from support.fakes.chat_server import Reply, chatting, failed, said
+from support.generators import materials
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.extractive_summary import summarise, told_by

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from unit.sleep.consolidation.materials import AT, said
+from support.generators.materials import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
 from vicw_shared.settings import ConsolidationSettings

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from unit.sleep.consolidation import materials
+from support.generators import materials
 from vicw_shared.model.core5 import OF_NOBODY
 from vicw_sleep.consolidation.contradiction import contradiction, strays
 

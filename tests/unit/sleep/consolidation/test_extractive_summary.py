@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from unit.sleep.consolidation.materials import said
+from support.generators.materials import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_sleep.consolidation.extractive_summary import summarise, told_by

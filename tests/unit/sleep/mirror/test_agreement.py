@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from effort import TIMES
-from memory import RAM, Memory, open_memory
-from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
+from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
+from support.generators.example_count import TIMES
+from support.stores.memory import RAM, Memory, open_memory
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.model import Node

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory
-from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
+from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
+from support.stores.memory import Memory, open_memory
 from vicw_shared.clock import now, to_us
 
 AHEAD = timedelta(hours=5)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory
-from unit.sleep.mirror.folders import everything, mirror_of, pages
+from support.documents.mirror_pages import everything, mirror_of, pages
+from support.stores.memory import Memory, open_memory
 
 TEXT = "The king takes the amulet.\n# and more [[x]]\nHe leaves."
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from memory import Memory, open_memory
-from unit.sleep.mirror.folders import assert_consistent, everything, mirror_of, pages
+from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
+from support.stores.memory import Memory, open_memory
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError
 from vicw_sleep.mirror import folder as on_disk
 from vicw_sleep.mirror.folder import MirrorFolder

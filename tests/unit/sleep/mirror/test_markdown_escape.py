@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unit.sleep.mirror.folders import links
+from support.documents.mirror_pages import links
 from vicw_sleep.mirror.markdown_escape import in_line, label, shown
 
 MARKS = st.text(alphabet=st.sampled_from(list("ab \n\\`~#[](!<>%$^-=_*{}|/:.h")), max_size=60)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from doubles import HashEmbedder
-from memory import settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import settings_for
 from vicw_shared.model import Label
 from vicw_shared.ports import scan_pages
 from vicw_shared.wire.ingest import IngestRequest

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doubles import HashEmbedder
-from memory import settings_for
-from unit.standalone.asleep import without_model
-from unit.standalone.bench.small_set import TALES, write_set
+from support.clients.sleep_command import without_model
+from support.fakes.hash_embedder import HashEmbedder
+from support.generators.retrieval_set import TALES, write_set
+from support.stores.memory import settings_for
 from vicw_shared.wire.ingest import Extract
 from vicw_standalone.bench.evidence import measure_evidence, runs_of, share_in
 from vicw_standalone.bench.fidelity import ensure_filled

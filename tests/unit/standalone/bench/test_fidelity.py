@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from doubles import HashEmbedder
-from memory import settings_for
-from unit.standalone.bench.small_set import CODE, TALES, write_set
+from support.fakes.hash_embedder import HashEmbedder
+from support.generators.retrieval_set import CODE, TALES, write_set
+from support.stores.memory import settings_for
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.ports import Embedder, Lane
 from vicw_shared.settings import RetrievalSettings

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from unit.standalone.bench.small_set import CODE, TALES, write_lines, write_set
+from support.generators.retrieval_set import CODE, TALES, write_lines, write_set
 from vicw_standalone.bench.filling import BATCH, requests
 from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set, pool
 

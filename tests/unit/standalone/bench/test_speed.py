@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from memory import settings_for
-from unit.standalone.bench.small_set import CODE, write_set
+from support.generators.retrieval_set import CODE, write_set
+from support.stores.memory import settings_for
 from vicw_client import RetryLaterError
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.ingest import Extract, IngestRequest, Item

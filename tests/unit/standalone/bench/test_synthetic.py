@@ -7,8 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from doubles import HashEmbedder
-from memory import settings_for
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import settings_for
 from vicw_shared.ports import Lane
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_standalone.bench.filling import read_marker

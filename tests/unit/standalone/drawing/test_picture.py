@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unit.standalone.drawing.flowchart import read
+from support.documents.flowchart import read
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_standalone.drawing.mermaid import Box, DiagramLine, escape, write
 from vicw_standalone.drawing.picture import EVENT, TOLD, Style, draw

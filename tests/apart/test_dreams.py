@@ -1,0 +1,72 @@
+"""The sleep worker dreams, whoever kills it in the middle, and all that it made can be wiped."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from support.fakes.chat_server import chatting_beside
+from support.processes.platform import Platform, Service, send_anew
+from support.processes.server import eventually
+from support.servers.redis import RedisServer
+from vicw_shared.adapters.celery_queue import DREAM
+
+pytestmark = pytest.mark.process
+THINGS = (
+    "amulet lighthouse violin bakery orchard telescope ferry castle notebook cannon parrot harbour candle tractor "
+    "museum blanket compass kettle pyramid saddle turbine walnut zeppelin anchor"
+).split()
+"""Each of one item alone, so that it tells what the item is about, and each item gets it as a tag."""
+KILLS = 3
+
+
+def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
+    platform: Platform, redis_server: RedisServer
+) -> None:
+    worker = platform.worker().start()
+    sleeper: Service | None = None
+    try:
+        items = [{"id": thing, "text": f"Yesterday they talked about the {thing} for an hour."} for thing in THINGS]
+        assert platform.remember(*items).status_code == 201
+        for kill in range(KILLS + 1):
+            sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_DREAM_ITEMS="1").start()
+            send_anew(redis_server, DREAM)
+            if kill < KILLS:
+                time.sleep(kill)
+                sleeper.kill()
+        eventually(lambda: len(platform.slept()), lambda steps: steps == len(THINGS), 90, "everything is dreamt of")
+        eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
+        tags = sum(len(step["details"]["tags"]) for step in platform.slept())
+        assert tags >= len(THINGS)
+        wiped = platform.vicw("sleep", "wipe", "--platform")
+        assert wiped.stdout == f"{tags} auto-tags are gone\n", wiped.stderr
+        eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
+    finally:
+        for service in filter(None, (worker, sleeper)):
+            service.kill()
+
+
+def test_the_worker_asks_a_language_model(platform: Platform, redis_server: RedisServer) -> None:
+    answer = json.dumps({"texts": [{"n": n, "tags": ["sightseeing"]} for n in (1, 2, 3)]})
+
+    def tags() -> set[str]:
+        return {tag for step in platform.slept() for tag in step["details"]["tags"]}
+
+    with chatting_beside(answer) as chat:
+        worker = platform.worker().start()
+        sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_LLM_URL=chat.url, VICW_CONSOLIDATE_LLM="false").start()
+        try:
+            items: list[dict[str, Any]] = [
+                {"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]
+            ]
+            items.append({"id": "tour", "text": "We saw the town.", "tags": ["sightseeing"]})
+            assert platform.remember(*items).status_code == 201
+            send_anew(redis_server, DREAM)
+            eventually(tags, lambda tags: "sightseeing" in tags, 60, "its tag is taken")
+            assert chat.asked
+        finally:
+            for service in (worker, sleeper):
+                service.kill()

@@ -1,0 +1,158 @@
+"""An import that broke off is given up: what it has brought goes, wherever it broke off, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.archive.test_export_import import Killed, dying, fill, small_batches, whole  # noqa: F401 - a fixture
+from contract.erasure.test_erasure import eraser, left
+from contract.sleep.test_consolidation import sound, tell, turn
+from support.stores.exports import exported, imported
+from support.stores.pairs import Side, asked_for, embedded
+from vicw_ingest.erasure.record import fingerprints_of
+from vicw_ingest.erasure.selection import Chosen
+from vicw_shared.errors import MissingRecordError, StateConflictError
+from vicw_shared.model import Label
+from vicw_sleep.archive.import_marker import begin_giving_up
+from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+async def give_up(side: Side) -> None:
+    """Erase what an import has brought, prove it, and end it, as ``vicw forget import`` does, or ``resume``."""
+    work = eraser(side)
+    if await side.graph.archive.import_mark() is not None:
+        wanted = await choose_half(side.graph)
+        await begin_giving_up(side.graph)
+        for chosen in wanted:
+            await work.begin(chosen)
+    pending = await work.pending()
+    for erasure in pending:
+        await work.run(erasure)
+    await settle_half(side.graph)
+    for erasure in pending:
+        assert await left(side, await fingerprints_of(side.graph.erasures, erasure)) == []
+        await side.graph.erasures.end_erasure(erasure)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("writes", [1, 4, 12, 25, 60])
+async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp_path: Path, writes: int) -> None:
+    items = [{"text": "Of v.", "speaker": "Ana"}, turn(1, "Ana told Ben, who stays here.")]
+    await side.ingest({"context": "elsewhere", "items": items}, "v", "its key")
+    await side.indexer.drain()
+    before = await whole(side)
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        revive = dying(side, writes, behind=True)
+        try:
+            with pytest.raises(Killed):
+                await imported(tmp_path / "one", side)
+        finally:
+            revive()
+        await give_up(side)
+        assert await whole(side) == before
+        assert await side.graph.archive.import_mark() is None
+        assert await side.graph.record.receipt("v", "key:its key") is not None
+        with pytest.raises(MissingRecordError, match="No import broke off"):
+            await choose_half(side.graph)
+        await sound(side)
+        await imported(tmp_path / "one", side)
+        there = [node for node in (await side.nodes()).values() if node.context != "elsewhere"]
+        assert {node.uid for node in there} == set(await source.nodes())
+        await sound(side)
+
+
+@pytest.mark.usefixtures("small_batches")
+async def test_giving_up_that_is_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
+    await side.ingest({"context": "elsewhere", "items": [turn(1, "Ana told Ben.")]}, "v", None)
+    await side.indexer.drain()
+    before = await whole(side)
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+    deaths = 0
+    for after in range(1, 200):
+        revive = dying(side, 30, behind=False)
+        with pytest.raises(Killed):
+            await imported(tmp_path / "one", side)
+        revive()
+        revive = dying(side, after, behind=after % 2 == 0)
+        try:
+            await give_up(side)
+            break
+        except Killed:
+            deaths += 1
+        finally:
+            revive()
+        await give_up(side)
+        assert await whole(side) == before
+    assert deaths > 5
+    assert await whole(side) == before
+    await sound(side)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("after", [1, 2, 9, 1000])
+async def test_an_import_that_is_being_given_up_does_not_go_on(
+    side: Side, store: Path, tmp_path: Path, after: int
+) -> None:
+    async with embedded(store) as source:
+        await fill(source)
+        await exported(source, tmp_path / "one")
+        known = await source.nodes()
+
+    async def away(*_: object) -> None:
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("vicw_sleep.archive.importer.PointBuilder.run", away)
+        await imported(tmp_path / "one", side)
+    await settle_half(side.graph)
+    assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
+    revive = dying(side, after, behind=True)
+    work = eraser(side)
+    with suppress(Killed):
+        wanted = await choose_half(side.graph)
+        await begin_giving_up(side.graph)
+        for chosen in wanted:
+            await work.begin(chosen)
+        for erasure in await work.pending():
+            await work.run(erasure)
+    revive()
+    for try_it in (imported(tmp_path / "one", side), exported(side, tmp_path / "half")):
+        with pytest.raises(StateConflictError, match="is given up, and not all of it is erased yet"):
+            await try_it
+    await give_up(side)
+    assert await side.nodes() == {}
+    await imported(tmp_path / "one", side)
+    assert (await side.nodes()).keys() == known.keys()
+    await sound(side)
+
+
+async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, [turn(1, "Ana told Ben.")])
+    work = eraser(side)
+    erasure = await work.begin(Chosen("t", scattered=("c",)))
+    scan = side.graph.scan
+
+    async def meanwhile(what: Any, **how: Any) -> Any:
+        found = await scan(what, **how)
+        await side.graph.erasures.end_erasure(erasure)
+        return found
+
+    monkeypatch.setattr(side.graph, "scan", meanwhile)
+    await work.run(erasure)
+    monkeypatch.undo()
+    assert {node.label for node in (await side.nodes()).values()} >= {Label.CHUNK, Label.EVENT, Label.CONTEXT}

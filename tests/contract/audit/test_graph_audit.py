@@ -1,0 +1,138 @@
+"""What every GraphAudit must tell a check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from support.stores.graph_records import AT, Graph, edge, node, put
+from vicw_shared.canonical import circles
+from vicw_shared.model import Label, Node
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.ports import MOST_STRAYS, ChainLink
+from vicw_shared.uids import make_uid
+
+
+def turn(name: str, number: int, **fields: object) -> Node:
+    """An Event of the flow ``f``, the ``number``-th of its context."""
+    placed = {"flow_id": "f", "flow_step": number, "arrival": number, "timestamp": AT + timedelta(seconds=number)}
+    return node(name, Label.EVENT, **(placed | fields))
+
+
+def joins(chain: str, *names: str) -> tuple[str, str]:
+    """The source and the target of an edge of a chain between an earlier and a later Event."""
+    earlier, later = names
+    return (earlier, later) if chain == NEXT else (later, earlier)
+
+
+CHAINS = pytest.mark.parametrize("chain", [NEXT, HAPPENED_AFTER])
+LAST = ChainLink(None, joined=False)
+
+
+@CHAINS
+async def test_a_chain_is_read_in_its_order_with_what_its_edges_say(graph: Graph, chain: str) -> None:
+    a, b, c, d = events = [turn(name, number) for number, name in enumerate("abcd", 1)]
+    edges = [edge(chain, *joins(chain, *ends)) for ends in ("ab", "cd", "ca", "aa")]
+    await put(graph, events, edges)
+    assert await graph.audit.links(chain, events) == {
+        a.uid: ChainLink(b.uid, joined=True, strays=(a.uid,)),
+        b.uid: ChainLink(c.uid, joined=False),
+        c.uid: ChainLink(d.uid, joined=True, strays=(a.uid,)),
+        d.uid: LAST,
+    }
+    assert await graph.audit.links(chain, []) == {}
+    assert await graph.audit.links(chain, [turn("never stored", 9)]) == {}
+
+
+@CHAINS
+async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: Graph, chain: str) -> None:
+    first, last = turn("first", 1), turn("last", 9)
+    others = [
+        turn("retired", 2, retired_at=AT),
+        turn("elsewhere", 3, context="another"),
+        turn("told", 4, arrival=None, flow_step=None),
+        turn("without a time", 5, timestamp=None),
+    ]
+    if chain == NEXT:
+        others += [turn("beside", 6, flow_id="g"), turn("alone", 7, flow_id=None, flow_step=None)]
+    foreign = turn("foreign", 8, tenant="u")
+    await put(graph, [first, last, *others], [edge(chain, *joins(chain, "retired", "last"))])
+    await put(graph, [foreign], tenant="u")
+    found = await graph.audit.links(chain, [first, last, *others, foreign])
+    assert found.pop(first.uid) == ChainLink(last.uid, joined=False)
+    assert found.pop(others[0].uid) == ChainLink(None, joined=False, strays=(last.uid,))
+    assert found == dict.fromkeys(found, LAST)
+    assert len(found) == len(others) + 1
+
+
+async def test_the_callers_own_steps_go_first_whatever_the_time(graph: Graph) -> None:
+    late, early, unnumbered = turn("late", 3, own_step=1), turn("early", 2, own_step=2), turn("unnumbered", 1)
+    events = [late, early, unnumbered]
+    await put(graph, events)
+    assert [link.follower for link in (await graph.audit.links(NEXT, events)).values()] == [
+        early.uid,
+        unnumbered.uid,
+        None,
+    ]
+    clock = await graph.audit.links(HAPPENED_AFTER, events)
+    assert clock[unnumbered.uid].follower == early.uid
+
+
+@CHAINS
+async def test_of_two_events_at_one_place_the_lower_uid_goes_first(graph: Graph, chain: str) -> None:
+    twins = sorted((turn(f"twin {n}", 2) for n in range(5)), key=lambda event: event.uid)
+    events = [turn("first", 1), *twins, turn("last", 3)]
+    await put(graph, events)
+    found = await graph.audit.links(chain, events)
+    assert [found[event.uid].follower for event in events] == [*(event.uid for event in events[1:]), None]
+
+
+@CHAINS
+async def test_no_more_strays_are_told_than_a_page_can_hold(graph: Graph, chain: str) -> None:
+    hub, later = turn("hub", 1), turn("later", 2)
+    others = [turn(f"o{number}", number) for number in range(3, 8 + MOST_STRAYS)]
+    ends = [("hub", other.name) for other in (later, *others)]
+    await put(graph, [hub, later, *others], [edge(chain, *joins(chain, *pair)) for pair in ends])
+    link = (await graph.audit.links(chain, [hub]))[hub.uid]
+    assert (link.follower, link.joined, len(set(link.strays))) == (later.uid, True, MOST_STRAYS)
+    assert later.uid not in link.strays
+
+
+async def test_homes_are_counted_whosever_node_it_is(graph: Graph) -> None:
+    roots = [node("c1", Label.CONTEXT), node("c2", Label.CONTEXT)]
+    ends = [("one", "c1"), ("two", "c1"), ("two", "c2")]
+    await put(graph, [*roots, *map(node, ("none", "one", "two"))], [edge("BELONGS_TO", *pair) for pair in ends])
+    await put(graph, [replace(node("foreign"), tenant="u")], tenant="u")
+    uids = [make_uid(name) for name in ("none", "one", "two", "foreign", "never stored")]
+    assert await graph.audit.homes(uids) == dict(zip(uids, (0, 1, 2, 0), strict=False))
+    assert await graph.audit.homes([]) == {}
+
+
+async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph) -> None:
+    waiting, done = node("waiting", Label.CHUNK, text="x"), node("done", Label.CHUNK, text="x", indexed=True)
+    foreign = replace(node("foreign", Label.CHUNK, text="x"), tenant="u")
+    await put(graph, [waiting, done, node("n")])
+    await put(graph, [foreign], tenant="u")
+    named = [waiting.uid, done.uid, foreign.uid, make_uid("n"), make_uid("never stored")]
+    states = await graph.audit.point_states(named)
+    assert {uid for uid, indexed in states.items() if not indexed} == {waiting.uid, foreign.uid}
+    assert await graph.audit.point_states([]) == {}
+
+
+async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph) -> None:
+    told = [("a", "b"), ("a", "c"), ("b", "a")]
+    await put(graph, [node(name) for name in "abcd"], [edge("MERGED_INTO", *pair) for pair in told])
+    found = await graph.audit.merged([make_uid("a"), make_uid("c"), make_uid("none")])
+    assert sorted(found) == sorted((make_uid("a"), make_uid(name)) for name in "bc")
+    assert await graph.audit.merged([]) == []
+
+
+async def test_merges_that_go_in_a_circle_or_two_ways_are_found(graph: Graph) -> None:
+    ways = ("ab", "bc", "cb", "de", "df", "ga")
+    await put(graph, [node(name) for name in "abcdefg"], [edge("MERGED_INTO", *pair) for pair in ways])
+    called = {make_uid(name): name for name in "abcdefg"}
+    round_about, several = await circles(called, graph.audit.merged)
+    assert {called[uid] for uid in round_about} == {"b", "c"}
+    assert {called[uid] for uid in several} == {"d"}

@@ -1,0 +1,105 @@
+"""What is erased, and what others have said in the same words, at the same time, or of it: on every pair of stores."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from contract.erasure.test_erasure import erase, everything, ingest
+from contract.erasure.test_erasure import side as side
+from contract.sleep.test_consolidation import tell, thread, turn
+from contract.sleep.test_consolidation_job import run
+from support.stores.pairs import START, Side
+from vicw_ingest.erasure.selection import choose_context, choose_items
+from vicw_shared.model import Node
+from vicw_shared.model.names import SLOT
+from vicw_sleep.consolidation.batches import ConsolidationRules
+
+_LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
+
+
+async def test_a_long_sentence_that_others_say_too_is_no_remains(side: Side) -> None:
+    await tell(side, [turn(0, f"{_LONG} Bye.", flow_id="f"), turn(1, f"I am in Rome. {_LONG}", flow_id="g")])
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert _LONG in [node.text for node in (await side.nodes()).values()], "somebody else has said that"
+
+
+async def test_the_time_of_what_was_said_along_with_it_is_no_remains(side: Side) -> None:
+    fence = {"id": "a", "flow_id": "f", "speaker": "Tom", "text": "The garden fence broke because the wind was strong."}
+    piano = {"id": "b", "flow_id": "g", "speaker": "Lena", "text": "The old piano was damaged because the roof leaked."}
+    await ingest(side, {"context": "c", "extract": "rules", "items": [fence, piano]}, "t", None)
+    await erase(side, await choose_items(side.graph, "t", ["a"], None))
+    assert "the roof leaked" in [node.text for node in (await side.nodes()).values()]
+
+
+async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(side: Side) -> None:
+    told = "The ferry ticket costs 12 euros."
+    await tell(side, [turn(0, told, flow_id="g", speaker="Tom"), turn(1, "Ben left.", flow_id="g")])
+    again = turn(3, f"Ticket 577 is paid. {told}", speaker="Lena")
+    await tell(side, [again, *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))])
+    assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert (await thread(side))[0].is_macro, "it stays folded"
+
+
+async def test_an_event_that_others_tell_of_is_as_they_do(side: Side) -> None:
+    first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
+    await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
+    assert [event.speaker for event in await told(side, "The nightly build failed")] == ["Maximiliane Oberhuber"]
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    (event,) = await told(side, "The nightly build failed")
+    assert (event.speaker, event.timestamp) == ("Ben", START + timedelta(minutes=1))
+    assert "Oberhuber" not in await everything(side)
+
+
+@pytest.mark.parametrize("gone", ["retracted", "told otherwise"])
+async def test_an_event_is_as_others_tell_of_it_once_who_told_of_it_first_is_of_the_past(side: Side, gone: str) -> None:
+    first = turn(0, "The nightly build failed because the staging disk was full.", speaker="Maximiliane Oberhuber")
+    await tell(side, [first, turn(1, "I saw it. The nightly build failed because the staging disk was full.")])
+    if gone == "retracted":
+        await side.retract({"context": "c", "ids": ["0"]}, "t")
+    else:
+        await tell(side, [first | {"text": "Nothing happened."}])
+    (event,) = await told(side, "The nightly build failed")
+    assert (event.speaker, event.timestamp) == ("Ben", START + timedelta(minutes=1))
+    await erase(side, await choose_items(side.graph, "t", ["0"], None))
+    assert "Oberhuber" not in await everything(side)
+
+
+async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_is_erased(side: Side) -> None:
+    await tell(side, [turn(0, "The checkout crashed because the payment certificate had expired.")])
+    before = await told(side, "the payment certificate had expired")
+    await tell(side, [turn(1, "The certificate expired because the renewal job was disabled.")])
+    await erase(side, await choose_items(side.graph, "t", ["1"], None))
+    assert await told(side, "the payment certificate had expired") == before
+
+
+async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Side) -> None:
+    await tell(side, [turn(0, "Lena told me that the garden fence costs 40 euros.")])
+    await tell(side, [turn(1, "The garden fence costs 50 euros.")], context="d")
+    await erase(side, await choose_context(side.graph, "t", "c"))
+    (slot,) = [node for node in (await side.nodes()).values() if node.subtype == SLOT]
+    assert slot.name.startswith("garden fence ·"), "somebody else has said that"
+
+
+async def told(side: Side, text: str) -> list[Node]:
+    return [node for node in (await side.nodes()).values() if node.text == text]
+
+
+async def test_what_others_say_in_lines_that_break_is_no_remains(side: Side) -> None:
+    for context in ("c", "d"):
+        said = "The king closed the harbour because\nthe Beast had swallowed\nseven Ships of Norway."
+        await tell(side, [turn(0, said)], context=context)
+    await erase(side, await choose_context(side.graph, "t", "d"))
+    assert "the Beast had swallowed seven Ships of Norway" in [node.name for node in (await side.nodes()).values()]
+
+
+async def test_code_that_stands_in_another_context_too_is_no_remains(side: Side) -> None:
+    code = "class Lighthouse:\n    def switch_lamp(self):\n        self.lamp = not self.lamp"
+    for context in ("c", "d"):
+        item = {"id": "1", "text": code, "subtype": "code", "name": "lighthouse.py"}
+        await ingest(side, {"context": context, "domain": "coding", "items": [item]}, "t", None)
+    await erase(side, await choose_context(side.graph, "t", "d"))
+    assert "Lighthouse.switch_lamp" in [node.name for node in (await side.nodes()).values()]

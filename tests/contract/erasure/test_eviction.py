@@ -1,0 +1,223 @@
+"""Forgetting for want of room on every pair of stores: what goes first, what never goes, and how it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.erasure.test_erasure import TAG, everything, tag_spread
+from contract.sleep.test_consolidation import REGISTRY, sound, tell, thread, turn
+from contract.sleep.test_consolidation_job import consolidation, turns
+from contract.sleep.test_consolidation_job import run as consolidate
+from support.stores.pairs import START, Side, asked_for
+from vicw_ingest.erasure.service import Eraser
+from vicw_ingest.erasure.transaction import Erasing
+from vicw_ingest.eviction import service as module
+from vicw_ingest.eviction.candidates import weakest
+from vicw_ingest.eviction.policy import Policy
+from vicw_ingest.eviction.service import FORGET, Capacity, EvictionReport
+from vicw_shared.consolidation.consolidate import MAKER
+from vicw_shared.errors import UnavailableError
+from vicw_shared.model import Node
+from vicw_shared.ports import Steps
+from vicw_shared.uids import context_uid
+
+_NOW = datetime.now(START.tzinfo) + timedelta(days=60)
+_POLICY = Policy(items=3)
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+def capacity(side: Side) -> Capacity:
+    return Capacity(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer)
+
+
+async def forget(side: Side, now: datetime = _NOW, policy: Policy = _POLICY, **how: Any) -> EvictionReport:
+    done = await capacity(side).run(policy, now=now, **how)
+    await side.indexer.drain()
+    return done
+
+
+def hearing(side: Side) -> tuple[Capacity, list[str | None]]:
+    """Return what forgets, and the ids of what it tells of."""
+    heard: list[str | None] = []
+
+    def tell(item: Node, weight: float) -> None:
+        heard.append(item.source_id)
+
+    return replace(capacity(side), told=tell), heard
+
+
+async def ids(side: Side) -> list[str | None]:
+    return [event.source_id for event in await thread(side)]
+
+
+def weighing(*weights: float | None) -> list[dict[str, Any]]:
+    return [turn(n, f"Ana told Ben of ship {n}.", importance=weight) for n, weight in enumerate(weights)]
+
+
+async def test_who_has_room_loses_nothing(side: Side) -> None:
+    await tell(side, weighing(None, None, None))
+    assert await forget(side) == EvictionReport()
+    assert len(await thread(side)) == 3
+    assert await side.graph.scan(Steps(), limit=9) == []
+
+
+async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None:
+    await tell(side, weighing(0.9, 0.1, None, 0.2, 0.8))
+    before = await everything(side)
+    dry, foretold = hearing(side)
+    assert await dry.run(_POLICY, now=_NOW, dry=True) == EvictionReport(erased=2)
+    assert await everything(side) == before
+    real, told = hearing(side)
+    assert await real.run(_POLICY, now=_NOW) == EvictionReport(erased=2)
+    await side.indexer.drain()
+    assert told == foretold == ["1", "3"]
+    assert await ids(side) == ["0", "2", "4"]
+    await sound(side)
+    left = await everything(side)
+    assert "ship 1" not in left
+    assert "ship 3" not in left
+    (step,) = await side.graph.scan(Steps(task=FORGET), limit=9)
+    assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
+    assert await side.graph.erasures.erasures() == []
+    assert await forget(side, _NOW + timedelta(days=8)) == EvictionReport()
+
+
+async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
+    await tell(side, [one | {"protected": True} for one in weighing(0.1, 0.1, 0.1, 0.1)])
+    await side.ingest({"context": "c", "items": weighing(0.1, 0.1)}, "u", None)
+    await side.indexer.drain()
+    assert await forget(side) == EvictionReport()
+    await tell(side, [turn(9, "Ana told Ben of a boat.")])
+    assert await forget(side, datetime.now(START.tzinfo)) == EvictionReport(), "it was learnt of late"
+    assert await forget(side) == EvictionReport(erased=1)
+    assert await ids(side) == ["0", "1", "2", "3"]
+
+
+async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> None:
+    await tell(side, weighing(None, None, None, None, None))
+    uids = [event.uid for event in await thread(side)]
+    await side.graph.uses.note_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
+    await side.graph.uses.note_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
+    assert await forget(side) == EvictionReport(erased=2)
+    assert await ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
+
+
+@pytest.mark.parametrize("way", ["protected", "changed", "retracted", "shown"])
+async def test_what_changes_after_it_was_chosen_is_judged_anew(
+    side: Side, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    await tell(side, weighing(0.1, None, None, None))
+    uid = (await thread(side))[0].uid
+
+    async def meanwhile(*asked: Any) -> Any:
+        chosen = await weakest(*asked)
+        if way == "shown":
+            await side.graph.uses.note_uses("t", {uid: 1}, _NOW)
+        elif way == "retracted":
+            await side.retract({"context": "c", "ids": ["0"]}, "t")
+        else:
+            await tell(side, [turn(0, "Ana told Ben of another ship.", protected=way == "protected")])
+        return chosen
+
+    monkeypatch.setattr(module, "weakest", meanwhile)
+    assert await forget(side) == EvictionReport()
+    assert len(await thread(side)) == (3 if way == "retracted" else 4)
+    assert await side.graph.scan(Steps(), limit=9) == []
+
+
+async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> None:
+    now = [turn(0, "I live in Lyon."), turn(2, "I live in Porto now.", importance=0.1)]
+    await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in (4, 6)]])
+    assert any(edge.type == "SUPERSEDES" for edge in (await side.edges()).values())
+    assert await forget(side) == EvictionReport(erased=1)
+    assert await ids(side) == ["2", "4", "6"]
+    assert await forget(side, policy=replace(_POLICY, items=2)) == EvictionReport(erased=1)
+    assert await ids(side) == ["4", "6"], "there is nothing left that it corrects"
+
+
+async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
+    told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
+    others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
+    await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
+    assert await forget(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
+    assert await ids(side) == ["0", "2", "4", "6"]
+
+
+async def test_a_tag_that_a_dream_has_spread_goes_too(side: Side) -> None:
+    await tag_spread(side, importance=0.1)
+    assert TAG in await everything(side)
+    assert await forget(side) == EvictionReport(erased=1)
+    assert "nachtfalter" not in await everything(side)
+    await sound(side)
+
+
+async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> None:
+    await tell(side, turns(12))
+    assert (await consolidate(side)).macros == 3
+    policy = replace(_POLICY, items=2)
+    assert await forget(side, policy=policy, dry=True) == EvictionReport(erased=4)
+    assert await forget(side, policy=policy) == EvictionReport(erased=4)
+    await sound(side)
+    left = await side.retrieve({"query": "What did we talk about?", "limit": 20}, "t")
+    assert {result.id for result in left.results} == {str(n) for n in range(4, 12)}
+
+
+async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, weighing(*[0.1] * 5, None, None, None))
+    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    erase, left = Erasing.erase, [1]
+
+    async def dies(erasing: Erasing, uids: Sequence[str]) -> list[Node]:
+        if not left:
+            raise UnavailableError("graph", "it is away")
+        left.pop()
+        return await erase(erasing, uids)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Erasing, "erase", dies)
+        with pytest.raises(UnavailableError):
+            await forget(side)
+    assert await ids(side) == ["2", "3", "4", "5", "6", "7"]
+    assert await forget(side) == EvictionReport(erased=3)
+    assert await ids(side) == ["5", "6", "7"]
+    await sound(side)
+
+
+async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
+    await tell(side, weighing(*[None] * 9))
+    await asyncio.gather(forget(side), forget(side), forget(side))
+    assert await ids(side) == ["6", "7", "8"]
+    await sound(side)
+
+
+async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
+    await tell(side, turns(12))
+    uids = [event.uid for event in await thread(side)]
+    await side.graph.uses.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
+    assert (await consolidate(side)).macros == 3
+    assert await forget(side, policy=replace(_POLICY, items=0)) == EvictionReport(erased=8), (
+        "one of three was shown of late"
+    )
+    (step,) = await side.graph.scan(Steps(task=MAKER), limit=9)
+    await consolidation(side).undo(step.id, now=_NOW, grace=timedelta(days=999))
+    assert (await side.graph.uses.uses("t", [uids[1]]))[uids[1]].times == 50
+
+
+async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    await tell(side, weighing(*[None] * 9))
+    assert await forget(side, most=4) == EvictionReport(erased=4, more=True)
+    assert await forget(side, most=4) == EvictionReport(erased=2)
+    assert len(await thread(side)) == 3

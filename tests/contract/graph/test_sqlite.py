@@ -1,0 +1,166 @@
+"""What is the embedded graph's own: its file, its lock, its schema."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.stores.graph_records import AT, edge, node, put
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text
+from vicw_shared.adapters.sqlite.audit import FOLLOWER
+from vicw_shared.adapters.sqlite.schema import FIRST, latest
+from vicw_shared.adapters.sqlite.steps import read_steps
+from vicw_shared.adapters.sqlite.text_keys import read_worded
+from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
+from vicw_shared.model import EdgeRegistry, Label
+from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
+from vicw_shared.ports import Scope, Steps
+from vicw_shared.uids import make_uid
+
+REGISTRY = EdgeRegistry.with_core_types()
+
+
+async def test_too_little_room_refuses_writes_and_reads_go_on(store: Path) -> None:
+    with DataDir(store, min_free_mb=10**9) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        with pytest.raises(StorageFullError, match="VICW_MIN_FREE_MB"):
+            await put(graph, [node("x")])
+        assert await graph.nodes("t", [make_uid("x")]) == {}
+        await graph.close()
+
+
+def test_one_process_opens_a_data_directory(store: Path, tmp_path: Path) -> None:
+    with DataDir(store):
+        assert store.stat().st_mode & 0o777 == 0o700
+        with pytest.raises(DataDirError, match=r"in use by another VICW process \(pid \d+\)"):
+            DataDir(store).open()
+    with DataDir(store):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(DataDirError, match="cannot be used"):
+        DataDir(tmp_path / "file").open()
+
+
+async def test_a_newer_schema_is_refused(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            assert connection.execute("PRAGMA user_version").fetchone()[0] == latest()
+            connection.execute("PRAGMA user_version = 999")
+        connection.close()
+        with pytest.raises(SchemaVersionError, match="999"):
+            SqliteGraphStore(data_dir, REGISTRY)
+
+
+async def test_a_schema_of_before_the_first_release_is_refused(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.execute("CREATE TABLE node (pk)")
+            connection.execute(f"PRAGMA user_version = {FIRST - 1}")
+        connection.close()
+        with pytest.raises(SchemaVersionError, match=r"before 0\.1\.0"):
+            SqliteGraphStore(data_dir, REGISTRY)
+
+
+async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(full_text, "_RANKED", 3)
+    texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
+    texts |= dict.fromkeys("hijklmnopq", "snow")
+    items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
+    items[0] = replace(items[0], context="elsewhere")
+    chunks = [node(f"{name}/0", Label.CHUNK, text=text) for name, text in texts.items()]
+    searches: list[str] = []
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        await put(graph, [*items, *chunks], [edge("EVIDENCED_BY", name, f"{name}/0") for name in texts])
+
+        async def found(text: str, limit: int, **scope: Any) -> list[str]:
+            searches.clear()
+            hits = await graph.find(Scope(tenant="t", now=AT, **scope), text, limit)
+            names = {make_uid(f"{name}/0"): name for name in texts}
+            return [names[hit.uid] for hit in hits]
+
+        ranked = full_text._ranked
+
+        def counted(
+            connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()
+        ) -> dict[int, float]:
+            searches.append(" ".join([*terms, *others]))
+            return ranked(connection, terms, others)
+
+        monkeypatch.setattr(full_text, "_ranked", counted)
+        assert await found("keeper letter", 2) == ["g", "f"]
+        assert searches == ['"letter"', '"letter" "keeper"'], "what has nothing but a common word was read"
+        assert (await found("keeper letter", 9))[:2] == ["g", "f"]
+        assert set(await found("keeper letter", 9)) == set("abcdefg")
+        assert set(await found("keeper", 9)) == set("abcdeg")
+        assert await found("keeper paris", 9, contexts=("elsewhere",)) == ["a"]
+        assert await found("keeper letter", 9, contexts=("nowhere",)) == []
+        of_letter = math.log(1 + (len(texts) - 2 + 0.5) / (2 + 0.5))
+        assert await graph.rarity(["letter", "snow"]) == pytest.approx([of_letter, math.log(2)])
+        await graph.close()
+
+
+async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        graph = SqliteGraphStore(data_dir, REGISTRY)
+        beside = SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
+        assert await beside.record.store_id() == await graph.record.store_id()
+        await beside.close()
+        await graph.close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            connection.execute(f"PRAGMA user_version = {latest() - 1}")
+        connection.close()
+        with pytest.raises(SchemaVersionError, match="vicw serve"):
+            SqliteGraphStore(DataDir(store), REGISTRY, beside=True)
+
+
+@pytest.mark.parametrize("contexts", [None, ["c", "d"]])
+async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: list[str] | None) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_worded(connection, "t", ["k", "l"], contexts, 9) == {}
+            connection.set_trace_callback(None)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+        connection.close()
+    assert [step for step in plan if step.startswith("SEARCH node USING") and "node_text_key (tenant=? AND" in step]
+    assert not [step for step in plan if step.startswith("SCAN n")]
+
+
+async def test_what_a_task_did_is_read_off_its_index(store: Path) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            asked: list[str] = []
+            connection.set_trace_callback(asked.append)
+            assert read_steps(connection, Steps(tenant=None, task="forget"), None, 9) == []
+            connection.set_trace_callback(None)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+        connection.close()
+    assert plan == ["SEARCH step USING INDEX step_of_task (task=?)"], "in order, too"
+
+
+@pytest.mark.parametrize(("chain", "index"), [(NEXT, "node_flow"), (HAPPENED_AFTER, "node_clock")])
+async def test_who_is_next_in_a_chain_is_read_off_its_index(store: Path, chain: str, index: str) -> None:
+    with DataDir(store) as data_dir:
+        await SqliteGraphStore(data_dir, REGISTRY).close()
+        with sqlite3.connect(store / "graph.sqlite3") as connection:
+            values = (1,) * FOLLOWER[chain].count("?")
+            (search, sort) = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {FOLLOWER[chain]}", values)]
+        connection.close()
+    assert search.startswith(f"SEARCH node USING INDEX {index} (tenant=? AND context=?")
+    assert ">" in search, "from a place on"
+    # Only what is at one place is put in order; newer engines name that otherwise.
+    assert sort in {"USE TEMP B-TREE FOR RIGHT PART OF ORDER BY", "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}

@@ -1,0 +1,105 @@
+"""What is consolidated, or brought back, between being found and being shown: the question is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.sleep.test_consolidation import tell
+from contract.sleep.test_consolidation_job import consolidation, run, turns
+from support.stores.pairs import Side, asked_for
+from vicw_retrieval import pipeline
+from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.synthesis.expansion import expand as own
+from vicw_shared.clock import now
+from vicw_shared.model import Node
+from vicw_shared.ports import Steps
+
+_COUNT = 6
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+type Move = Callable[[], Awaitable[object]]
+
+
+def moving(monkeypatch: pytest.MonkeyPatch, *moves: Move) -> list[Move]:
+    """Have each question make the next of ``moves`` when it has found what it is going to show; return what is left."""
+    left = list(moves)
+
+    async def expand(*args: Any) -> Surroundings:
+        if left:
+            await left.pop(0)()
+        return await own(*args)
+
+    monkeypatch.setattr(pipeline, "expand", expand)
+    return left
+
+
+async def found(side: Side, **fields: Any) -> set[str | None]:
+    answer = await side.retrieve({"query": "Why did we talk in each round?", "limit": 20} | fields, "t")
+    assert answer.degraded == ()
+    assert all(result.text for result in answer.results)
+    return {result.id for result in answer.results}
+
+
+async def bring_back(side: Side) -> None:
+    for step in await side.graph.scan(Steps(tenant="t"), limit=9):
+        await consolidation(side).undo(step.id, now=now() + timedelta(hours=2), grace=timedelta(days=1))
+
+
+async def test_what_is_consolidated_before_it_is_shown_is_found_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns(_COUNT))
+    wanted = {str(number) for number in range(_COUNT)}
+    assert await found(side) == wanted
+    left = moving(monkeypatch, lambda: run(side))
+    assert await found(side) == wanted
+    assert not left
+    assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was consolidated"
+
+
+async def test_what_is_brought_back_before_it_is_shown_is_found_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, turns(_COUNT))
+    await run(side)
+    moving(monkeypatch, lambda: bring_back(side))
+    assert await found(side) == {str(number) for number in range(_COUNT)}
+
+
+async def test_what_moves_a_second_time_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, turns(_COUNT))
+    await run(side)
+    asked = 0
+
+    async def nothing(*_: object) -> dict[str, Node]:
+        nonlocal asked
+        asked += 1
+        return {}
+
+    monkeypatch.setattr(pipeline, "read_parts", nothing)
+    assert await found(side) == set()
+    assert asked == 2
+
+
+async def test_what_is_gone_when_it_is_to_be_shown_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, turns(_COUNT))
+    (gone,) = await side.graph.items("t", "1", ["c"])
+
+    async def expand(*args: Any) -> Surroundings:
+        around = await own(*args)
+        around.nodes.pop(gone.uid, None)
+        return around
+
+    monkeypatch.setattr(pipeline, "expand", expand)
+    assert await found(side) == {str(number) for number in range(_COUNT)} - {"1"}

@@ -1,0 +1,58 @@
+"""What every graph must do with how much of a context the sleep cycle has been through."""
+
+from __future__ import annotations
+
+from support.stores.graph_records import Graph, node
+from vicw_shared.model import Label
+from vicw_shared.ports import ArrivalCount
+
+
+async def arrive(graph: Graph, numbers: range, *, tenant: str = "t", context: str = "c") -> None:
+    items = [
+        node(f"{context}{n}", Label.EVENT, content_hash="h", arrival=n, tenant=tenant, context=context) for n in numbers
+    ]
+    root = node(f"root of {context}", Label.CONTEXT, tenant=tenant, context=context)
+    await graph.write(tenant, context, lambda transaction: transaction.put_nodes([root, *items]))
+
+
+def sizes(found: list[ArrivalCount]) -> dict[tuple[str, str], int]:
+    return {(one.tenant, one.context): one.arrivals for one in found}
+
+
+async def test_contexts_have_grown_by_what_arrived_since_it_was_noted(graph: Graph) -> None:
+    assert await graph.log.grown(1, limit=9) == []
+    await arrive(graph, range(1, 6))
+    await arrive(graph, range(1, 3), context="d")
+    await arrive(graph, range(1, 10), tenant="u", context="e")
+    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 5, ("u", "e"): 9}
+    assert len(await graph.log.grown(1, limit=2)) == 2
+    await graph.log.note_growth(ArrivalCount("t", "c", 4))
+    assert sizes(await graph.log.grown(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}
+    assert sizes(await graph.log.grown(1, limit=9))[("t", "c")] == 5
+    await graph.log.note_growth(ArrivalCount("t", "c", 2))
+    assert sizes(await graph.log.grown(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}, "what was noted stays"
+    await arrive(graph, range(6, 8))
+    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 7, ("u", "e"): 9}
+
+
+async def test_a_context_that_begins_anew_has_grown_by_all_of_it(graph: Graph) -> None:
+    await arrive(graph, range(1, 6))
+    await graph.log.note_growth(ArrivalCount("t", "c", 5))
+    await graph.write("t", "c", lambda transaction: transaction.drop_counters([], arrivals=True))
+    assert await graph.log.grown(1, limit=9) == []
+    await arrive(graph, range(1, 4))
+    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 3}
+
+
+async def test_of_a_context_that_there_is_not_nothing_is_noted(graph: Graph) -> None:
+    await graph.log.note_growth(ArrivalCount("t", "nothing", 3))
+    await arrive(graph, range(1, 3), context="nothing")
+    assert sizes(await graph.log.grown(1, limit=9)) == {("t", "nothing"): 2}
+
+
+async def test_a_large_context_has_grown_when_it_did_by_a_twentieth(graph: Graph) -> None:
+    await arrive(graph, range(1, 101))
+    await graph.log.note_growth(ArrivalCount("t", "c", 96))
+    assert await graph.log.grown(4, limit=9) == [], "4 of 100"
+    await arrive(graph, range(101, 102))
+    assert sizes(await graph.log.grown(4, limit=9)) == {("t", "c"): 101}

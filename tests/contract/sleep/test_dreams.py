@@ -1,0 +1,461 @@
+"""Dreams on every pair of stores: what they add, what they never touch, and that nothing of them has to stay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from contract.sleep.test_consolidation import REGISTRY, plain, said, sound, turn
+from contract.sleep.test_consolidation_job import run as consolidate
+from support.documents.mirror_pages import everything, pages
+from support.generators.example_count import TIMES
+from support.stores.pairs import START, Side, asked_for, embedded
+from vicw_shared.dreams import is_dreamt
+from vicw_shared.edge_factory import DREAM, EdgeFactory
+from vicw_shared.errors import MissingRecordError
+from vicw_shared.model import Edge
+from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.ports import GraphTransaction, Outcome, Steps
+from vicw_shared.settings import DreamSettings
+from vicw_sleep.dream import wipe as wipe_module
+from vicw_sleep.dream.auto_tags import Tag
+from vicw_sleep.dream.commit import Added, DreamCommit, Dreamt
+from vicw_sleep.dream.job import turn as take_turn
+from vicw_sleep.dream.service import Dream, DreamReport, DreamRules
+from vicw_sleep.dream.wipe import wipe
+from vicw_sleep.mirror.atoms import atom_of
+from vicw_sleep.mirror.service import Mirror
+
+_LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
+_RULES = DreamRules(before=_LATER, certainty=0.5)
+_GRACE = timedelta(days=7)
+STORM = "The winter storm broke the old lighthouse near the harbour last night"
+_TEXTS = (
+    f"{STORM}.",
+    f"{STORM}, said the keeper.",
+    "A baker sells fresh bread and sweet pastry on the market square.",
+    "Our build server needs a larger disk before the next release.",
+)
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    async with asked_for(request, store) as opened:
+        yield opened
+
+
+def item(number: int, text: str, **fields: Any) -> dict[str, Any]:
+    return {"id": str(number), "text": text} | fields
+
+
+def items(**fields: Any) -> list[dict[str, Any]]:
+    return [item(number, text, **fields) for number, text in enumerate(_TEXTS)]
+
+
+async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", **fields: Any) -> None:
+    body = {"context": "c", "domain": "general", "extract": "none", "items": list(told)}
+    await side.ingest(body | fields, tenant, None)
+    await side.indexer.drain()
+
+
+def dream(side: Side, **fields: Any) -> Dream:
+    return Dream(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+
+
+async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport:
+    return await dream(side).run(rules, now=_LATER, **how)
+
+
+async def wiped(side: Side) -> int:
+    return await wipe(side.graph, side.indexer, now=_LATER)
+
+
+async def dreamt(side: Side) -> list[Edge]:
+    return [edge for edge in (await side.edges()).values() if edge.created_by == DREAM and edge.type != "BELONGS_TO"]
+
+
+async def tags_of(side: Side) -> dict[str, set[str]]:
+    """Return the names of the auto-tags of each item, by the caller's id."""
+    nodes = await side.nodes()
+    found: dict[str, set[str]] = {}
+    for edge in await dreamt(side):
+        if edge.type == AUTO_TAGGED:
+            found.setdefault(nodes[edge.source].source_id or "", set()).add(nodes[edge.target].name)
+    return found
+
+
+async def whole(side: Side) -> tuple[Any, ...]:
+    """Return all that a store tells of itself."""
+    edges = await side.edges()
+    told = {uid: (edge.weight, edge.created_by, dict(edge.properties)) for uid, edge in edges.items()}
+    return plain(await side.nodes()), said(edges), told, await side.payloads()
+
+
+async def test_what_has_no_tags_gets_some_once(side: Side) -> None:
+    await tell(side, *items())
+    done = await run(side)
+    tags = await tags_of(side)
+    assert {"0", "1", "2", "3"} == tags.keys()
+    assert all(len(names) <= 3 for names in tags.values())
+    assert tags["0"] & tags["1"], "a phrase of both leads from one to the other"
+    assert any("storm" in name or "lighthouse" in name for name in tags["0"])
+    assert all(0.5 <= float(str(edge.properties["certainty"])) <= 1 for edge in await dreamt(side))
+    assert (done.items, done.dreamt) == (4, 4)
+    assert done.tags == sum(map(len, tags.values()))
+    await sound(side)
+    before = await whole(side)
+    again = await run(side)
+    assert (again.dreamt, again.tags) == (0, 0)
+    assert await whole(side) == before
+
+
+async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
+    await tell(side, *items())
+    before = await whole(side)
+    told: list[str] = []
+    dry = await dream(side, told=lambda one: told.append(one.atom.id)).run(_RULES, now=_LATER, dry=True)
+    assert sorted(told) == ["0", "1", "2", "3"]
+    assert await whole(side) == before
+    assert await side.graph.scan(Steps(), limit=9) == []
+    assert (await run(side)).tags == dry.tags
+
+
+async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
+    await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
+    told: list[Dreamt] = []
+    dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
+    assert await side.graph.scan(Steps(), limit=9) == []
+    done: list[Dreamt] = []
+    assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
+    assert dry.tags == sum(map(len, (await tags_of(side)).values()))
+    assert told == done
+    assert sum(len(one.tags) for one in done) == dry.tags
+
+
+async def test_what_a_person_has_tagged_stays_and_counts(side: Side) -> None:
+    await tell(side, item(0, _TEXTS[0], tags=["Storm", "sea", "news"]), item(1, _TEXTS[1], tags=["sea"]))
+    edges = await side.edges()
+    await run(side)
+    assert {uid: edge for uid, edge in (await side.edges()).items() if uid in edges} == edges
+    tags = await tags_of(side)
+    assert "0" not in tags, "three are enough"
+    assert len(tags["1"]) == 2
+    assert "sea" not in tags["1"], "it has that"
+
+
+async def test_tags_of_what_an_item_is_like_are_its_own(side: Side) -> None:
+    await tell(side, item(0, _TEXTS[0], tags=["incident"]), item(1, _TEXTS[1]), item(2, _TEXTS[2], tags=["food"]))
+    await run(side, replace(_RULES, certainty=0.4, tags=5))
+    tags = await tags_of(side)
+    assert "incident" in tags["1"]
+    assert "food" not in tags["1"]
+    named = {node.name: node for node in (await side.nodes()).values() if node.subtype == "tag"}
+    assert not is_dreamt(named["incident"]), "somebody gave it"
+
+
+async def test_auto_tags_are_no_tags_to_a_filter_or_in_a_payload(side: Side) -> None:
+    await tell(side, *items())
+    payloads = await side.payloads()
+    await run(side)
+    await sound(side)
+    assert await side.payloads() == payloads
+    name = min((await tags_of(side))["0"])
+    answer = await side.retrieve({"query": STORM, "tags": {"any": [name]}}, "t")
+    assert list(answer.results) == []
+    assert all(not result.tags for result in (await side.retrieve({"query": STORM}, "t")).results)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"sensitivity": "personal", "about": ["Ana"]},
+        {"sensitivity": "sensitive", "about": ["Ana"]},
+        {"portable": False},
+        {"about": ["Ana"]},
+    ],
+)
+async def test_nothing_leads_from_eyes_to_other_eyes(side: Side, other: dict[str, Any]) -> None:
+    await tell(side, item(0, _TEXTS[0], tags=["secret word"], **other), item(1, _TEXTS[1]))
+    await run(side, replace(_RULES, certainty=0.1, tags=9))
+    assert "secret word" not in (await tags_of(side))["1"]
+    await tell(side, item(2, f"{STORM}, I heard.", **other))
+    await run(side, replace(_RULES, certainty=0.1, tags=9))
+    assert "secret word" in (await tags_of(side))["2"], "the same eyes see both"
+
+
+async def test_nothing_leads_out_of_a_tenant_a_context_or_a_domain(side: Side) -> None:
+    await tell(side, item(0, _TEXTS[0], tags=["here"]))
+    await tell(side, item(1, _TEXTS[1]), tenant="other")
+    await tell(side, item(2, f"{STORM}, I heard."), context="elsewhere")
+    await tell(side, item(3, f"{STORM}, they say."), context="d", domain="creative")
+    await run(side, replace(_RULES, certainty=0.1, tags=9))
+    assert all("here" not in names for names in (await tags_of(side)).values())
+
+
+async def test_a_step_is_undone_to_the_last_trace_and_never_done_again(side: Side) -> None:
+    await tell(side, *items())
+    await sound(side)
+    before = await whole(side)
+    await run(side)
+    steps = await side.graph.scan(Steps(tenant="t"), limit=9)
+    assert {step.outcome for step in steps} == {Outcome.DONE}
+    with pytest.raises(MissingRecordError, match="grace period"):
+        await dream(side).undo(steps[0].id, now=_LATER + timedelta(days=8), grace=_GRACE)
+    for step in steps:
+        assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
+    await sound(side)
+    assert await whole(side) == before
+    with pytest.raises(MissingRecordError, match="undone already"):
+        await dream(side).undo(steps[0].id, now=_LATER, grace=_GRACE)
+    assert (await run(side)).dreamt == 0
+    assert await whole(side) == before
+
+
+async def test_a_wipe_leaves_what_there_was_before(side: Side) -> None:
+    await tell(side, *items(tags=["news"]))
+    await tell(side, *items(), tenant="other")
+    await sound(side)
+    before = await whole(side)
+    done = await run(side)
+    gone = await wiped(side)
+    assert gone == done.tags
+    await sound(side)
+    assert await whole(side) == before
+    assert (await run(side)).tags == done.tags, "it may be dreamt of again"
+    step, *_ = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
+    await dream(side).undo(step.id, now=_LATER, grace=_GRACE)
+    await wiped(side)
+    assert (await run(side)).dreamt == done.dreamt - 1, "what a person undid stays undone"
+
+
+async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -> None:
+    await tell(side, *items())
+    before = await whole(side)
+    nodes = {node.source_id: node.uid for node in (await side.nodes()).values() if node.content_hash is not None}
+    link = EdgeFactory(REGISTRY, _LATER).edge("RELATED_TO", nodes["0"], nodes["1"], by=DREAM, desc="alike")
+    await side.graph.write("t", "c", lambda transaction: transaction.put_edges([link]))
+    assert await wiped(side) == 1
+    assert await whole(side) == before
+
+
+async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tell(side, *items())
+    wipe_tags = wipe_module._wipe_tags
+
+    async def and_dream(*graph_and_now: Any) -> None:
+        await wipe_tags(*graph_and_now)
+        await run(side)
+
+    monkeypatch.setattr(wipe_module, "_wipe_tags", and_dream)
+    await wiped(side)
+    steps = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
+    assert {step.outcome for step in steps} == {Outcome.DONE}
+    for step in steps:
+        assert await dream(side).undo(step.id, now=_LATER, grace=_GRACE) > 0
+    assert await dreamt(side) == []
+
+
+async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, *items())
+    done: list[DreamReport] = []
+    wipe_steps = wipe_module._wipe_steps
+
+    async def and_dream(*graph_and_now: Any, **how: Any) -> None:
+        await wipe_steps(*graph_and_now, **how)
+        if not done:
+            done.append(await run(side))
+
+    monkeypatch.setattr(wipe_module, "_wipe_steps", and_dream)
+    gone = await wiped(side)
+    assert gone == done[0].tags > 0
+    assert (await run(side)).tags == gone
+    await sound(side)
+
+
+async def test_a_tag_that_somebody_gives_since_is_his(side: Side) -> None:
+    await tell(side, *items())
+    await run(side)
+    name = min((await tags_of(side))["0"])
+    await tell(side, item(9, "Something else.", tags=[name]))
+    await wiped(side)
+    (tag,) = [node for node in (await side.nodes()).values() if node.subtype == "tag"]
+    assert (tag.name, tag.metadata, tag.retired_at) == (name, {}, None)
+    await sound(side)
+
+
+@pytest.mark.parametrize("how", ["retracted", "updated"])
+async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, how: str) -> None:
+    await tell(side, *items())
+    await run(side)
+    if how == "retracted":
+        await side.retract({"context": "c", "ids": ["0"]}, "t")
+    else:
+        await tell(side, item(0, "The ferry is late."))
+    nodes = await side.nodes()
+    old = {uid for uid, node in nodes.items() if node.source_id == "0" and node.retired_at is not None}
+    assert old
+    assert not [edge for edge in await dreamt(side) if {edge.source, edge.target} & old]
+    await tell(side, item(0, _TEXTS[0]))
+    await run(side)
+    assert (await tags_of(side))["0"]
+    await wiped(side)
+    assert await dreamt(side) == []
+    assert not [node for node in (await side.nodes()).values() if is_dreamt(node) or node.subtype == "tag"]
+    await sound(side)
+
+
+async def test_what_is_consolidated_is_dreamt_of_anew_and_comes_back_without(side: Side) -> None:
+    await tell(side, *(turn(n, _TEXTS[n % 2] + f" Round {n}.") for n in range(10)))
+    await sound(side)
+    before = await whole(side)
+    await run(side)
+    assert await dreamt(side)
+    await consolidate(side)
+    assert await dreamt(side) == []
+    done = await run(side, replace(_RULES, tags=2))
+    assert (done.items, done.dreamt > 0) == (2, True)
+    nodes = await side.nodes()
+    assert all(nodes[edge.source].is_macro for edge in await dreamt(side))
+    await tell(side, turn(3, "That was changed."))
+    restored = {uid for uid, node in (await side.nodes()).items() if node.source_id and not node.is_macro}
+    assert not [edge for edge in await dreamt(side) if edge.source in restored]
+    await tell(side, turn(3, _TEXTS[1] + " Round 3."))
+    await wiped(side)
+    await sound(side)
+    tags = {node.name for node in (await side.nodes()).values() if node.subtype == "tag"}
+    assert tags == {node.name for node in before[0].values() if node.subtype == "tag"}
+
+
+async def test_two_at_once_add_everything_once(side: Side) -> None:
+    await tell(side, *(item(n, f"{STORM}, number {n}.") for n in range(10, 22)), *items()[2:])
+    done = await asyncio.gather(run(side), run(side))
+    tags = await tags_of(side)
+    assert all(len(names) <= 3 for names in tags.values())
+    assert sum(one.tags for one in done) == sum(map(len, tags.values()))
+    await sound(side)
+
+
+async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(side, *items())
+    await sound(side)
+    before = await whole(side)
+
+    def dies(self: Any, *given: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DreamCommit, "_step", dies)  # the tags are put by then
+        with pytest.raises(RuntimeError, match="killed"):
+            await run(side)
+    assert await whole(side) == before
+    assert (await run(side)).dreamt == 4
+
+
+@pytest.mark.parametrize(
+    ("bound", "looked_at"),
+    [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
+)
+async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
+    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any], looked_at: list[int]
+) -> None:
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
+    await tell(side, *items())
+    await tell(side, *items(), tenant="u")
+    done = DreamReport()
+    counts: list[int] = []
+    while not counts or done.next is not None:
+        done = await run(side, start=done.next, **bound)
+        counts.append(done.items)
+    assert counts == looked_at
+    assert len(await tags_of(side)) == 4
+    assert (await run(side)).dreamt == 0
+
+
+async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
+    monkeypatch.setattr("vicw_sleep.dream.job.TURN_SECONDS", 0.0)
+    await tell(side, *items())
+    done = await take_turn(dream(side), DreamSettings(hours=0), None)
+    assert done is not None and (done.items, done.next is None) == (2, False)
+
+
+async def test_young_items_are_left(side: Side) -> None:
+    await tell(side, *items())
+    assert (await run(side, DreamRules(before=START - timedelta(days=9)))).dreamt == 0
+
+
+async def test_the_mirror_follows_and_shows_what_nobody_gave(side: Side, tmp_path: Path) -> None:
+    mirror = Mirror(side.graph, tmp_path / "m", "t")
+    await tell(side, *items(tags=["news"]))
+    await mirror.sync()
+    before = pages(tmp_path / "m")
+    await run(side)
+    await side.indexer.drain()
+    await mirror.sync()
+    names = sorted((await tags_of(side))["0"])
+    assert f"auto-tags: {', '.join(names)}" in everything(tmp_path / "m")
+    assert pages(tmp_path / "m").keys() == before.keys(), "no folder is made of a guess"
+    await wiped(side)
+    await side.indexer.drain()
+    await mirror.sync()
+    assert pages(tmp_path / "m") == before
+
+
+async def test_auto_tags_lead_on_where_they_may(side: Side) -> None:
+    await tell(side, item(0, "The amulet was hidden."), item(1, "Edran rode north."))
+    nodes = {node.source_id: node for node in (await side.nodes()).values() if node.content_hash is not None}
+    found = await side.graph.whole("t", [node.uid for node in nodes.values()])
+    atoms = [atom for one in found if (atom := atom_of(one)) is not None]
+    dreams = [Dreamt(atom, [Tag("quest", 0.9, "key phrase")]) for atom in atoms]
+
+    async def add(transaction: GraphTransaction) -> Added:
+        return await DreamCommit(transaction, REGISTRY, _LATER, 3).add(dreams)
+
+    await side.graph.write("t", "c", add)
+    asked = {"query": "amulet hidden", "context": "c", "limit": 1}
+    assert "also quest" not in (await side.retrieve(asked, "t", dreams=False)).text
+    assert "also quest: Edran rode north." in (await side.retrieve(asked, "t", dreams=True)).text
+
+
+_EYES = st.fixed_dictionaries(
+    {
+        "sensitivity": st.sampled_from(["public", "personal", "sensitive"]),
+        "portable": st.booleans(),
+        "about": st.sampled_from([["Ana"], ["Ben"], ["Ana", "Ben"]]),
+    }
+)
+
+
+@given(told=st.lists(st.tuples(_EYES, st.sampled_from("cd"), st.sampled_from("tu")), min_size=2, max_size=7))
+@settings(
+    max_examples=15 * TIMES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+async def test_a_tag_that_is_taken_over_never_widens_who_may_see(
+    store: Path, told: list[tuple[dict[str, Any], str, str]]
+) -> None:
+    seen = {str(n): (str(sorted(eyes.items())), context, tenant) for n, (eyes, context, tenant) in enumerate(told)}
+    async with embedded(store) as side:
+        for number, (eyes, context, tenant) in enumerate(told):
+            text = f"{STORM}, number {number}."
+            await tell(side, item(number, text, tags=[f"tag{number}"], **eyes), context=context, tenant=tenant)
+        await run(side, replace(_RULES, certainty=0.1, tags=20))
+        for taker, names in (await tags_of(side)).items():
+            givers = {name.removeprefix("tag") for name in names} & seen.keys()
+            assert all(seen[giver] == seen[taker] for giver in givers)

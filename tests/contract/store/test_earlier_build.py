@@ -1,0 +1,25 @@
+"""A store and an export of an earlier build: opened and restored, both are sound and answer as they did then."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earlier.asking import differences
+from earlier.make import ANSWERS, of_export, of_store, recorded
+
+FROZEN = sorted(path.parent for path in (Path(__file__).parents[2] / "earlier").glob(f"*/{ANSWERS}"))
+
+type Look = Callable[[Path, Path], Awaitable[dict[str, Any]]]
+
+
+@pytest.mark.parametrize(("what", "look"), [("store", of_store), ("export", of_export)], ids=["store", "export"])
+@pytest.mark.parametrize("folder", FROZEN, ids=lambda folder: folder.name)
+async def test_it_is_sound_and_answers_as_it_did(folder: Path, what: str, look: Look, store: Path) -> None:
+    then, now = recorded(folder)[what], await look(folder, store.parent)
+    assert now["holds"]["violations"] == []
+    assert differences({"holds": then["holds"]}, {"holds": now["holds"]}) == {}
+    assert differences(then["answers"], now["answers"], restored=what == "export") == {}

@@ -1,0 +1,205 @@
+"""Points that are older than the graph, or of something else, on both pairs of stores: told, queued, mended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+
+from support.stores.graph_records import node, put
+from support.stores.pairs import Side, asked_for
+from vicw_shared.clock import now
+from vicw_shared.model import Label
+from vicw_shared.ports import Lane, Point
+from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, reconcile
+
+NOTHING = Reconciled(missing=0, stale=0, orphaned=0, next=None)
+
+
+@pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
+async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
+    """Stores with five items in them, that agree."""
+    async with asked_for(request, store) as side:
+        await ingest(side, *({"id": f"m{n}", "text": f"harbour {n}", **PRIVATE} for n in range(5)))
+        await side.indexer.drain()
+        assert (await side.check()).violations == []
+        side.embedder.seen.clear()
+        yield side
+
+
+PRIVATE: dict[str, Any] = {"sensitivity": "personal", "about": ["Ana"], "tags": ["sea", "night"], "importance": 0.5}
+
+
+async def ingest(side: Side, *items: dict[str, Any]) -> None:
+    await side.ingest({"context": "c", "items": list(items)}, "t", None)
+
+
+async def spoil(side: Side, count: int = 1, **fields: object) -> list[str]:
+    """Write other fields into so many payloads, None to leave one out; return the points."""
+    payloads = await side.vectors.payloads(sorted(await side.payloads())[:count])
+    spoilt = {
+        point: {name: value for name, value in (dict(payload) | fields).items() if value is not None}
+        for point, payload in payloads.items()
+    }
+    await side.vectors.set_payload(spoilt)
+    return sorted(spoilt)
+
+
+def stale_so_far() -> float:
+    return REGISTRY.get_sample_value("vicw_reconcile_stale_total") or 0
+
+
+async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side) -> None:
+    before, counted = await side.payloads(), stale_so_far()
+    (point,) = await spoil(side, sensitivity="public", about=None)
+    assert (await side.check()).violations == [f"Point {point} is not what the graph says: about, sensitivity"]
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    assert stale_so_far() == counted + 1
+    report = await side.check()
+    assert (report.violations, report.waiting) == ([], 0), "it waits in the outbox, and the passage stays indexed"
+    await side.indexer.drain()
+    assert (await side.payloads(), side.embedder.seen) == (before, [])
+    assert (await side.check()).violations == []
+    assert await side.graph.outbox.queued([point]) == set()
+
+
+async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
+    before = await side.payloads()
+    (point,) = await spoil(side, text="another text", tags=None)
+    assert (await side.check()).violations == [f"Point {point} is not what the graph says: tags, text"]
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    await side.indexer.drain()
+    assert (await side.payloads(), len(side.embedder.seen)) == (before, 1)
+    assert (await side.check()).violations == []
+
+
+async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -> None:
+    lone = node("lone", Label.CHUNK, text="of nothing")
+    await put(side.graph, [lone])
+    await side.indexer.drain()
+    (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
+    await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t", "label": "Chunk"})])
+    assert f"Point {lone.uid} is of a Chunk that proves no item" in (await side.check()).violations
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    await side.indexer.drain()
+    assert await side.vectors.present([lone.uid]) == set()
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
+    assert [said for said in (await side.check()).violations if said.startswith(("Point", "Chunk"))] == []
+
+
+@pytest.mark.parametrize(("looks", "left"), [(1, True), (2, False)], ids=["waited for", "removed, and made anew"])
+async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
+    side: Side, monkeypatch: pytest.MonkeyPatch, looks: int, left: bool
+) -> None:
+    (point, *_) = sorted(await side.payloads())
+    real, asked = type(side.graph.audit).point_states, 0
+
+    async def too_early(self: Any, uids: Sequence[str]) -> dict[str, bool]:
+        nonlocal asked
+        asked += 1
+        return {uid: at for uid, at in (await real(self, uids)).items() if asked > looks or uid != point}
+
+    monkeypatch.setattr(type(side.graph.audit), "point_states", too_early)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
+    assert (point in await side.payloads()) is left
+    await side.indexer.drain()
+    assert (await side.check()).violations == []
+
+
+async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_again(side: Side) -> None:
+    await ingest(side, {"id": "m0", "text": "a volcano"})
+    (retired,) = await side.graph.outbox.queued(sorted(await side.payloads()))
+    report = await side.check()
+    assert (report.violations, report.waiting) == ([], 1)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
+    await side.indexer.drain()
+    assert "retired_at" in (await side.payloads())[retired]
+
+
+async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: Side) -> None:
+    (point,) = await spoil(side, sensitivity="public")
+    old = await side.vectors.payloads([point])
+    await reconcile(side.graph.outbox, side.graph.audit, side.vectors)
+    await side.indexer.drain()
+    looks: list[int] = []
+
+    class Late:
+        """Shows at the first look what was there before."""
+
+        async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
+            looks.append(len(ids))
+            return await side.vectors.payloads(ids) | (old if len(looks) == 1 else {})
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(side.vectors, name)
+
+    late: Any = Late()
+    assert await reconcile(side.graph.outbox, side.graph.audit, late) == NOTHING
+    assert looks == [5, 5]
+
+
+async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side: Side) -> None:
+    passages = sorted(await side.payloads())
+    await side.vectors.delete(passages)
+    lost = ReconcileBookmark(lost_at=now())
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
+    again = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
+    assert again == NOTHING, "they are queued, and lack their points still"
+    await side.indexer.drain()
+    await ingest(side, {"id": "later", "text": "it waits as it always did"})
+    done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
+    assert done == replace(NOTHING, rebuilt=lost.lost_at)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING, "there is no mark to clear"
+
+
+async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side) -> None:
+    passages = sorted(await side.payloads())
+    await side.graph.outbox.requeue(passages[:1])
+    claimed = await side.graph.outbox.claim(10, seconds=60)
+    lost = ReconcileBookmark(lost_at=now())
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == NOTHING
+    await side.graph.outbox.postpone(claimed, seconds=None, error="it cannot be embedded")
+    done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
+    assert done == replace(NOTHING, rebuilt=lost.lost_at)
+    await side.graph.outbox.replay()
+
+
+async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
+    first, *_, last = sorted(await side.payloads())
+    lost = ReconcileBookmark(lost_at=now())
+
+    async def rebuilt() -> datetime | None:
+        place: ReconcileBookmark | None = lost
+        while place is not None:
+            done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
+            place = done.next
+        return done.rebuilt
+
+    for lacking in (first, last):
+        await side.vectors.delete([lacking])
+        assert await rebuilt() is None
+        await side.indexer.drain()
+    assert await rebuilt() == lost.lost_at
+
+
+async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
+    spoilt = await spoil(side, 5, portable=0)
+    assert len((await side.check()).violations) == 5
+    place: ReconcileBookmark | None = ReconcileBookmark()
+    found: list[int] = []
+    while place is not None:
+        done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
+        found, place = [*found, done.stale], done.next
+    assert found == [2, 2, 1, 0, 0, 0, 0, 0], "three pages of each side and the end of each"
+    assert await side.graph.outbox.queued(spoilt) == set(spoilt)
+    await side.indexer.drain()
+    assert (await side.check()).violations == []

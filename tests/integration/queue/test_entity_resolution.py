@@ -1,0 +1,47 @@
+"""The sleep worker merges duplicates, one message a turn: real Redis and Neo4j."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from integration.queue.conftest import DATABASE, Start, until
+from support.processes.platform import SLEEPER
+from support.servers.redis import RedisServer
+from vicw_ingest.pipeline import ingest
+from vicw_ingest.wiring import IngestWiring
+from vicw_shared.adapters.celery_queue import RESOLVE, make_celery
+from vicw_shared.ports import Steps
+from vicw_shared.settings import RedisSettings
+from vicw_shared.wire.ingest import IngestRequest
+from vicw_sleep.task_chain import key_of
+
+pytestmark = pytest.mark.process
+_FAMILIES = ("Alves", "Berg", "Costa")
+
+
+def item(name: str) -> dict[str, Any]:
+    entities = [{"name": name, "subtype": "person"}, *({"name": n, "subtype": "place"} for n in ("Oslo", "Bergen"))]
+    return {"id": name, "text": f"{name} went from Oslo to Bergen.", "extraction": {"entities": entities}}
+
+
+async def test_the_sleep_worker_goes_on_message_by_message_until_all_is_merged(
+    start: Start, wiring: IngestWiring, redis_server: RedisServer
+) -> None:
+    graph = wiring.engines.graph
+    told = [item(f"Jos{letter} {family}") for family in _FAMILIES for letter in "eé"]
+    request = IngestRequest.model_validate({"context": "c", "items": told, "extract": "caller", "wait": False})
+    await ingest(request, "t", wiring.ports)
+    worker = start("sleeper", *SLEEPER, "-l", "info", VICW_RESOLVE_PAIRS="1")
+    make_celery("test", RedisSettings.model_validate({"url": redis_server.database(DATABASE)})).send_task(RESOLVE)
+
+    async def through() -> bool:
+        with redis_server.client(DATABASE) as client:
+            ended = not client.exists(key_of(RESOLVE))
+        return ended and len(await graph.scan(Steps(tenant="t"), limit=9)) == len(_FAMILIES)
+
+    await until(through, 60)
+    steps = await graph.scan(Steps(tenant="t", task="resolve"), limit=9)
+    assert len({step.subject for step in steps}) == len(_FAMILIES)
+    assert worker.log.count("merged entities") == len(_FAMILIES), "each by a message of its own"

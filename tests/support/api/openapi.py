@@ -1,0 +1,59 @@
+"""What the OpenAPI of a server says, the server does: asked what fits it and what does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import httpx
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.core.result import Ok
+from schemathesis.generation import GenerationMode
+from schemathesis.schemas import APIOperation
+from schemathesis.specs.openapi.checks import positive_data_acceptance, unsupported_method
+
+from support.generators.example_count import TIMES
+
+RIGHTS = ("--right", "ingest", "--right", "retrieve", "--right", "admin")
+_EXAMPLES = 60 * TIMES
+
+
+def keeps_its_word(url: str, key: str) -> Counter[int]:
+    """Ask every endpoint what its schema allows and what it forbids; return how often each status was answered.
+
+    ``key`` has every right, and is said to be needed.
+
+    Fails for a server error, a status, a media type or a body that the document does not tell of, and for wrong
+    requests that are taken. Right ones may be refused: that a text needs a visible character, or that a relation
+    names what there is, no schema can say.
+    """
+    document = httpx.get(f"{url}/openapi.json", trust_env=False).raise_for_status().json()
+    schema = schemathesis.openapi.from_dict(document)
+    seen: Counter[int] = Counter()
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        modes = [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if _can_be_wrong(operation) else [])]
+        cases = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in modes))
+
+        @settings(max_examples=_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(case=cases)
+        def one(case: schemathesis.Case[Any]) -> None:
+            answer = case.call_and_validate(
+                base_url=url,
+                headers={"Authorization": f"Bearer {key}"},
+                excluded_checks=[positive_data_acceptance, unsupported_method],
+                timeout=60,
+            )
+            seen[answer.status_code] += 1
+
+        one()
+    return seen
+
+
+def _can_be_wrong(operation: APIOperation[Any, Any, Any, Any]) -> bool:
+    # Not by its query: what is made up for a wrong one may be nothing when it is sent, as an empty list is, or right,
+    # as a number is where a word may stand.
+    return bool(operation.body or operation.path_parameters or (operation.headers and not operation.query))

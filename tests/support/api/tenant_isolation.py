@@ -1,0 +1,356 @@
+"""Two tenants of one server: whatever one of them does, it neither reads nor changes nor counts what is the other's."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.generators.example_count import TIMES
+from support.processes.server import eventually
+
+INGEST, JOB, RETRIEVE = "POST /ingest", "GET /ingest/jobs/{job}", "POST /retrieve"
+RETRACT = "POST /items/retract"
+KNOWLEDGE = "GET /knowledge"
+THINGS, CANDIDATES, THING = "GET /entities", "GET /entities/candidates", "GET /entities/{uid}"
+MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /entities/{uid}/rename"
+IDENTIFY = "POST /entities/identify"
+OF_ONE_THING = {THING, RENAME}
+IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
+FIND, WALK, THREAD = "POST /graph/find", "POST /graph/walk", "POST /graph/thread"
+OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
+GRAPH = {FIND, WALK, THREAD, *OF_A_NODE}
+READY, METRICS = "GET /readyz", "GET /metrics"
+PROBES = ("GET /healthz", READY, METRICS)
+_REINDEX = {"GET /admin/reindex", "POST /admin/reindex", "DELETE /admin/reindex/old"}
+OPERATORS = {METRICS, *_REINDEX, "POST /admin/vectors", "POST /admin/sleep/undo"}
+"""What is of all tenants, and so of none: a tenant's key does not open it."""
+TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, *OPERATORS}
+_EXAMPLES = 15 * TIMES
+_MARK = "zanzibar"
+"""In every text of the neighbour's, and in nothing that the tenant stores."""
+PATIENT = {"VICW_RETRIEVAL_BUDGET_MS": "20000", "VICW_RETRIEVAL_GRAPH_MS": "20000"}
+"""For servers whose answers are compared: nothing is left out of one because the machine is busy."""
+_METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
+
+
+def endpoints(url: str) -> set[str]:
+    """Return all endpoints that the server's OpenAPI tells of."""
+    document = httpx.get(f"{url}/openapi.json", trust_env=False).raise_for_status().json()
+    return {f"{m.upper()} {path}" for path, methods in document["paths"].items() for m in methods.keys() & _METHODS}
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Who asks with a key; ``urls`` are the servers of each endpoint."""
+
+    key: str
+    urls: Mapping[str, Sequence[str]]
+
+    def call(
+        self,
+        endpoint: str,
+        job: str = "",
+        body: Any = None,
+        idempotency_key: str | None = None,
+        server: int = 0,
+        uid: str = "",
+        params: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
+        method, path = endpoint.replace("{job}", job).replace("{uid}", uid).split(" ", 1)
+        headers = {"Authorization": f"Bearer {self.key}"}
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        return httpx.request(
+            method,
+            f"{self.urls[endpoint][server]}{path}",
+            json=body,
+            params=params,
+            headers=headers,
+            timeout=60,
+            trust_env=False,
+        )
+
+
+@dataclass(slots=True)
+class Neighbour:
+    """The tenant who is to be left alone."""
+
+    tenant: Tenant
+    jobs: list[str] = field(default_factory=list)
+    uids: set[str] = field(default_factory=set)
+
+    def moves_in(self) -> None:
+        """Store what others might want to know, some of it not found yet."""
+        turns = [
+            {"id": "a", "text": f"Ana saw the {_MARK} harbour burn.", "speaker": "Ana", "tags": ["sea"]},
+            {"id": "b", "text": f"The {_MARK} keeper slept.", "about": ["Ana"], "sensitivity": "personal"},
+            {"text": f"Nobody counted the {_MARK} ships.", "extraction": {"entities": [{"name": "Mara"}]}},
+        ]
+        for context, wait in (("home", True), ("work", False)):
+            body = {"context": context, "flow_id": "f", "items": turns, "wait": wait}
+            answer = self.tenant.call(INGEST, body=body, idempotency_key=f"key {context}").raise_for_status().json()
+            self.jobs += [answer["job"]] if answer["job"] is not None else []
+            self.uids |= {answer["context_uid"], *(item["uid"] for item in answer["items"])}
+            self.uids |= {node["uid"] for item in answer["items"] for node in item["nodes"]}
+
+        page = {"text": f"# The {_MARK} pier\n\n[[{_MARK}]]", "page": {"folder": "handbook", "path": f"{_MARK}.md"}}
+        pages = self.tenant.call(INGEST, body={"context": "home", "items": [page]}).raise_for_status().json()
+        self.uids |= {node["uid"] for item in pages["items"] for node in (item, *item["nodes"])}
+        listed = self.tenant.call(KNOWLEDGE, params={"context": "home", "folder": "handbook"}).raise_for_status().json()
+        assert [page["path"] for page in listed["pages"]] == [f"{_MARK}.md"]
+
+    def sees(self) -> dict[str, Any]:
+        """Return what the neighbour gets to see, without scores: rare words are rarer in a larger collection."""
+        answers = {
+            str(body): _without_scores(self.tenant.call(RETRIEVE, body=body).raise_for_status().json())
+            for body in (
+                {"query": "harbour ships keeper", "limit": 50},
+                {"query": "harbour", "context": "home", "limit": 50, "viewer": {"user": "Ana"}},
+                {"query": "ships", "tags": {"any": ["sea"]}, "limit": 50},
+            )
+        }
+        for context in ("home", "work"):
+            known = self.tenant.call(THINGS, params={"context": context}).raise_for_status().json()["entities"]
+            assert known
+            answers[f"things {context}"] = {"nodes": known, "results": known}
+        jobs = [self.tenant.call(JOB, job).json() for job in self.jobs]
+        ready = [self._ready(number) for number in range(len(self.tenant.urls[READY]))]
+        self.uids |= {node["uid"] for answer in answers.values() for node in answer["nodes"]}
+        return {"answers": answers, "jobs": jobs, "ready": ready}
+
+    def _ready(self, server: int) -> dict[str, Any]:
+        def told() -> dict[str, Any]:
+            answer: dict[str, Any] = self.tenant.call(READY, server=server).json()
+            return answer
+
+        return eventually(told, lambda said: said["status"] == "ready", 60, "it is ready")
+
+
+def _without_scores(answer: dict[str, Any]) -> dict[str, Any]:
+    assert answer["degraded"] == []
+    kept = ("id", "uid", "name", "text", "context", "domain", "flow_id", "flow_step", "tags", "metadata", "via")
+    return {
+        "results": sorted(({name: result[name] for name in kept} for result in answer["results"]), key=str),
+        "nodes": sorted(answer["graph"]["nodes"], key=str),
+        "edges": sorted(answer["graph"]["edges"], key=str),
+    }
+
+
+def leave_each_other_alone(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, indexed: bool) -> None:
+    """Let one tenant do anything, above all with what is the other's; fail if the other is touched by it.
+
+    ``indexed`` tells whether the servers index what nobody waits for; where they do not, it stays a running job.
+    """
+    tenant, neighbour = Tenant(keys[0], urls), Neighbour(Tenant(keys[1], urls))
+    neighbour.moves_in()
+    if indexed:
+        eventually(lambda: neighbour.sees()["jobs"], lambda jobs: jobs[0]["status"] == "done", 60, "the job")
+    before = neighbour.sees()
+    assert neighbour.sees() == before, "the answers are the same while nobody does anything"
+    assert len(before["answers"]) == 5
+    assert all(answer["results"] for answer in before["answers"].values())
+    intruder = Intruder(tenant, neighbour)
+    intruder.moves_in()
+
+    @settings(max_examples=_EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(_requests(neighbour), min_size=1, max_size=6))
+    def anything(requests: list[dict[str, Any]]) -> None:
+        for request in requests:
+            intruder.does(**request)
+        seen = neighbour.sees()
+        for what, was in before.items():
+            assert seen[what] == was
+
+    anything()
+
+
+def leave_room_for_each_other(urls: Mapping[str, Sequence[str]], keys: tuple[str, str], *, most: int) -> None:
+    """Let one tenant fill its queue, where the servers do not index what nobody waits for.
+
+    Fail if the other is kept out by it, or if either is told of more than its own. ``most`` is a tenant's limit.
+    """
+    full, other = (Tenant(key, urls) for key in keys)
+
+    def store(tenant: Tenant, *, wait: bool = False) -> httpx.Response:
+        return tenant.call(INGEST, body={"context": "home", "items": [{"text": "One more ship."}], "wait": wait})
+
+    assert [store(other).status_code for _ in range(most // 2)] == [202] * (most // 2)
+    stored = 0
+    while (answer := store(full)).status_code == 202:  # until the next look, at most a second
+        stored += 1
+        assert stored < 100 * most, "the queue is never full"
+    time.sleep(1.1)
+    answer = store(full)
+    assert (answer.status_code, answer.json()["type"]) == (429, "urn:vicw:problem:overloaded")
+    assert re.findall(r"\d+", answer.json()["detail"]) == [str(stored), str(most)], "its own figure, and the limit"
+    assert [store(other, wait=wait).status_code for wait in (False, True)] == [202, 201]
+    assert store(full, wait=True).status_code == 429
+
+
+@dataclass(slots=True)
+class Intruder:
+    """The tenant who tries."""
+
+    tenant: Tenant
+    neighbour: Neighbour
+    _ids: set[tuple[str, str]] = field(default_factory=set)
+    _stored: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _jobs: list[str] = field(default_factory=list)
+
+    def moves_in(self) -> None:
+        """Do all that a tenant may, under the neighbour's names."""
+        item = {"id": "a", "text": "The harbour of somebody else.", "speaker": "Ana"}
+        body = {"context": "home", "flow_id": "f", "items": [item]}
+        for wait in (True, False):
+            self.does(INGEST, body={**body, "wait": wait})
+        assert self.tenant.call(JOB, self._jobs[-1]).status_code == 200
+        answer = self.tenant.call(RETRIEVE, body={"query": "harbour", "context": "home"})
+        assert [result["id"] for result in answer.raise_for_status().json()["results"]] == ["a"]
+
+    def does(self, endpoint: str, **request: Any) -> None:
+        for server in range(len(self.tenant.urls[endpoint])):
+            self._does(endpoint, server=server, **request)
+
+    def _does(self, endpoint: str, job: str = "", **request: Any) -> None:
+        job = job or (self._jobs[-1] if self._jobs else "none")
+        answer = self.tenant.call(endpoint, job, **request)
+        assert answer.status_code < 500, answer.text
+        sent = json.dumps([job, request], ensure_ascii=False)
+        told = [secret for secret in (_MARK, *self.neighbour.jobs, *self.neighbour.uids) if secret in answer.text]
+        assert [secret for secret in told if secret not in sent] == [], f"{endpoint} {sent}: {answer.text}"
+        if endpoint == JOB and job in self.neighbour.jobs:
+            assert answer.status_code == 404
+        if endpoint in OF_ONE_THING:
+            assert answer.status_code == 404, "it is the neighbour's"
+        if endpoint in {MERGE, SPLIT, IDENTIFY}:
+            assert answer.status_code == 422, "at least one of the two is the neighbour's"
+        if endpoint in OPERATORS:
+            assert answer.status_code == 403, endpoint
+        if endpoint == INGEST and answer.is_success:
+            self._stores(request["body"], answer.json())
+
+    def _stores(self, body: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Judge an outcome by what this tenant has stored so far: nothing else is known, retired or counted."""
+        self._jobs += [answer["job"]] if answer["job"] is not None else []
+        context = body["context"]
+        self._stored.update((context, item["flow_id"]) for item in answer["items"])
+        for sent, item in zip(body["items"], answer["items"], strict=True):
+            if (context, sent.get("id")) not in self._ids:
+                assert item["status"] == "created", "a neighbour's item is no earlier version"
+            if sent.get("id") is not None:
+                self._ids.add((context, sent["id"]))
+            if item["flow_step"] is not None:
+                assert item["flow_step"] <= self._stored[context, item["flow_id"]], "a neighbour's steps do not count"
+
+
+def _requests(neighbour: Neighbour) -> st.SearchStrategy[dict[str, Any]]:
+    """Requests full of what is the neighbour's: names, ids, uids, jobs, keys.
+
+    No uid is where it would become the tenant's own data, to be found in its answers with good reason.
+    """
+    uids = st.sampled_from(sorted(neighbour.uids))
+    ids = st.sampled_from(["a", "b", "c", None])
+    contexts = st.sampled_from(["home", "work", "home", "elsewhere"])
+    people = st.lists(st.sampled_from(["Ana", "Ben", "Mara"]) | uids, max_size=2)
+    words = st.sampled_from(["the harbour", "keeper of ships", "Nobody counted the ships.", "sea"])
+    relation = st.fixed_dictionaries(
+        {
+            "source": st.sampled_from(["$item", "a", "b"]) | uids,
+            "type": st.sampled_from(["RELATED_TO", "MENTIONS", "CAUSED"]),
+            "target": st.sampled_from(["Mara", "a", "b"]) | uids,
+        }
+    )
+    extraction = st.fixed_dictionaries(
+        {"entities": st.just([{"name": "Mara"}]), "relations": st.lists(relation, max_size=1)}
+    )
+    item = st.fixed_dictionaries(
+        {
+            "text": words,
+            "id": ids,
+            "speaker": st.sampled_from([None, "Ana", "Ben"]),
+            "tags": st.sampled_from([[], ["sea"]]),
+            "about": people,
+            "sensitivity": st.sampled_from(["public", "personal"]),
+            "extraction": st.none() | extraction,
+        }
+    )
+    ingest = st.fixed_dictionaries(
+        {
+            "context": contexts,
+            "flow_id": st.sampled_from([None, "f", "g"]),
+            "wait": st.booleans(),
+            "items": st.lists(item, min_size=1, max_size=3),
+        }
+    )
+    retract = st.fixed_dictionaries(
+        {"context": contexts | uids, "ids": st.lists(st.sampled_from(["a", "b", "c"]) | uids, min_size=1, max_size=3)}
+    )
+    anywhere = st.none() | contexts | uids
+    viewer = st.fixed_dictionaries({"user": st.sampled_from(["Ana", "Ben"]) | uids, "context": anywhere})
+    ask = st.fixed_dictionaries(
+        {
+            "query": words | st.just(_MARK) | uids,
+            "context": anywhere,
+            "viewer": st.none() | viewer,
+            "tags": st.sampled_from([{}, {"any": ["sea"]}]),
+            "limit": st.sampled_from([3, 50]),
+            "explain": st.booleans(),
+        }
+    )
+    keys = st.sampled_from([None, None, "key home", "key work"])
+    return st.one_of(
+        st.fixed_dictionaries({"endpoint": st.just(INGEST), "body": ingest, "idempotency_key": keys}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRIEVE), "body": ask}),
+        st.fixed_dictionaries({"endpoint": st.just(RETRACT), "body": retract}),
+        *_identities(neighbour),
+        *_questions(neighbour),
+        st.fixed_dictionaries({"endpoint": st.just(JOB), "job": st.sampled_from([*neighbour.jobs, "none", ""]) | uids}),
+        st.fixed_dictionaries(
+            {"endpoint": st.sampled_from(sorted({*PROBES, *OPERATORS} & neighbour.tenant.urls.keys()))}
+        ),
+    )
+
+
+def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Requests for what is in the graph around things of the neighbour's."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    node = st.sampled_from(["Ana", "Mara", "a", "b"]) | uids
+    context = st.none() | st.sampled_from(["home", "work"]) | uids
+    walk = st.fixed_dictionaries({"start": st.lists(node, max_size=2), "context": context, "hops": st.integers(0, 3)})
+    yield st.fixed_dictionaries({"endpoint": st.just(WALK), "body": walk})
+    find = st.fixed_dictionaries({"name": st.none() | node, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.just(FIND), "body": find})
+    thread = st.fixed_dictionaries({"flow": st.sampled_from(["f", "g"]) | uids, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.just(THREAD), "body": thread})
+    asked = st.fixed_dictionaries({"node": node, "context": context})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(OF_A_NODE)), "body": asked})
+
+
+def _identities(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any]]]:
+    """Requests for the things of a context of the neighbour's, and such that would change who the neighbour's are."""
+    uids = st.sampled_from(sorted(neighbour.uids))
+    context = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"])})
+    folder = st.fixed_dictionaries({"context": st.sampled_from(["home", "work"]), "folder": st.just("handbook")})
+    yield st.fixed_dictionaries({"endpoint": st.just(KNOWLEDGE), "params": folder})
+    yield st.fixed_dictionaries({"endpoint": st.sampled_from([THINGS, CANDIDATES]), "params": context})
+    after = st.fixed_dictionaries({"context": st.just("home"), "after": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(THINGS), "params": after})
+    yield st.fixed_dictionaries({"endpoint": st.just(THING), "uid": uids})
+    name = st.just({"name": "Mara"})
+    yield st.fixed_dictionaries({"endpoint": st.just(RENAME), "uid": uids, "body": name})
+    merge = st.fixed_dictionaries({"entity": uids, "into": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(MERGE), "body": merge})
+    identify = st.fixed_dictionaries({"user": uids, "person": uids, "holds": st.booleans()})
+    yield st.fixed_dictionaries({"endpoint": st.just(IDENTIFY), "body": identify})
+    split = st.fixed_dictionaries({"entity": uids, "apart_from": uids})
+    yield st.fixed_dictionaries({"endpoint": st.just(SPLIT), "body": split})

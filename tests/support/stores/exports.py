@@ -1,0 +1,63 @@
+"""Stores exported into folders and imported from them, by the same use cases as the commands."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from support.stores.pairs import Side
+from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive.manifest import NAME, FileEntry, Manifest
+from vicw_shared.archive.reader import ArchiveReader
+from vicw_shared.archive.writer import ArchiveWriter
+from vicw_shared.extensions import Registries
+from vicw_shared.model import CollectionRegistry, EdgeRegistry
+from vicw_shared.ports import ModelIdentity, VectorStore
+from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+from vicw_sleep.archive.importer import ImportResult, ImportTarget, import_archive
+from vicw_sleep.archive.validator import judge
+
+
+def registries() -> Registries:
+    return Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
+
+
+async def exported(side: Side, path: Path, wanted: Wanted | None = None) -> Manifest:
+    source = ExportSource(graph=side.graph, vectors=side.vectors, model=(await side.graph.record.models()).used)
+    with ArchiveWriter(path) as writer:
+        return await export(source, writer, registries(), wanted or Wanted(), program="test")
+
+
+async def imported(path: Path, side: Side, *, restoring: bool = False) -> ImportResult:
+    async def open_vectors(model: ModelIdentity) -> VectorStore | None:
+        return side.vectors if (await side.graph.record.models()).used == model else None
+
+    judged = judge(ArchiveReader(path), registries().edges)
+    return await import_archive(judged, ImportTarget(graph=side.graph, open_vectors=open_vectors), restoring=restoring)
+
+
+def same(one: Path, other: Path, *, error: float = 1e-6) -> None:
+    """Assert that two exports are the same to the byte, but for their time, and for vectors that engines round."""
+    names = {name: sorted(str(p.relative_to(name)) for p in name.rglob("*") if p.is_file()) for name in (one, other)}
+    assert names[one] == names[other]
+    for name in names[one]:
+        if name.endswith(".npy"):
+            assert np.allclose(np.load(one / name), np.load(other / name), rtol=0, atol=error), name
+        elif name != NAME:
+            assert (one / name).read_text("utf-8") == (other / name).read_text("utf-8"), name
+
+
+def reseal(path: Path, **changes: Any) -> None:
+    """Make the manifest agree with the files, as whoever makes an export by hand would."""
+    said = manifests.load((path / NAME).read_text("utf-8"))
+    files = {}
+    for name, entry in said.files.items():
+        if (path / name).exists():
+            raw = (path / name).read_bytes()
+            rows = raw.count(b"\n") if name.endswith(".jsonl") else entry.rows
+            files[name] = FileEntry(len(raw), hashlib.sha256(raw).hexdigest(), rows)
+    (path / NAME).write_text(replace(said, **({"files": files} | changes)).sealed().dump(), "utf-8")

@@ -1,0 +1,122 @@
+"""Flows that nobody names: a chat's threads are kept apart, late turns find their place, and pauses end a session."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from support.stores.memory import Memory, open_memory
+from vicw_shared.model import Label
+from vicw_shared.ports import Edges, Nodes
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+BUILD = [
+    ("Lena", "The integration tests of the payments service fail."),
+    ("Tom", "The staging database of the payments tests is locked."),
+    ("Lena", "Who locked the database?"),
+    ("Tom", "Ben."),
+]
+WEDDING = [
+    ("Lena", "By the way, my sister Ana is getting married in Porto!"),
+    ("Tom", "Congratulations! When is the wedding?"),
+    ("Lena", "In June. Ana booked a vineyard near Porto for the wedding."),
+]
+
+
+def turn(n: int, said: tuple[str, str], minutes: float | None = None) -> dict[str, Any]:
+    at = START + timedelta(minutes=n if minutes is None else minutes)
+    return {"id": f"t{n}", "speaker": said[0], "text": said[1], "timestamp": at.isoformat()}
+
+
+async def flows(memory: Memory) -> dict[str | None, str | None]:
+    page = await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)
+    return {node.source_id: node.flow_id for node in page if node.content_hash and node.retired_at is None}
+
+
+async def test_two_topics_that_interleave_are_two_threads(memory: Memory) -> None:
+    said = [BUILD[0], BUILD[1], WEDDING[0], WEDDING[1], BUILD[2], BUILD[3], WEDDING[2]]
+    for n, one in enumerate(said):
+        await memory.ingest(turn(n, one))
+    found = await flows(memory)
+    work, party = {found[f"t{n}"] for n in (0, 1, 4, 5)}, {found[f"t{n}"] for n in (2, 3, 6)}
+    assert len(work) == len(party) == 1
+    assert work.isdisjoint(party)
+    assert (await memory.check()).violations == []
+
+
+async def test_one_request_of_all_turns_is_as_good_as_many(memory: Memory) -> None:
+    said = [BUILD[0], BUILD[1], WEDDING[0], WEDDING[1], BUILD[2], BUILD[3], WEDDING[2]]
+    turns = [turn(n, one) for n, one in enumerate(said)]
+    await memory.ingest(*turns, context="all")
+    together = await flows(memory)
+    for one in turns:
+        await memory.ingest(one, context="each")
+    apart = {
+        node.source_id: node.flow_id
+        for node in await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)
+        if node.content_hash and node.context == "each"
+    }
+    assert together == apart
+
+
+async def test_a_conclusion_goes_on_with_what_the_speaker_said_before_an_aside(memory: Memory) -> None:
+    said = [
+        ("Lena", "The nightly build broke again, the disk on ci-04 was full."),
+        ("Tom", "By the way, my sister Priya moved to Porto last month."),
+        ("Lena", "That's why the release of VICW 2.3 slipped to Friday."),
+        ("Tom", "By the way, Priya has a cat now."),
+        ("Lena", "That's why you are tired."),
+    ]
+    for n, one in enumerate(said):
+        await memory.ingest(turn(n, one), extract="rules")
+    found = await flows(memory)
+    assert found["t2"] == found["t0"] != found["t1"]
+    assert found["t4"] == found["t3"]
+    live = {node.uid: node for node in await memory.standalone.graph.scan(Nodes(Label.EVENT), limit=1000)}
+    edges = [edge for edge, _, _ in await memory.standalone.graph.scan(Edges(), limit=5000)]
+    caused = {(live[edge.source].source_id, live[edge.target].name) for edge in edges if edge.type == "CAUSED"}
+    assert ("t0", "the release of VICW 2.3 slipped to Friday") in caused
+
+
+async def test_a_late_turn_joins_the_thread_that_it_was_said_in(memory: Memory) -> None:
+    await memory.ingest(turn(0, BUILD[0]), turn(1, BUILD[1]), turn(3, WEDDING[0]))
+    await memory.ingest(turn(9, BUILD[2], minutes=2))
+    found = await flows(memory)
+    assert found["t9"] == found["t1"] != found["t3"]
+    assert (await memory.check()).violations == []
+
+
+async def test_after_a_pause_a_session_begins(memory: Memory) -> None:
+    await memory.ingest(turn(0, BUILD[0]))
+    await memory.ingest(turn(1, BUILD[1], minutes=60 * 9))
+    found = await flows(memory)
+    assert found["t0"] != found["t1"]
+
+
+async def test_an_update_stays_in_its_thread(memory: Memory) -> None:
+    await memory.ingest(turn(0, BUILD[0]), turn(1, BUILD[1]))
+    before = await flows(memory)
+    await memory.ingest(turn(1, ("Tom", "By the way, the weather is nice.")))
+    assert await flows(memory) == before
+
+
+async def test_a_callers_flow_is_the_callers(memory: Memory) -> None:
+    await memory.ingest({**turn(0, BUILD[0]), "flow_id": "mine"})
+    await memory.ingest(turn(1, BUILD[1]))
+    found = await flows(memory)
+    assert found["t0"] == "mine"
+    assert found["t1"] not in {None, "mine"}
+
+
+async def test_what_nobody_says_has_no_thread(memory: Memory) -> None:
+    await memory.ingest({"id": "note", "text": "The payments service is slow."})
+    await memory.ingest({"id": "event", "text": "The payments service stopped.", "timestamp": START.isoformat()})
+    assert set((await flows(memory)).values()) <= {None}
+
+
+async def test_a_setting_switches_it_off(store: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("VICW_INGEST_SESSION_MINUTES", "0")
+    async with open_memory(store) as memory:
+        await memory.ingest(turn(0, BUILD[0]))
+        assert (await flows(memory)) == {"t0": None}

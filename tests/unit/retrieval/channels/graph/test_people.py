@@ -1,0 +1,69 @@
+"""What is known of those who take part comes up, in every context, as far as the asker may see it (seed 004)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from support.answers.explanation import explained
+from support.stores.memory import Memory
+from vicw_retrieval.channels.graph.people import HOPS
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import RetrieveRequest
+
+FILLER = tuple({"id": f"f{n}", "text": f"Gifts for the feast, list {n}: candles, paper {n}."} for n in range(40))
+QUERY = "Which gifts for the feast?"
+
+
+async def place(memory: Memory, uid: str, *, people: bool = True, **fields: Any) -> int | None:
+    ports = memory.standalone.retrieval_ports()
+    ports = replace(ports, settings=RetrievalSettings(spread_ms=20_000, people=people))
+    request = RetrieveRequest.model_validate({"query": QUERY, "limit": 200, **fields})
+    answer = await retrieve(request, memory.tenant, ports)
+    return next((result.rank for result in answer.results if result.id == uid), None)
+
+
+@pytest.mark.parametrize("chat", ["private", "group"])
+async def test_what_is_about_a_participant_comes_up_from_another_context(memory: Memory, chat: str) -> None:
+    liked = {
+        "id": "liked",
+        "text": "Old maps are gifts, or so she says, that one treasures most at the feast.",
+        "about": ["Mara"],
+    }
+    await memory.ingest(liked, context="letters")
+    await memory.ingest(*FILLER)
+    viewer = {"user": "Ben", "chat": chat, "participants": ["Mara"]}
+    before, after = [await place(memory, "liked", people=on, viewer=viewer) for on in (False, True)]
+    assert before is not None
+    assert after is not None
+    assert after < before
+    assert await place(memory, "liked", viewer=viewer | {"participants": ["Tom"]}) == before
+
+
+async def test_what_is_private_comes_up_for_whom_it_is_about_alone(memory: Memory) -> None:
+    secret = {"id": "s", "text": "Old maps are gifts for a feast.", "about": ["Mara"], "sensitivity": "sensitive"}
+    await memory.ingest(secret, context="letters")
+    await memory.ingest(*FILLER)
+    assert await place(memory, "s", viewer={"user": "Ben", "chat": "private", "participants": ["Mara"]}) is None
+    assert await place(memory, "s", viewer={"user": "Mara", "chat": "group", "participants": ["Ben"]}) is None
+    assert await place(memory, "s", viewer={"user": "Mara", "chat": "private"}) is not None
+
+
+async def test_a_relative_is_two_steps_away(memory: Memory) -> None:
+    people = {
+        "entities": [{"id": "m", "name": "Mara", "subtype": "person"}, {"id": "i", "name": "Ida", "subtype": "person"}],
+        "relations": [{"source": "m", "type": "HAS_RELATIONSHIP", "target": "i"}],
+    }
+    kin = {"id": "kin", "text": "They are sisters.", "extraction": people}
+    of = [{"id": name, "text": "Maps of old are gifts for the feast.", "about": [name]} for name in ("Mara", "Ida")]
+    await memory.ingest(kin, *of, {"id": "Tom", "text": "Maps of old are gifts for Tom.", "about": ["Tom"]}, *FILLER)
+    viewer = {"user": "Mara", "chat": "private"}
+    asked = await explained(memory, QUERY, {"people": True}, viewer=viewer, limit=50)
+    gains = dict(asked.gains("people"))
+    assert {"Mara", "Ida"} <= gains.keys(), "though Ida, too, is whom a result is about"
+    assert "Tom" not in gains
+    assert gains["Ida"] == pytest.approx(gains["Mara"] * HOPS[1] / HOPS[0])
+    assert HOPS == (0.5, 0.3)

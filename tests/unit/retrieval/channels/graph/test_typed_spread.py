@@ -1,0 +1,169 @@
+"""Typed edges lead on, two steps at most, through the causal and the knowledge sub-graph (seed 002 §5 and §8.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from support.stores.graph_records import node
+from support.stores.memory import Memory
+from vicw_retrieval.channels.graph import typed_spread
+from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
+from vicw_retrieval.pipeline import retrieve
+from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
+
+OFF = {"named": False, "lift": False, "bridge_hops": 0, "people": False, "speaker": False, "spread_ms": 20_000}
+FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(60))
+QUERY = "The server throws an error"
+
+
+def told(uid: str, text: str, *relations: tuple[str, str, str]) -> dict[str, Any]:
+    edges = [{"source": source, "type": kind, "target": target} for source, kind, target in relations]
+    return {"id": uid, "text": text, "timestamp": "2026-01-01T00:00:00Z", "extraction": {"relations": edges}}
+
+
+CHAIN = (
+    told("root", "Somebody moved boxes over a cable."),
+    told("middle", "Room two went dark.", ("root", "CAUSED", "middle")),
+    told("effect", "The server throws an error today.", ("middle", "CAUSED", "effect")),
+)
+
+
+async def ask(memory: Memory, query: str = QUERY, **settings: Any) -> RetrieveResponse:
+    fields = settings.pop("fields", {})
+    read = RetrievalSettings.model_validate(OFF | {"graph_weight": 0.3} | settings)
+    request = RetrieveRequest.model_validate({"query": query, "limit": 30, "explain": True, **fields})
+    return await retrieve(request, memory.tenant, replace(memory.standalone.retrieval_ports(), settings=read))
+
+
+def by_id(answer: RetrieveResponse) -> dict[str | None, Result]:
+    return {result.id: result for result in answer.results}
+
+
+def way(result: Result) -> tuple[int | None, str | None, str | None] | None:
+    return next(((h.depth, h.edge_type, h.sub_graph) for h in result.channels if h.channel == "graph"), None)
+
+
+async def test_causes_are_come_to_and_said_how(memory: Memory) -> None:
+    await memory.ingest(*CHAIN, *FILLER)
+    flat, walked = by_id(await ask(memory, graph_weight=0.0)), by_id(await ask(memory))
+    assert way(walked["middle"]) == (1, "CAUSED", "causal")
+    assert way(walked["root"]) == (2, "CAUSED", "causal")
+    assert walked["effect"].rank == 1
+    for uid in ("middle", "root"):
+        assert walked[uid].rank < (flat[uid].rank if uid in flat else 99)
+    scores = {uid: next(h.score for h in walked[uid].channels if h.channel == "graph") for uid in ("middle", "root")}
+    assert 1 >= scores["middle"] > scores["root"] > 0
+    answer = await ask(memory)
+    assert answer.explain is not None
+    assert answer.explain.boosts[walked["middle"].uid].keys() == {"walk"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"), [({"causal_bias": 0.0}, False), ({"graph_weight": 0.04}, False), ({}, True)]
+)
+async def test_the_bias_and_the_weight_say_what_is_walked(
+    memory: Memory, settings: dict[str, Any], found: bool
+) -> None:
+    await memory.ingest(*CHAIN, *FILLER)
+    results = by_id(await ask(memory, **settings))
+    assert ("root" in results and way(results["root"]) is not None) is found
+
+
+async def test_a_link_of_a_page_leads_to_the_page_that_it_means(memory: Memory) -> None:
+    def page(name: str, text: str) -> dict[str, Any]:
+        return {"id": name, "text": f"# {name}\n\n{text}", "page": {"folder": "docs", "path": f"{name.lower()}.md"}}
+
+    pages = (page("Runbook", "The server throws an error: see [[Cabling]]."), page("Cabling", "Boxes are kept away."))
+    await memory.ingest(*pages, *FILLER)
+    results = by_id(await ask(memory, causal_bias=0.0))
+    depth, edge_type, sub_graph = way(results["Cabling"]) or (None, None, None)
+    assert (depth, edge_type, sub_graph) == (1, "LINKS_TO", "knowledge")
+
+
+async def test_a_thing_that_the_question_names_is_where_a_walk_begins(memory: Memory) -> None:
+    extraction = {
+        "entities": [{"id": "g", "name": "Quibblegate", "subtype": "service"}],
+        "relations": [{"source": "g", "type": "INITIATED", "target": "act"}],
+    }
+    act = {"id": "act", "text": "Twelve rows went away.", "timestamp": "2026-01-01T00:00:00Z", "extraction": extraction}
+    await memory.ingest(act, *FILLER)
+    results = by_id(await ask(memory, "what about Quibblegate then"))
+    assert way(results["act"]) == (1, "INITIATED", "causal")
+
+
+async def test_nothing_is_come_to_through_what_the_asker_may_not_see(memory: Memory) -> None:
+    chain = [dict(item) for item in CHAIN]
+    chain[1] |= {"sensitivity": "sensitive", "about": ["Mara"]}
+    await memory.ingest(*chain, *FILLER)
+    viewer = {"viewer": {"user": "Ben"}}
+    hidden, flat = [by_id(await ask(memory, graph_weight=w, fields=viewer)) for w in (0.3, 0.0)]
+    assert "middle" not in hidden
+    assert {uid: r.rank for uid, r in hidden.items()} == {uid: r.rank for uid, r in flat.items()}
+    assert all(way(result) is None for result in hidden.values())
+
+
+async def test_a_crowd_hands_on_little_and_no_more_than_twenty_are_come_to(memory: Memory) -> None:
+    many = [told(f"m{n}", f"Room {n} went dark.") for n in range(40)]
+    edges = [(f"m{n}", "CAUSED", "effect") for n in range(40)]
+    await memory.ingest(*many, told("effect", "The server throws an error today.", *edges), *FILLER)
+    answer = await ask(memory, fields={"limit": 100})
+    ways = [h.score for r in answer.results for h in r.channels if h.channel == "graph" and h.depth]
+    assert 0 < len(ways) <= 20
+    assert max(ways) < 0.3
+
+
+def _reached(part: SubGraph, count: int, gain: float) -> list[tuple[Node, Reach]]:
+    nodes = [node(f"{part} {n}", content_hash="h") for n in range(count)]
+    return [(one, Reach(one.uid, gain, 1, "CAUSED", part)) for one in nodes]
+
+
+@pytest.mark.parametrize(
+    ("causal", "knowledge", "come_to"),
+    [
+        ((25, 0.6), None, {SubGraph.CAUSAL: 20}),  # the list is full of high scores: nobody waits for the other
+        ((25, 0.4), (5, 0.4), {SubGraph.CAUSAL: 10, SubGraph.KNOWLEDGE: 5}),
+        ((19, 0.9), (25, 0.9), {SubGraph.CAUSAL: 10, SubGraph.KNOWLEDGE: 10}),
+        (None, (5, 0.4), {SubGraph.KNOWLEDGE: 5}),  # what one has found counts when time is over
+    ],
+)
+async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+    causal: tuple[int, float] | None,
+    knowledge: tuple[int, float] | None,
+    come_to: dict[SubGraph, int],
+) -> None:
+    found = {SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge}
+
+    async def walk_part(_: object, __: object, ___: object, part: SubGraph) -> list[tuple[Node, Reach]]:
+        said = found[part]
+        if said is None:
+            await asyncio.Event().wait()
+        assert said is not None
+        return _reached(part, *said)
+
+    async def seeds(*_: object) -> dict[str, float]:
+        return {"seed": 1.0}
+
+    async def first_hop(*_: object) -> None:
+        pass
+
+    monkeypatch.setattr(typed_spread, "_walk_part", walk_part)
+    monkeypatch.setattr(typed_spread, "_first_hop", first_hop)
+    monkeypatch.setattr(typed_spread, "_seeds", seeds)
+    question, reached = SimpleNamespace(best=1.0), Reached()
+    plan = typed_spread.SpreadPlan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
+    waited = asyncio.wait_for(typed_spread.walk(question, (), plan, reached), 0.5)  # type: ignore[arg-type]
+    if causal is None:
+        with pytest.raises(TimeoutError):
+            await waited
+    else:
+        await waited
+    assert Counter(way.sub_graph for way in reached.ways.values()) == come_to

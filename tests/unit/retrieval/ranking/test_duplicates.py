@@ -1,0 +1,83 @@
+"""What says the same but for a few words is one result, with the ids of the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from support.stores.memory import Memory
+from vicw_retrieval.pipeline import retrieve
+from vicw_retrieval.ranking.duplicates import Wording, near_duplicates
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
+
+TEXT = (
+    "The nightly backup of the orders database writes its archive to the second volume, checks that it can be read, "
+    "and tells the people on call by mail if one of these steps takes longer than an hour or ends with an error."
+)
+ALIKE = f"{TEXT} Always."
+
+
+async def ask(memory: Memory, least: float = 0.9, **fields: Any) -> RetrieveResponse:
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(duplicates=least, spread_ms=20_000))
+    asked = {"query": "nightly backup of the orders database", "limit": 10, **fields}
+    return await retrieve(RetrieveRequest.model_validate(asked), memory.tenant, ports)
+
+
+def found(answer: RetrieveResponse) -> list[tuple[str | None, tuple[str, ...]]]:
+    return sorted((result.id, result.duplicates) for result in answer.results)
+
+
+async def test_near_duplicates_are_one_result_with_their_ids(memory: Memory) -> None:
+    await memory.ingest({"id": "a", "text": TEXT}, {"id": "b", "text": ALIKE}, {"text": f"Note: {TEXT}"})
+    (result,) = (await ask(memory)).results
+    assert len({result.id, *result.duplicates}) == 3
+    assert {"a", "b"} <= {result.id, *result.duplicates}
+    assert len((await ask(memory, least=0.0)).results) == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"text": TEXT.replace("an hour", "20 minutes")},
+        {"text": TEXT.replace("that it can be read", "not that it can be read")},
+        {"text": ALIKE, "speaker": "Ana"},
+        {"text": f"{TEXT} {' '.join(reversed(TEXT.split()))}"},
+    ],
+    ids=["a number", "a negation", "another speaker", "more besides"],
+)
+async def test_what_says_something_else_is_a_result_of_its_own(memory: Memory, other: dict[str, str]) -> None:
+    await memory.ingest({"id": "a", "text": TEXT}, {"id": "b", **other})
+    assert [ids for _, ids in found(await ask(memory))] == [(), ()]
+
+
+async def test_short_texts_and_other_contexts_are_not_compared(memory: Memory) -> None:
+    await memory.ingest(
+        {"id": "a", "text": "The nightly backup, again."}, {"id": "b", "text": "The nightly backup again"}
+    )
+    await memory.ingest({"id": "c", "text": TEXT}, context="one")
+    await memory.ingest({"id": "d", "text": ALIKE}, context="two")
+    assert found(await ask(memory)) == [("a", ()), ("b", ()), ("c", ()), ("d", ())]
+
+
+async def test_a_place_that_a_duplicate_leaves_goes_to_the_next(memory: Memory) -> None:
+    next_best = {"id": "c", "text": "The nightly backup of the orders database failed."}
+    await memory.ingest({"id": "a", "text": TEXT}, {"id": "b", "text": ALIKE}, next_best)
+    answer = await ask(memory, limit=2)
+    assert {result.id for result in answer.results} in ({"a", "c"}, {"b", "c"})
+
+
+async def test_what_the_asker_may_not_see_is_not_counted_among_duplicates(memory: Memory) -> None:
+    secret = {"id": "b", "text": ALIKE, "sensitivity": "sensitive", "about": ["Mara"]}
+    await memory.ingest({"id": "a", "text": TEXT}, secret)
+    assert found(await ask(memory, viewer={"user": "Ben"})) == [("a", ())]
+
+
+def test_resemblance_is_the_share_of_shingles_and_asks_for_the_same_numbers() -> None:
+    one, other = Wording("a b c d e f"), Wording("a b c d e g")
+    assert one.resembles(other, 0.6)
+    assert not one.resembles(other, 0.61), "3 shared of 5"
+    assert not Wording("a b c d e 1").resembles(Wording("a b c d e 2"), 0.1)
+    assert near_duplicates([("x", 1, []), ("y", 1, [])], least=0.1, chars=0) == {}

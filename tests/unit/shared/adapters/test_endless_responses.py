@@ -1,0 +1,77 @@
+"""An answer without end, over a real server: it is read as far as an answer may be long, and given up."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from support.fakes.endless_server import endless
+from vicw_shared.adapters.http_reranker import HttpReranker
+from vicw_shared.adapters.openai_connection import MOST_BYTES
+from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_shared.errors import BrokenError, OverloadedError, SettingsError, UnavailableError, VicwError
+from vicw_shared.ports import Lane, ModelIdentity, Prompt, Role
+
+_UNREAD = 2**24
+"""What may lie in the buffers of sockets."""
+
+
+async def complete(url: str) -> None:
+    model = OpenAILanguageModel(base_url=url, model="m", retry_seconds=0.0)
+    try:
+        await model.complete([Prompt(Role.USER, "A text.")], {"type": "object"}, max_tokens=50)
+    finally:
+        await model.close()
+
+
+async def test_what_a_language_model_tells_without_end_is_given_up_and_not_asked_for_again() -> None:
+    async with endless() as server:
+        with pytest.raises(BrokenError, match=f"longer than {MOST_BYTES} bytes. Look at VICW_LLM_URL"):
+            await complete(server.url)
+    assert server.asked == 1
+    assert server.sent < MOST_BYTES + _UNREAD
+
+
+async def test_what_is_packed_is_counted_as_it_is_unpacked() -> None:
+    packer = zlib.compressobj(wbits=31)
+    start = packer.compress(b"x" * 2**26) + packer.flush(zlib.Z_SYNC_FLUSH)
+    async with endless(start, encoding="gzip", part=b"") as server:
+        with pytest.raises(BrokenError, match="longer than"):
+            await complete(server.url)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(401, SettingsError), (429, OverloadedError), (500, BrokenError), (503, UnavailableError)],
+)
+async def test_of_a_refusal_the_first_words_are_told(status: int, error: type[VicwError]) -> None:
+    async with endless(b"Not now. ", status=status) as server:
+        with pytest.raises(error) as raised:
+            await complete(server.url)
+    assert error is OverloadedError or "Not now. xxx" in raised.value.detail
+    assert len(raised.value.detail) < 500
+    assert server.sent < _UNREAD
+
+
+async def test_a_re_ranking_servers_is_given_up() -> None:
+    async with endless() as server:
+        model = HttpReranker(base_url=server.url)
+        with pytest.raises(BrokenError, match="longer than"):
+            await model.rerank("q?", ["one"])
+        await model.close()
+    assert server.sent < MOST_BYTES + _UNREAD
+
+
+@pytest.mark.parametrize(("size", "most"), [(None, 2**26), (384, 2**23)])
+async def test_vectors_are_read_as_far_as_those_of_so_many_texts_may_be_long(size: int | None, most: int) -> None:
+    expected = ModelIdentity("m", size, "d", 1) if size is not None else None
+    async with endless() as server:
+        client = OpenAIEmbedder(base_url=server.url, model="m", expected=expected, retry_seconds=0.0)
+        with pytest.raises(BrokenError, match="longer than"):
+            await client.embed(["x"] * 64, Lane.BULK)
+        with pytest.raises(BrokenError, match=f"longer than {MOST_BYTES} bytes"):
+            await client.listed()
+        await client.close()
+    assert server.sent < most + MOST_BYTES + 2 * _UNREAD

@@ -1,0 +1,158 @@
+"""A language model behind the OpenAI chat wire, over a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from support.fakes.chat_server import Chat, chatting, failed, said
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
+from vicw_shared.errors import (
+    InvalidInputError,
+    LimitExceededError,
+    OverloadedError,
+    SettingsError,
+    TooSlowError,
+    UnavailableError,
+    VicwError,
+)
+from vicw_shared.ports import Completion, Finish, Prompt, Role
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+TURNS = [Prompt(Role.SYSTEM, "Read."), Prompt(Role.USER, "A text.")]
+
+
+@asynccontextmanager
+async def model(chat: Chat, **options: Any) -> AsyncIterator[OpenAILanguageModel]:
+    opened = OpenAILanguageModel(base_url=chat.url, **{"model": "m", "retry_seconds": 0.0, **options})
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+async def ask(chat: Chat, **options: Any) -> Completion:
+    async with model(chat, **options) as opened:
+        return await opened.complete(TURNS, SCHEMA, max_tokens=50)
+
+
+async def test_the_schema_goes_along_and_the_answer_comes_back_with_its_cost() -> None:
+    async with chatting('{"a": "b"}') as chat:
+        completion = await ask(chat, api_key="secret")
+    assert completion == Completion('{"a": "b"}', Finish.STOP, "m", 100, 10)
+    (body,) = chat.asked
+    assert body["response_format"]["json_schema"] == {"name": "extraction", "strict": True, "schema": SCHEMA}
+    assert body["messages"] == [{"role": "system", "content": "Read."}, {"role": "user", "content": "A text."}]
+    assert (body["model"], body["max_tokens"], body["temperature"]) == ("m", 50, 0)
+    assert chat.headers[0]["Authorization"] == "Bearer secret"
+
+
+async def test_the_only_model_of_a_server_needs_no_name() -> None:
+    async with chatting("{}") as chat:
+        assert (await ask(chat, model=None)).model == "scripted"
+        chat.models.append("another")
+        with pytest.raises(SettingsError, match="not exactly one model, but scripted, another; set VICW_LLM_MODEL"):
+            await ask(chat, model=None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "finish"),
+    [
+        (lambda _: said("{", "length"), Finish.LENGTH),
+        (lambda _: said(None, refusal="I cannot help with that."), Finish.REFUSED),
+        (lambda _: said(None, "content_filter"), Finish.REFUSED),
+        (lambda _: web.json_response({"choices": []}), Finish.STOP),
+        (lambda _: web.json_response([1]), Finish.STOP),
+        (lambda _: web.Response(text="<html>"), Finish.STOP),
+        (
+            lambda _: web.json_response({"choices": [{"message": {"content": [1]}}], "usage": {"prompt_tokens": "x"}}),
+            Finish.STOP,
+        ),
+    ],
+)
+async def test_an_answer_that_is_none_is_told_as_such(reply: Any, finish: Finish) -> None:
+    async with chatting(reply) as chat:
+        completion = await ask(chat)
+    assert completion.finish is finish
+    assert completion.text in {"", "{"}
+
+
+async def test_a_server_that_takes_no_schema_is_asked_by_a_tool_and_then_for_json() -> None:
+    def schemaless(body: dict[str, Any]) -> web.Response | str:
+        if "json_schema" in json.dumps(body.get("response_format", {})):
+            return failed(500, "response_format type must be one of text or json_object")(body)
+        if "tools" in body:
+            return failed(400, "this model does not support tools")(body)
+        assert body["response_format"] == {"type": "json_object", "schema": SCHEMA}
+        assert json.dumps(SCHEMA) in body["messages"][0]["content"]
+        return '{"a": "b"}'
+
+    async with chatting(schemaless) as chat, model(chat) as opened:
+        for _ in range(2):
+            assert (await opened.complete(TURNS, SCHEMA, max_tokens=50)).text == '{"a": "b"}'
+    assert len(chat.asked) == 4, "what was refused once is not tried again"
+
+
+async def test_what_a_tool_is_called_with_is_the_answer() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "extraction", "arguments": '{"a": "b"}'}}
+
+    def tools(body: dict[str, Any]) -> web.Response:
+        refused = failed(422, "json_schema: unknown response_format")(body)
+        return said(None, "tool_calls", tool_calls=[call]) if "tools" in body else refused
+
+    async with chatting(tools) as chat:
+        assert (await ask(chat)).text == '{"a": "b"}'
+    assert chat.asked[-1]["tool_choice"] == {"type": "function", "function": {"name": "extraction"}}
+
+
+async def test_a_bound_and_a_temperature_that_a_server_does_not_take_are_left_out() -> None:
+    def modern(body: dict[str, Any]) -> web.Response | str:
+        if "max_tokens" in body:
+            return failed(400, "'max_tokens' is not supported. Use 'max_completion_tokens' instead.")(body)
+        if "temperature" in body:
+            return failed(400, "'temperature' does not support 0 with this model.")(body)
+        return "{}"
+
+    async with chatting(modern) as chat:
+        await ask(chat)
+    assert chat.asked[-1]["max_completion_tokens"] == 50
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (failed(400, "maximum context length exceeded"), InvalidInputError),
+        (failed(400, "response_format tool function schema temperature max_completion_tokens"), InvalidInputError),
+        (failed(401), SettingsError),
+        (failed(404, "no such model"), SettingsError),
+        (failed(413), LimitExceededError),
+        (failed(429), OverloadedError),
+        (failed(500), UnavailableError),
+        (failed(503), UnavailableError),
+    ],
+)
+async def test_a_refusal_says_what_can_be_done(reply: Any, error: type[VicwError]) -> None:
+    async with chatting(reply) as chat:
+        with pytest.raises(error) as raised:
+            await ask(chat)
+    assert len(chat.asked) <= 5, "a server that refuses everything is asked a few times only"
+    if error is SettingsError:
+        assert "VICW_LLM_API_KEY" in raised.value.detail
+
+
+async def test_a_server_that_is_away_or_slow_is_told_apart() -> None:
+    async with chatting("{}") as chat:
+        pass
+    with pytest.raises(UnavailableError) as raised:
+        await ask(chat)
+    assert not isinstance(raised.value, TooSlowError)
+    async with chatting("{}", pause=2.0) as slow:
+        with pytest.raises(TooSlowError, match=r"no answer within 0\.2 s"):
+            await ask(slow, timeout_seconds=0.2)
+        await asyncio.sleep(0)

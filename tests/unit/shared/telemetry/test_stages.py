@@ -1,0 +1,155 @@
+"""What the use cases tell of their stages, and the adapters of their operations."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from support.metrics.counters import counted, figure
+from support.stores.memory import Memory
+from vicw_retrieval.request.timings import Stopwatch
+from vicw_shared.errors import InvalidInputError, StateConflictError, UnavailableError
+from vicw_shared.telemetry.engines import measured
+
+
+async def test_an_ingest_books_its_stages_its_items_and_its_indexing(memory: Memory) -> None:
+    taken = [
+        counted("vicw_ingest_stage_seconds_count", stage=stage)
+        for stage in ("check", "commit", "draft", "plan", "chain", "store", "wait")
+    ]
+    indexed = [
+        counted("vicw_index_stage_seconds_count", stage=stage) for stage in ("claim", "embed", "upsert", "settle")
+    ]
+    woken = counted("vicw_ingest_stage_seconds_count", stage="wake")
+    created = counted("vicw_ingest_items_total", status="created")
+    unchanged = counted("vicw_ingest_items_total", status="unchanged")
+    item = {"id": "1", "text": "The cat slept."}
+    await memory.ingest(item)
+    assert [count() for count in taken] == [1] * len(taken)
+    assert all(count() >= 1 for count in indexed)
+    assert (created(), unchanged(), woken()) == (1, 0, 0)
+    await memory.ingest(item, wait=False)
+    assert (created(), unchanged(), woken()) == (1, 1, 1)
+
+
+async def test_an_answer_books_its_stages_channels_and_results(memory: Memory) -> None:
+    await memory.ingest({"id": "1", "text": "The cat slept."})
+    stages = ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize")
+    booked = {stage: counted("vicw_retrieve_stage_seconds_sum", stage=stage) for stage in stages}
+    channels = [counted("vicw_retrieve_channel_seconds_count", channel=channel) for channel in ("dense", "bm25")]
+    answers, results = counted("vicw_retrieve_results_count"), counted("vicw_retrieve_results_sum")
+    took = (await memory.retrieve("cat")).took_ms
+    for stage in stages:
+        assert booked[stage]() * 1000 == pytest.approx(took[stage], abs=0.01), stage
+    assert sum(took[stage] for stage in stages) <= took["total"] + 0.01
+    assert all(count() >= 1 for count in channels)
+    assert (answers(), results()) == (1, 1)
+
+
+async def test_an_answer_that_had_to_do_without_a_part_is_counted(memory: Memory) -> None:
+    await memory.ingest({"id": "1", "text": "The cat slept."})
+    degraded = counted("vicw_retrieve_degraded_total", part="dense")
+    failed = counted("vicw_retrieve_channel_failures_total", channel="dense", reason="error")
+    memory.embedder.down = True
+    assert (await memory.retrieve("cat", domain="general")).degraded == ("dense",)
+    assert (degraded(), failed()) == (1, 1)
+
+
+async def test_the_backlog_is_told(memory: Memory) -> None:
+    memory.embedder.down = True
+    await memory.ingest(*({"text": f"number {n}"} for n in range(3)), wait=False)
+    memory.standalone.indexer._counted_at = float("-inf")
+    await memory.standalone.indexer._count()
+    assert figure("vicw_index_backlog_points") == 3
+
+
+async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:
+    watch = Stopwatch()
+    with watch.stage("outer"):
+        with watch.stage("inner"):
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.01)
+    with watch.stage("outer"):
+        await asyncio.sleep(0.01)
+    took = watch.total()
+    assert 50 <= took["inner"] < 50 + 40
+    assert 20 <= took["outer"] < 20 + 40
+    assert took["total"] >= took["inner"] + took["outer"]
+
+
+def test_a_stage_that_fails_is_booked_all_the_same() -> None:
+    watch, booked = Stopwatch(), counted("vicw_retrieve_stage_seconds_count", stage="failing")
+    with pytest.raises(ZeroDivisionError), watch.stage("failing"):
+        raise ZeroDivisionError
+    assert booked() == 1
+    assert watch.took_ms["failing"] >= 0
+
+
+@measured("test")
+class Adapter:
+    """Fails as it is told."""
+
+    async def ask(self, error: Exception | None = None) -> str:
+        if error is not None:
+            raise error
+        return await self._inner()
+
+    async def close(self) -> None: ...
+
+    async def _inner(self) -> str:
+        return "answer"
+
+
+@measured("test", inside="write")
+class Step(Adapter):
+    """Works inside an operation of another."""
+
+    async def put(self) -> None: ...
+
+
+async def test_operations_of_an_adapter_are_measured_and_its_failures_counted_by_kind() -> None:
+    calls = counted("vicw_engine_seconds_count", engine="test", operation="ask")
+    away = counted("vicw_engine_errors_total", engine="test", operation="ask", error="dependency-unavailable")
+    odd = counted("vicw_engine_errors_total", engine="test", operation="ask", error="ZeroDivisionError")
+    adapter = Adapter()
+    assert await adapter.ask() == "answer"
+    with pytest.raises(UnavailableError):
+        await adapter.ask(UnavailableError("graph", "told to"))
+    with pytest.raises(ZeroDivisionError):
+        await adapter.ask(ZeroDivisionError("told to"))
+    await adapter.close()
+    assert (calls(), away(), odd()) == (3, 1, 1)
+    for operation in ("close", "_inner"):
+        assert figure("vicw_engine_seconds_count", engine="test", operation=operation) == 0
+
+
+async def test_what_a_caller_did_wrong_is_no_failure_of_an_engine() -> None:
+    conflict = counted("vicw_engine_errors_total", engine="test", operation="ask", error="conflict")
+    with pytest.raises(StateConflictError):
+        await Adapter().ask(StateConflictError("told to"))
+    assert conflict() == 0
+
+
+async def test_a_step_inside_an_operation_is_named_after_it() -> None:
+    step = counted("vicw_engine_seconds_count", engine="test", operation="write.put")
+    whole = counted("vicw_engine_seconds_count", engine="test", operation="ask")
+    await Step().put()
+    await Step().ask()
+    assert (step(), whole()) == (1, 1), "what a class inherits is measured once, by the name it has there"
+
+
+async def test_the_embedded_stores_and_the_embedder_tell_of_their_operations(memory: Memory) -> None:
+    written = counted("vicw_engine_seconds_count", engine="sqlite", operation="write")
+    steps = counted("vicw_engine_seconds_count", engine="sqlite", operation="write.put_nodes")
+    upserts = counted("vicw_engine_seconds_count", engine="edge", operation="upsert")
+    searches = counted("vicw_engine_seconds_count", engine="edge", operation="search")
+    await memory.ingest({"id": "1", "text": "The cat slept."})
+    await memory.retrieve("cat", domain="general")
+    assert written() == 1
+    assert steps() >= 1
+    assert upserts() == 1
+    assert searches() >= 2
+    with pytest.raises(InvalidInputError):
+        await memory.ingest({"text": "x"}, extract="llm")
+    assert written() == 1, "what is refused before it is written is no write"

@@ -1,0 +1,347 @@
+"""The change of the model over the embedded stores: what is in the new index, when, and what it costs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import Memory, open_memory, settings_for
+from vicw_ingest.index.indexer import Indexer
+from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
+from vicw_shared.indexes import Index, Indexes
+from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
+from vicw_standalone.reindex import local, lock
+from vicw_standalone.reindex.change import Reindex
+from vicw_standalone.vector_folders import folder_of, others
+from vicw_standalone.wiring import Standalone
+
+
+class Stopping(HashEmbedder):
+    """Blocks at bulk work once ``left`` texts are embedded, as if the model took very long."""
+
+    def __init__(self, name: str, left: int) -> None:
+        super().__init__(name)
+        self.left = left
+        self.stopped = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if lane is Lane.BULK and self.left < len(texts):
+            self.stopped.set()
+            await self.go_on.wait()
+        self.left -= len(texts)
+        return await super().embed(texts, lane)
+
+    @property
+    def embedded(self) -> list[str]:
+        return [text for lane, text in self.seen if lane is Lane.BULK]
+
+
+def items(*numbers: int) -> list[dict[str, str]]:
+    return [{"id": f"i{n}", "text": f"unique{n} apples", "speaker": "Ana"} for n in numbers]
+
+
+async def change(memory: Memory, name: str | None, *, grace_seconds: float = 0) -> None:
+    """Change the model as the server does, and wait for the end. Nobody is to be asking, unless there is grace."""
+    memory.standalone.reindexing.grace_seconds = grace_seconds
+    await memory.standalone.reindexing.start(name)
+    async with asyncio.timeout(30):
+        while memory.standalone.reindexing.work.running:  # noqa: ASYNC110 - it happens in the background
+            await asyncio.sleep(0.02)
+    assert memory.standalone.reindexing.work.error is None
+
+
+async def models(memory: Memory) -> Models:
+    return await memory.standalone.graph.record.models()
+
+
+def bulk(embedder: HashEmbedder) -> list[str]:
+    return [text for lane, text in embedder.seen if lane is Lane.BULK]
+
+
+async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(store: Path) -> None:
+    old, new = HashEmbedder("old"), HashEmbedder("new")
+    async with open_memory(store, old, new) as memory:
+        await memory.ingest(*items(*range(150)), wait=True)
+        known, halt = list(range(150)), asyncio.Event()
+
+        async def remember() -> None:
+            number = 1000
+            while not halt.is_set():
+                await memory.ingest(*items(number), wait=number % 2 == 0)
+                if number % 2 == 0:
+                    known.append(number)
+                await memory.ingest({"id": "edited", "text": f"edition{number}"}, wait=False)
+                number += 1
+            known.extend(range(1000, number))
+
+        async def ask() -> None:
+            number = 0
+            while not halt.is_set():
+                wanted = known[number % len(known)]
+                answer = await memory.retrieve(f"unique{wanted}", limit=3)
+                assert [result.id for result in answer.results][:1] == [f"i{wanted}"]
+                assert answer.degraded == ()
+                number += 7
+                await asyncio.sleep(0)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(remember())
+            group.create_task(ask())
+            await asyncio.sleep(0.2)
+            await change(memory, "new", grace_seconds=3)
+            await asyncio.sleep(0.2)
+            halt.set()
+
+        used = (await models(memory)).used
+        assert used is not None
+        assert (used.name, (await models(memory)).change) == ("new", None)
+        await memory.standalone.indexer.drain()
+        for number in known:
+            assert await memory.found(f"unique{number}", limit=1) == [f"i{number}"]
+        assert {lane for lane, _ in new.seen} == {Lane.BULK, Lane.QUERY}
+        report = await memory.check()
+        assert (report.violations, report.waiting) == ([], 0)
+        asked = len(old.seen)
+        await memory.ingest(*items(5000))
+        assert (await memory.found("unique5000", limit=1), len(old.seen)) == (["i5000"], asked), "the old one rests"
+        assert len(others(store, ())) == 2
+        (dropped,) = await memory.standalone.reindexing.drop_old()
+        assert (dropped.name, len(others(store, ()))) == ("old", 1)
+    async with open_memory(store, new) as memory:
+        assert await memory.found("unique5000", limit=1) == ["i5000"]
+
+
+async def test_what_is_cut_off_goes_on_and_embeds_nothing_twice(store: Path) -> None:
+    first = Stopping("new", left=100)
+    async with open_memory(store, HashEmbedder("old"), first) as memory:
+        memory.standalone.indexer.batch = 20
+        await memory.ingest(*items(*range(300)))
+        await memory.standalone.reindexing.start("new")
+        await first.stopped.wait()
+        assert await memory.found("unique7", limit=1) == ["i7"]
+    again = HashEmbedder("new")
+    async with open_memory(store, HashEmbedder("old"), again) as memory:
+        state = await models(memory)
+        assert (state.used and state.used.name, state.change and state.change.model.name) == ("old", "new")
+        assert await memory.found("unique7", limit=1) == ["i7"]
+        await change(memory, None)
+        assert len(first.embedded) >= 80
+        assert len(bulk(again)) == 300 - len(first.embedded)
+        assert not set(bulk(again)) & set(first.embedded)
+        assert await memory.found("unique7", limit=1) == ["i7"]
+
+
+async def test_while_another_index_is_being_filled_only_the_one_in_use_is_written(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old")) as memory:
+        await memory.ingest(*items(1))
+        used = (await models(memory)).used
+        assert used is not None
+        other = await HashEmbedder("new").identity()
+        await memory.standalone.graph.record.set_model(used, ModelChange(other))
+    new = HashEmbedder("new")
+    async with open_memory(store, HashEmbedder("old"), new) as memory:
+        await memory.ingest(*items(2))
+        assert bulk(new) == [], "only the index in use is written"
+        await change(memory, None)
+        assert await memory.found("unique1", limit=1) == ["i1"]
+        assert len(bulk(new)) == 2
+
+
+async def test_going_back_embeds_only_what_is_new(store: Path) -> None:
+    old, new = HashEmbedder("old"), HashEmbedder("new")
+    async with open_memory(store, old, new) as memory:
+        await memory.ingest(*items(*range(50)))
+        await change(memory, "new")
+        await memory.ingest(*items(99))
+        before = len(bulk(old))
+        await change(memory, "old")
+        assert len(bulk(old)) == before + 1
+        assert await memory.found("unique99", limit=1) == ["i99"]
+
+
+async def test_offline_the_index_is_built_beside_the_one_in_use(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old")) as memory:
+        await memory.ingest(*items(*range(30)))
+    new = HashEmbedder("new")
+    done = await local.reindex(settings_for(store), "new", lambda *_: None, new)
+    assert (done.embedded, done.passages) == (30, 30)
+    assert done.before is not None
+    async with open_memory(store, new) as memory:
+        assert await memory.found("unique7", limit=1) == ["i7"]
+    with pytest.raises(ModelMismatchError, match="vicw reindex"):
+        await Standalone(settings_for(store), HashEmbedder("old")).open()
+    status = "\n".join((await local.status(settings_for(store))).lines())
+    assert "new (64-d" in status
+    assert [model.name for model in await local.drop_old(settings_for(store))] == ["old"]
+
+
+async def test_an_index_that_cannot_be_opened_is_made_anew(store: Path) -> None:
+    async with open_memory(store) as memory:
+        await memory.ingest(*items(*range(5)))
+        identity = await memory.embedder.identity()
+    for path in folder_of(store, identity, identity).rglob("*.json"):
+        path.write_text("not json")
+    done = await local.reindex(settings_for(store), None, lambda *_: None, HashEmbedder())
+    assert (done.embedded, done.before) == (5, None)
+    async with open_memory(store) as memory:
+        assert await memory.found("unique3", limit=1) == ["i3"]
+
+
+async def test_what_differs_in_its_payload_is_not_embedded(store: Path) -> None:
+    new = HashEmbedder("new")
+    async with open_memory(store, HashEmbedder("old"), new) as memory:
+        await memory.ingest(*items(1, 2))
+        await change(memory, "new")
+        await change(memory, "old")
+        await memory.ingest({"id": "i1", "text": "another text"})  # the first version is retired
+        index = await memory.standalone.folders.open(await _started(memory, "new"))
+        await index.vectors.upsert(
+            [Point("00000000-0000-0000-0000-000000000001", _unit(), None, {"tenant": "t", "label": "Chunk"})]
+        )
+        embedded = len(bulk(new))
+        await change(memory, "new")
+        assert bulk(new)[embedded:] == ["[Domain: general] [Type: document] another text"]
+        assert await memory.found("unique1") != ["i1"]
+        assert (await memory.check()).violations == [], "a point of no passage is gone, too"
+
+
+async def _started(memory: Memory, name: str) -> ModelIdentity:
+    return (await memory.standalone.embedders.another(name, None)).model
+
+
+def _unit() -> NDArray[np.float32]:
+    row = np.zeros(64, dtype=np.float32)
+    row[0] = 1
+    return row
+
+
+async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index_lacks(store: Path) -> None:
+    """An indexer that is slow, and knows only of the index in use when it takes a passage."""
+    slow = Stopping("old", left=10)
+    async with open_memory(store, slow, HashEmbedder("new")) as memory:
+        standalone = memory.standalone
+        await memory.ingest(*items(*range(10)))
+        standalone.indexer.everything = False
+
+        async def of_old(model: ModelIdentity) -> Index:
+            return Index(model, standalone.vectors, slow)
+
+        unknowing = Indexes(standalone.graph.record, of_old)
+        await unknowing.open()
+        late: list[asyncio.Task[bool]] = []
+
+        async def everybody_knows() -> None:
+            if not late:
+                await memory.ingest(*items(77), wait=False)
+                late.append(asyncio.create_task(Indexer(standalone.graph.outbox, unknowing, 16, 30).drain(seconds=0.1)))
+                await slow.stopped.wait()
+                asyncio.get_running_loop().call_later(1.0, slow.go_on.set)
+            await standalone.indexes.look()
+
+        target = await standalone.folders.open(await _started(memory, "new"))
+        both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
+        await Reindex(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
+        await late[0]
+        assert await memory.found("unique77", limit=1) == ["i77"]
+        report = await memory.check()
+        assert (report.violations, report.points) == ([], 11)
+
+
+class Picky(HashEmbedder):
+    """Fails at one word."""
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if any("unique3 " in text for text in texts):
+            raise UnavailableError("embedding", "the embedding server answered 500")
+        return await super().embed(texts, lane)
+
+
+async def test_a_model_that_fails_at_a_passage_does_not_take_the_others_place(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old"), Picky("new")) as memory:
+        await memory.ingest(*items(*range(5)))
+        await memory.standalone.reindexing.start("new")
+        async with asyncio.timeout(60):
+            while memory.standalone.reindexing.work.running:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert "cannot be embedded with new" in (memory.standalone.reindexing.work.error or "")
+        assert await memory.found("unique3", limit=1) == ["i3"]
+        state = await models(memory)
+        assert (state.used and state.used.name) == "old"
+
+
+async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: Memory) -> None:
+    await memory.ingest(*items(1))
+    with pytest.raises(InvalidInputError, match="model"):
+        await memory.standalone.reindexing.start("no-such-model")
+    assert (await models(memory)).change is None
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("away", [True, False])
+async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Path, away: bool) -> None:
+    async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
+        graph, swaps = memory.standalone.graph, 0
+        await memory.ingest(*items(1))
+
+        async def swap() -> None:
+            nonlocal swaps
+            swaps += 1
+            graph.record._changer = ("another", time.monotonic() + 60)
+            if away:
+                raise UnavailableError("vectors", "is away")
+
+        target = await memory.standalone.folders.open(await _started(memory, "new"))
+        indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
+        look = memory.standalone.indexes.look
+        with pytest.raises(StateConflictError, match="has run out"):
+            await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
+        state = await models(memory)
+        assert (swaps, state.used and state.used.name) == (1, "old")
+        assert state.change is not None
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
+        await memory.ingest(*items(1))
+        one, other = lock.ChangeLock(memory.standalone.graph.record), lock.ChangeLock(memory.standalone.graph.record)
+        async with one.held():
+            await asyncio.sleep(0.7)
+            one.require()
+            with pytest.raises(StateConflictError, match="at work"):
+                async with other.held():
+                    pass
+        async with other.held():
+            await asyncio.sleep(0.5)
+            with pytest.raises(StateConflictError, match="run out"):
+                one.require()
+
+
+async def test_who_cannot_write_to_the_index_in_use_acknowledges_nothing(store: Path) -> None:
+    async with open_memory(store, HashEmbedder("old")) as memory:
+        used = (await models(memory)).used
+        assert used is not None
+        other = await HashEmbedder("new").identity()
+        await memory.standalone.graph.record.set_model(other)
+        await memory.standalone.indexes.look()
+        with pytest.raises(UnavailableError, match="new"):
+            await memory.ingest(*items(1))
+        assert memory.standalone.indexes.behind is not None
+        assert (await memory.check()).nodes == 0, "nothing was stored"
+        await memory.standalone.graph.record.set_model(used)
+        await memory.standalone.indexes.look()
+        await memory.ingest(*items(1))
+        assert await memory.found("unique1") == ["i1"]

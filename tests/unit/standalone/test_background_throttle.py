@@ -1,0 +1,77 @@
+"""What runs at night inside `vicw serve` lets questions go first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory
+from unit.standalone.test_sleep_command import fill_with_turns
+from vicw_ingest.eviction.job import turn as forget
+from vicw_shared import background_throttle
+from vicw_shared.ports import Lane, Steps
+from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
+from vicw_sleep.consolidation.job import turn as consolidate
+from vicw_sleep.dream.job import turn as dream
+from vicw_sleep.resolve.job import turn as resolve
+from vicw_standalone.app import create_standalone_app
+from vicw_standalone.scheduled_jobs import compare
+from vicw_standalone.wiring import Standalone
+
+
+class Slow(HashEmbedder):
+    """Embeds a question when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.may = asyncio.Event(), asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
+        if lane is Lane.QUERY:
+            self.asked.set()
+            await self.may.wait()
+        return await super().embed(texts, lane)
+
+
+async def through(turns: AsyncIterator[None]) -> None:
+    async for _ in turns:
+        pass
+
+
+NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
+    "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
+    "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
+    "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
+    "forgetting": lambda s: forget(s.asleep.capacity(), ForgetSettings(items=1)),
+    "reconcile": lambda s: through(compare(s.settings, s.asleep)),
+}
+
+
+@pytest.mark.parametrize("task", NIGHTS)
+async def test_a_night_waits_for_the_answer_to_a_question(
+    store: Path, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    monkeypatch.setattr(background_throttle.BackgroundThrottle, "most_seconds", 60)
+    embedder = Slow()
+    async with open_memory(store, embedder) as memory:
+        await fill_with_turns(memory)
+        standalone: Standalone = memory.standalone
+        transport = httpx.ASGITransport(create_standalone_app(standalone))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+            question = asyncio.create_task(http.post("/retrieve", json={"query": "what of round 3?"}))
+            await embedder.asked.wait()
+            night = asyncio.ensure_future(NIGHTS[task](standalone))
+            await asyncio.sleep(0.2)
+            assert not night.done()
+            assert await standalone.graph.scan(Steps(), limit=9) == []
+            embedder.may.set()
+            assert (await question).status_code == 200
+        async with asyncio.timeout(20):
+            await night

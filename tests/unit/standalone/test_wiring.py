@@ -1,0 +1,47 @@
+"""What a memory does when its directory is not as it left it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from support.fakes.hash_embedder import HashEmbedder
+from support.stores.memory import open_memory, settings_for
+from vicw_shared.adapters.data_dir import DataDir
+from vicw_shared.errors import DataDirError, ModelMismatchError
+from vicw_standalone.wiring import Standalone
+
+
+async def test_another_file_of_the_same_model_is_told_apart_and_the_remedy_named(store: Path) -> None:
+    async with open_memory(store, HashEmbedder()):
+        pass
+    with pytest.raises(ModelMismatchError, match="vicw reindex") as refused:
+        await Standalone(settings_for(store), HashEmbedder(digest="another file")).open()
+
+    assert "file another file" in refused.value.detail
+    assert "VICW_EMBEDDING_MODEL" not in refused.value.detail, "the name is the same: it would change nothing"
+
+
+async def test_an_index_whose_making_was_killed_is_made_again(store: Path) -> None:
+    half_made = store / "vectors.new" / "passages" / "segments"
+    half_made.mkdir(parents=True)
+    (store / "models").mkdir()
+    (half_made / "torn").write_bytes(b"\0" * 100)
+
+    async with open_memory(store) as memory:
+        await memory.ingest({"id": "a", "text": "an apple"})
+        assert await memory.found("apple") == ["a"]
+    assert not (store / "vectors.new").exists()
+
+
+def test_a_directory_of_somebody_elses_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "letters").write_text("private")
+    tmp_path.chmod(0o755)
+
+    with pytest.raises(DataDirError, match="other files"):
+        DataDir(tmp_path).open()
+
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    assert [entry.name for entry in tmp_path.iterdir()] == ["letters"]
