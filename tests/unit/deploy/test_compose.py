@@ -109,13 +109,17 @@ def test_versions_are_pinned_and_can_be_changed(name: str) -> None:
     assert "pull_policy" not in service
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_no_secret_is_written_down(name: str) -> None:
-    for variable, value in SERVICES[name].get("environment", {}).items():
-        if re.search("PASSWORD|AUTH|KEY|SECRET|TOKEN", variable):
-            assert value in {"", "${VICW_API_KEY:-}"} or (
-                variable.endswith("_FILE") and value.startswith("/run/secrets/")
-            )
+def test_no_secret_is_written_down() -> None:
+    secrets = {
+        (name, variable): value
+        for name, service in SERVICES.items()
+        for variable, value in service.get("environment", {}).items()
+        if re.search("PASSWORD|AUTH|KEY|SECRET|TOKEN", variable)
+    }
+    assert {"ingest", "retrieval", "sleep-worker", "neo4j"} <= {name for name, _ in secrets}
+    for (name, variable), value in secrets.items():
+        in_file = variable.endswith("_FILE") and value.startswith("/run/secrets/")
+        assert in_file or value in {"", "${VICW_API_KEY:-}"}, f"{name}: {variable}"
 
 
 def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
@@ -123,8 +127,10 @@ def test_secrets_are_made_and_mounted_where_they_are_read() -> None:
     made = set(re.findall(r"^secret (\w+)$", script, re.MULTILINE)) | {"neo4j_auth"}
     (readable,) = re.findall(r"^chmod 0444 (.*)$", script, re.MULTILINE)
     assert set(readable.split()) == made
+    reads = {name: set(re.findall(r"/run/secrets/(\w+)", str(service))) for name, service in SERVICES.items()}
+    assert set().union(*reads.values()) >= {"neo4j_password", "redis_password", "embedding_key"}
     for name, service in SERVICES.items():
-        read = set(re.findall(r"/run/secrets/(\w+)", str(service)))
+        read = reads[name]
         assert read <= made, name
         volume = "observers" if "observability" in service.get("profiles", ()) else "secrets"
         assert not read or f"{volume}:/run/secrets:ro" in service["volumes"], name
