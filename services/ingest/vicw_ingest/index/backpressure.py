@@ -36,6 +36,8 @@ class Pressure:
     outbox: Outbox
     most: int
     most_of_tenant: int
+    look_seconds: float = _LOOK_AGAIN_SECONDS
+    most_looks: int = _MOST_LOOKS
     _looks: dict[str | None, _BacklogReading] = field(default_factory=dict)
 
     @classmethod
@@ -62,10 +64,10 @@ class Pressure:
     async def _waiting(self, tenant: str | None) -> int:
         """Return what waits, of a tenant or of all."""
         look = self._looks[tenant] = self._looks.pop(tenant, _BacklogReading())  # who asked last is forgotten last
-        if len(self._looks) > _MOST_LOOKS:
+        if len(self._looks) > self.most_looks:
             del self._looks[next(iter(self._looks))]
         instant = time.monotonic()
-        if instant - look.at >= _LOOK_AGAIN_SECONDS:
+        if instant - look.at >= self.look_seconds:
             look.at = instant
             look.waiting = (await self.outbox.backlog(tenant)).waiting
         return look.waiting

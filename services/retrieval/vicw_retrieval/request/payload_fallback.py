@@ -34,13 +34,14 @@ class Outage:
     One request that got no answer may have asked for too much; two with none answered between them have not.
     """
 
+    seconds: float = _LASTS_SECONDS
     _until: float = float("-inf")
     _failed: bool = False
 
     def note(self) -> None:
         """Remember that the graph did not answer."""
         if self._failed:
-            self._until = time.monotonic() + _LASTS_SECONDS
+            self._until = time.monotonic() + self.seconds
         self._failed = True
 
     def over(self) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
-from vicw_ingest.index import backpressure
 from vicw_ingest.index.backpressure import Pressure
 from vicw_ingest.pipeline import job_status
 from vicw_shared.errors import OverloadedError, UnavailableError
@@ -23,9 +22,9 @@ from vicw_shared.settings import IngestSettings
 
 
 @pytest.fixture
-def looking(monkeypatch: pytest.MonkeyPatch) -> None:
+def looking(memory: Memory) -> None:
     """Every request looks at the queue."""
-    monkeypatch.setattr(backpressure, "_LOOK_AGAIN_SECONDS", 0.0)
+    memory.standalone.ingest_ports().pressure.look_seconds = 0.0
 
 
 @pytest.mark.usefixtures("looking")
@@ -80,7 +79,6 @@ async def test_where_all_is_full_nobody_is_told_how_much_others_have(memory: Mem
 async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backpressure, "_MOST_LOOKS", 3)
     await waits(memory, "large", 1)
     graph = memory.standalone.graph
     looks, backlog = Counter[str | None](), graph.outbox.backlog
@@ -90,7 +88,7 @@ async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
         return await backlog(tenant)
 
     monkeypatch.setattr(graph.outbox, "backlog", counted)
-    fresh = Pressure(graph.outbox, most=10, most_of_tenant=0)
+    fresh = Pressure(graph.outbox, most=10, most_of_tenant=0, most_looks=3)
     began = time.monotonic()
     for _ in range(100):
         await fresh.require_room("small")

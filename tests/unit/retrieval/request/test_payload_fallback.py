@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import pytest
 
 from support.stores.memory import Memory
-from vicw_retrieval.request import payload_fallback
 from vicw_shared.errors import OverloadedError, UnavailableError, VicwError
 from vicw_shared.ports import VectorQuery
 from vicw_shared.settings import RetrievalSettings
@@ -66,7 +65,7 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
         await memory.retrieve("harbour")
         await memory.retrieve("harbour")
     assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
-    monkeypatch.setattr(payload_fallback, "_LASTS_SECONDS", 0.0)
+    ports.outage.seconds = 0.0
     ports.outage.note()
     assert (await memory.retrieve("harbour")).degraded == ()
 
