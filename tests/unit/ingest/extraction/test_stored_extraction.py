@@ -49,6 +49,18 @@ async def test_sentences_have_points_of_their_own_when_the_answer_comes(memory: 
     assert (await memory.check()).violations == []
 
 
+async def test_a_part_of_a_name_is_the_person_of_its_text(memory: Memory) -> None:
+    text = "Marit opened the office at noon. Captain Marit Holm wrote to Bergen. Holm closed it."
+    await read(memory, {"id": "x", "text": text}, context="hall")
+    await read(memory, {"id": "y", "text": "Marit slept at home."}, context="hall")
+    people = {node.name for node in await nodes(memory, Label.ENTITY) if node.content_hash is None}
+    assert people == {"Captain Marit Holm", "Bergen", "Marit"}
+    mentions = await told(memory, "MENTIONS")
+    assert ("Holm closed it.", "MENTIONS", "Captain Marit Holm") in mentions
+    assert ("Marit opened the office at noon.", "MENTIONS", "Captain Marit Holm") in mentions
+    assert ("Marit slept at home.", "MENTIONS", "Marit") in mentions, "another text"
+
+
 async def test_a_sentence_is_no_result_of_its_own(memory: Memory) -> None:
     await read(memory, {"id": "x", "text": "Mara took the amulet. Edran rode north."})
     answer = await memory.retrieve("Edran rode north.")

@@ -10,6 +10,7 @@ from vicw_ingest.extraction.linking.attribute_claims import Asserting
 from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
+from vicw_ingest.extraction.linking.name_match import full_names
 from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.edge_factory import EdgeFactory, describing
 from vicw_shared.errors import InvalidInputError
@@ -47,8 +48,9 @@ class Placing:
             return place.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
 
         described: dict[str, str | None] = {}
+        full = full_names(place.reading.things)
         for thing in place.reading.things:
-            node = ends[thing.key] = self.known.named(thing)
+            node = ends[thing.key] = self.known.named(full.get(thing.key, thing))
             if node is not None:
                 placed.named.append(node)
                 described[node.uid] = described.get(node.uid) or thing.description

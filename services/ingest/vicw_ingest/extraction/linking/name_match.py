@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from vicw_ingest.extraction.code.model import SymbolKind
 from vicw_ingest.extraction.model import ExtractedEntity
+from vicw_ingest.extraction.rules.agents import TITLES
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
 from vicw_shared.text import fold
@@ -47,3 +48,16 @@ def likeness(node: Node) -> tuple[bool, datetime, str]:
 def natural_name(thing: ExtractedEntity) -> str:
     """Return what a new thing's uid is made of: a symbol is one of its file."""
     return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name
+
+
+def full_names(things: Sequence[ExtractedEntity]) -> dict[str, ExtractedEntity]:
+    """Return, by the key of a first or last name, the only person of the text with a longer name that has it."""
+    people: dict[str, list[ExtractedEntity]] = {}
+    for thing in things:
+        if thing.kind is None and thing.guess == "person":
+            name = fold(thing.name)
+            words = [word for word in name.split() if word not in TITLES]
+            for word in {*words[:1], *words[-1:]} - {name}:
+                people.setdefault(word, []).append(thing)
+    called = ((thing.key, people.get(fold(thing.name), [])) for thing in things if thing.kind is None)
+    return {key: found[0] for key, found in called if len(found) == 1}
