@@ -12,7 +12,7 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._graph import GraphClient
-from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
+from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
 from vicw_client.window.async_window import AsyncWindow
 from vicw_client.window.core import WindowCore
@@ -164,8 +164,8 @@ class AsyncVicwClient:
                 return result
             reply = await self._carry_out(step)
 
-    async def _carry_out(self, step: Send | Pause) -> Reply:
-        if isinstance(step, Pause):
+    async def _carry_out(self, step: Send | PauseSeconds) -> Reply:
+        if isinstance(step, PauseSeconds):
             await asyncio.sleep(step.seconds)
             return None
         headers = {**step.headers, **trace_headers()}

@@ -44,7 +44,7 @@ def failure_of(reply: httpx.Response | httpx.RequestError) -> VicwClientError | 
     if status in _LATER:
         return RetryLaterError(problem_in(reply), _retry_after(reply))
     if reply.is_client_error:
-        return _BY_STATUS.get(status, BadRequestError)(_told_where(reply) if status == 404 else problem_in(reply))
+        return _BY_STATUS.get(status, BadRequestError)(_with_address(reply) if status == 404 else problem_in(reply))
     if reply.is_server_error:
         return ServerFaultError(problem_in(reply))
     return UnexpectedAnswerError(f"{reply.url} answered {status}; is this the address of VICW?")
@@ -63,7 +63,7 @@ def problem_in(reply: httpx.Response) -> Problem:
         )
 
 
-def _told_where(reply: httpx.Response) -> Problem:
+def _with_address(reply: httpx.Response) -> Problem:
     """Return the problem document; where it is the server that is the wrong one, its address and whom to ask."""
     problem, fix = problem_in(reply), _fix_of(reply.url.path)
     detail = f"{reply.url} answered 404: {problem.detail}. {fix}" if fix is not None else problem.detail

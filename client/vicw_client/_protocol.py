@@ -56,14 +56,14 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseSeconds:
     """Wait so many seconds."""
 
     seconds: float
 
 
 type Reply = httpx.Response | httpx.RequestError | None
-type Steps[T] = Generator[Send | Pause, Reply, T]
+type Steps[T] = Generator[Send | PauseSeconds, Reply, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ class Retry:
     longest_seconds: float = 10.0
     jitter: Callable[[], float] = random.random
 
-    def pause(self, n: int, retry_after: float | None) -> Pause:
+    def pause(self, n: int, retry_after: float | None) -> PauseSeconds:
         """Return the n-th pause."""
         ceiling = min(self.longest_seconds, self.first_seconds * 2**n)
-        return Pause(max(self.jitter() * ceiling, min(retry_after or 0.0, self.longest_seconds)))
+        return PauseSeconds(max(self.jitter() * ceiling, min(retry_after or 0.0, self.longest_seconds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def wait_for(
             raise JobTimeoutError(
                 f"job {awaited} still has {status.passages_waiting} passages waiting after {timeout_seconds:g} s"
             )
-        yield Pause(min(pause, left))
+        yield PauseSeconds(min(pause, left))
         pause = min(pause * 1.5, _POLL_LONGEST_SECONDS)
     if status.status == "failed":
         raise JobFailedError(status)

@@ -10,7 +10,7 @@ import httpx
 
 from vicw_client import _connection, _protocol
 from vicw_client._graph import GraphClient
-from vicw_client._protocol import Pause, Readiness, Reply, Retry, Send, Steps
+from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, Steps
 from vicw_client._traces import trace_headers
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
@@ -184,8 +184,8 @@ class VicwClient:
                 return result
             reply = self._carry_out(step)
 
-    def _carry_out(self, step: Send | Pause) -> Reply:
-        if isinstance(step, Pause):
+    def _carry_out(self, step: Send | PauseSeconds) -> Reply:
+        if isinstance(step, PauseSeconds):
             time.sleep(step.seconds)
             return None
         headers = {**step.headers, **trace_headers()}

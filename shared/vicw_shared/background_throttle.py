@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, cast
 
-LULL_SECONDS = 5.0
+QUIET_SECONDS = 5.0
 """Time without a request after which none is expected: background steps then run without a rest."""
 RESTS = 12.0
 """Length of the rest after a step, as a multiple of the step's duration, so that a request seldom meets one.
@@ -23,16 +23,16 @@ NOTICED_SECONDS = 0.02
 """Delay of a request that is hardly noticed."""
 HEAR_SECONDS = 1.0
 """Interval between checks of the store for requests in other processes."""
-RUMOUR_SECONDS = 10.0
+REMOTE_READ_SECONDS = 10.0
 """Age up to which a recorded request counts as load: processes record one every five seconds."""
 _LOOK_SECONDS = 0.02
 
 
-type GiveWay = Callable[[], Awaitable[None]]
+type Yield = Callable[[], Awaitable[None]]
 """Awaited between two steps of a long operation."""
 
 
-async def go_on() -> None:
+async def yield_to_event_loop() -> None:
     """Yield to the event loop only, without throttling."""
     await asyncio.sleep(0)
 
@@ -52,7 +52,7 @@ class BackgroundThrottle:
         """Time at which the latest step began or ended."""
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def foreground_request(self) -> Iterator[None]:
         """Mark a foreground request: background steps wait until the block ends, and rest for a while after it."""
         self._asking += 1
         try:
@@ -61,7 +61,7 @@ class BackgroundThrottle:
             self._asking -= 1
             self._asked_at = time.monotonic()
 
-    async def give_way(self) -> None:
+    async def yield_to_foreground(self) -> None:
         """End a step of this task and wait until its next may begin. Always yields to the event loop first.
 
         Call it between steps that take the processor for some milliseconds.
@@ -91,7 +91,7 @@ class BackgroundThrottle:
     @property
     def is_lull(self) -> bool:
         """Whether no request runs or is expected, or throttling is off."""
-        return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= LULL_SECONDS)
+        return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= QUIET_SECONDS)
 
 
 class RemoteLoadThrottle(BackgroundThrottle):
@@ -108,14 +108,14 @@ class RemoteLoadThrottle(BackgroundThrottle):
         self._asked = asked
         self._heard_at = float("-inf")
 
-    async def give_way(self) -> None:
+    async def yield_to_foreground(self) -> None:
         """Throttle as ``BackgroundThrottle`` does while the store shows recent requests. Raises the store's errors."""
         if time.monotonic() - self._heard_at >= HEAR_SECONDS:
             self._heard_at = time.monotonic()
             ago = await self._asked()
-            if ago is not None and ago < RUMOUR_SECONDS:
+            if ago is not None and ago < REMOTE_READ_SECONDS:
                 self._asked_at = time.monotonic()
-        await super().give_way()
+        await super().yield_to_foreground()
 
     def _rest_after(self, seconds: float) -> float:
         # Steps do meet requests here: a longer step costs a request more, so it may run less often.
@@ -141,7 +141,7 @@ class Throttled[T]:
         async def call(*args: Any, **kwargs: Any) -> Any:
             if _within.get():
                 return await member(*args, **kwargs)
-            await self._courtesy.give_way()
+            await self._courtesy.yield_to_foreground()
             token = _within.set(True)
             try:
                 return await member(*args, **kwargs)
@@ -156,6 +156,6 @@ def _is_engine(member: object) -> bool:
     return any(map(inspect.iscoroutinefunction, vars(type(member)).values()))
 
 
-def polite[T](engine: T, courtesy: BackgroundThrottle) -> T:
+def throttled[T](engine: T, throttle: BackgroundThrottle) -> T:
     """Return a throttled proxy of an engine. A transaction, once begun, is not throttled."""
-    return cast("T", Throttled(engine, courtesy))
+    return cast("T", Throttled(engine, throttle))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 GENERAL = "general"
 CODING = "coding"
@@ -22,5 +22,5 @@ def canonical(domain: str) -> str:
     ``Coding`` and ``code`` are one domain, as are ``creative``, ``story``, ``fiction`` and ``prose``. Any other name is
     a domain of its own.
     """
-    name = fold(domain)
+    name = fold_case(domain)
     return _SYNONYMS.get(name, name)

@@ -27,12 +27,12 @@ def is_dreamt(node: Node) -> bool:
     return node.metadata.get(MAKER) == DREAM
 
 
-def by_dreams(edges: Iterable[Edge]) -> list[Edge]:
+def dream_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Return the edges that a dream created."""
     return [edge for edge in edges if edge.created_by == DREAM]
 
 
-async def forget(transaction: GraphTransaction, dreamt: Sequence[Edge], now: datetime) -> None:
+async def drop_dream_edges(transaction: GraphTransaction, dreamt: Sequence[Edge], now: datetime) -> None:
     """Drop edges that a dream created, and release their tags."""
     if dreamt:
         await transaction.drop_edges(dreamt)

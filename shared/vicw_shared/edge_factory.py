@@ -29,9 +29,9 @@ class EdgeFactory:
         *,
         by: str = INGEST,
         item: str | None = None,
-        told_by: str = "",
+        source_item: str = "",
         desc: str = "",
-        said: Mapping[str, object] | None = None,
+        properties: Mapping[str, object] | None = None,
     ) -> Edge:
         """Return an edge between two uids, with ``said`` as properties; ``item`` is the item it was extracted from.
 
@@ -39,25 +39,27 @@ class EdgeFactory:
         """
         told = {TOLD_BY: item} if item is not None else {}
         return Edge(
-            id=edge_id(edge_type, source, target, desc=desc, told_by=told_by),
+            id=edge_id(edge_type, source, target, desc=desc, source_item=source_item),
             type=edge_type,
             source=source,
             target=target,
             weight=self.registry.get(edge_type).weight,
             created_at=self.now,
             created_by=by,
-            properties={**(said or {}), **told},
+            properties={**(properties or {}), **told},
         )
 
 
-def describing(mention: Edge, description: str | None) -> Edge:
+def mention_edge(mention: Edge, description: str | None) -> Edge:
     """Return a MENTIONS edge with its item's description of the thing: the stored one may be another item's."""
     if description is None:
         return mention
     return replace(mention, properties={**mention.properties, DESCRIPTION: description})
 
 
-def moved(edge: Edge, source: str, target: str) -> Edge:
+def repoint(edge: Edge, source: str, target: str) -> Edge:
     """Repoint an edge to other ends, with a new id; its properties stay."""
     desc, teller = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
-    return replace(edge, id=edge_id(edge.type, source, target, desc=desc, told_by=teller), source=source, target=target)
+    return replace(
+        edge, id=edge_id(edge.type, source, target, desc=desc, source_item=teller), source=source, target=target
+    )

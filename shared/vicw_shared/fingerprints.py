@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vicw_shared import sparse
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 LEAST = 12
@@ -47,7 +47,7 @@ def spellings(text: str) -> set[bytes]:
     """
     plain = {text, " ".join(text.split())}
     quoted = {json.dumps(one, ensure_ascii=narrow)[1:-1] for one in plain for narrow in (True, False)}
-    return {one.encode() for one in (*plain, *quoted, fold(text), " ".join(sparse.stems(text)))}
+    return {one.encode() for one in (*plain, *quoted, fold_case(text), " ".join(sparse.stems(text)))}
 
 
 def id_spellings(uid: str) -> set[bytes]:

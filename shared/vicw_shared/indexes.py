@@ -51,7 +51,7 @@ class Indexes:
     ) -> None:
         """``opener`` opens a model's index; it raises ModelMismatchError if no configured embedder has the model.
 
-        The record is read again when the last read is older than ``look_seconds``.
+        The record is read again when the last read is older than ``poll_seconds``.
         """
         self._record = record
         self._opener = opener
@@ -88,7 +88,7 @@ class Indexes:
     async def writing(self) -> Index:
         """Return the index in use, by the record. Raises UnavailableError if this process cannot write it."""
         if time.monotonic() - self._looked_at > self._look_seconds:
-            await self.look()
+            await self.refresh()
         if self._lack is not None:
             raise UnavailableError("embedding", self._lack.detail) from self._lack
         return self.reading
@@ -113,11 +113,11 @@ class Indexes:
 
     async def open(self) -> None:
         """Read the record for the first time. Raises the errors of opening the index in use."""
-        await self.look()
+        await self.refresh()
         if self._reading is None:
             raise self._lack or UnavailableError("vectors", "the store knows of no model yet")
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Read the record and follow it."""
         async with self._lock:
             looked_at = time.monotonic()
@@ -132,7 +132,7 @@ class Indexes:
         while True:
             await asyncio.sleep(self._look_seconds)
             try:
-                await self.look()
+                await self.refresh()
             except Exception as error:  # what was known stands until the record can be read
                 _log.debug("the record of the model in use cannot be read", error=str(error))
 
@@ -147,7 +147,7 @@ class Indexes:
             await index.vectors.close()
 
     async def _follow(self, models: Models) -> None:
-        _tell_rebuilding(self._models.rebuilding, models.rebuilding)
+        _log_rebuilding(self._models.rebuilding, models.rebuilding)
         before, self._models, self._lack = self._lack, models, None
         if models.used is None:
             return
@@ -161,11 +161,11 @@ class Indexes:
                 return
         used = self._open[models.used]
         if used is not self._reading:
-            _tell_switch(self._reading, used)
+            _log_switch(self._reading, used)
             self._reading = used
 
 
-async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
+async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
     """Return a store's status for clients: its id and the number of passages not yet indexed, of a tenant or all.
 
     For a lost index it adds the time since when it is being rebuilt. A count of 0 then only means that none has been
@@ -178,17 +178,17 @@ async def described(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenan
     return facts
 
 
-async def everybody_knows() -> None:
+async def wait_for_followers() -> None:
     """Wait until all services have read the record as it was when this was called."""
     await asyncio.sleep(_KNOWN_SECONDS)
 
 
-def _tell_switch(before: Index | None, after: Index) -> None:
+def _log_switch(before: Index | None, after: Index) -> None:
     if before is not None:
         _log.info("the model in use has changed", before=str(before.model), now=str(after.model))
 
 
-def _tell_rebuilding(before: datetime | None, after: datetime | None) -> None:
+def _log_rebuilding(before: datetime | None, after: datetime | None) -> None:
     if after is not None and before is None:
         _log.warning("the vector index was lost and is being rebuilt; meanwhile words answer", since=after.isoformat())
     elif before is not None and after is None:

@@ -12,10 +12,10 @@ from prometheus_client import Histogram
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.ports import Round, SleepLog
+from vicw_shared.ports import JobRun, SleepLog
 from vicw_shared.telemetry.stages import SECONDS
 
-TURN_SECONDS = Histogram("vicw_sleep_turn_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
+TURN_SECONDS = Histogram("vicw_job_slice_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
 GIVEN_UP = timedelta(minutes=15)
 """A run without an update for this long counts as over: a slice takes a minute, and waits for others."""
 STOPPED = "stopped; the log says why"
@@ -30,13 +30,13 @@ class JobSlice:
 
 
 @asynccontextmanager
-async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[JobSlice]:
+async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterator[JobSlice]:
     """Record a slice of a task, the ``first`` of a run or a further one.
 
     A record that cannot be written does not fail the slice.
     """
     turn, began = JobSlice(failed=True), time.monotonic()
-    round_ = await _begun(rounds, task, first=first)
+    round_ = await _begun(log, task, first=first)
     try:
         turn.failed = False
         yield turn
@@ -46,30 +46,30 @@ async def noted(rounds: SleepLog, task: str, *, first: bool) -> AsyncIterator[Jo
     finally:
         TURN_SECONDS.labels(task).observe(time.monotonic() - began)
         over, error = not turn.more and not turn.failed, STOPPED if turn.failed else ""
-        await _note(rounds, replace(round_, at=now(), turns=round_.turns + 1, over=over, error=error))
+        await _store_run(log, replace(round_, at=now(), slices=round_.slices + 1, over=over, error=error))
 
 
-async def _begun(rounds: SleepLog, task: str, *, first: bool) -> Round:
+async def _begun(rounds: SleepLog, task: str, *, first: bool) -> JobRun:
     """Return the current run, or a new one; either is recorded at once."""
-    known: list[Round] = []
+    known: list[JobRun] = []
     if not first:
         with suppress(VicwError):
-            known = [one for one in await rounds.rounds() if one.task == task and under_way(one)]
-    round_ = known[0] if known else Round(task, now(), now())
-    await _note(rounds, replace(round_, at=now()))
+            known = [one for one in await rounds.job_runs() if one.task == task and in_progress(one)]
+    round_ = known[0] if known else JobRun(task, now(), now())
+    await _store_run(rounds, replace(round_, at=now()))
     return round_
 
 
-def under_way(round_: Round) -> bool:
+def in_progress(round_: JobRun) -> bool:
     """Return whether a run is in progress, as far as known: a killed one sends no more updates."""
     return not round_.over and not round_.error and now() - round_.at < GIVEN_UP
 
 
-async def note(rounds: SleepLog, task: str, began: datetime, error: str = "") -> None:
+async def record_run(log: SleepLog, task: str, began: datetime, error: str = "") -> None:
     """Record a run of one slice that is over, or was ended by an ``error``."""
-    await _note(rounds, Round(task, began, now(), 1, not error, error))
+    await _store_run(log, JobRun(task, began, now(), 1, not error, error))
 
 
-async def _note(rounds: SleepLog, round_: Round) -> None:
+async def _store_run(rounds: SleepLog, round_: JobRun) -> None:
     with suppress(VicwError):
-        await rounds.note_round(round_)
+        await rounds.record_job_run(round_)

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         age = time.time() - file.stat().st_mtime
     except OSError as error:
-        print(f"{file}: {error.strerror}; VICW_WORKER_ALIVE_FILE names it to the process", file=sys.stderr)
+        print(f"{file}: {error.strerror}; VICW_WORKER_LIVENESS_FILE names it to the process", file=sys.stderr)
         return 1
     if age > seconds:
         print(f"{file} was touched {age:.0f} s ago", file=sys.stderr)

@@ -11,7 +11,7 @@ from vicw_shared.clock import to_ms
 from vicw_shared.model import Label
 from vicw_shared.model.core5 import LIGHT
 from vicw_shared.ports import PendingPoint
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 
 def payload_of(point: PendingPoint) -> dict[str, object]:
@@ -19,7 +19,7 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
     Tags, bucket and about come from the edges of its item, never from its properties; names are case-folded.
     """
-    chunk, item, told = point.chunk, point.item, point.told
+    chunk, item, told = point.chunk, point.item, point.text_source
     assert chunk is not None
     assert item is not None
     instants = {
@@ -39,11 +39,11 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "item": item.uid,
         "item_label": item.label.value,
         "flow_id": item.flow_id,
-        "tags": [fold(tag) for tag in point.tags] or None,
-        "bucket": [fold(bucket) for bucket in point.buckets] or None,
+        "tags": [fold_case(tag) for tag in point.tags] or None,
+        "bucket": [fold_case(bucket) for bucket in point.buckets] or None,
         "sensitivity": item.sensitivity.value,
         "portable": int(item.portable),  # not a boolean: Edge cannot match one
-        "about": [fold(name) for name in point.about] or None,
+        "about": [fold_case(name) for name in point.about] or None,
         "source_id": told.source_id,
         "name": told.name,
         "text": chunk.text,

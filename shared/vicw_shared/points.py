@@ -16,7 +16,7 @@ def wrapped(point: PendingPoint) -> str:
     """Return the text to embed for a passage or statement: a passage of one sentence shares its vector."""
     assert point.chunk is not None
     assert point.item is not None
-    told = point.told
+    told = point.text_source
     name = told.title or told.speaker
     return wrap(point.chunk.text or "", domain=point.item.domain, subtype=told.subtype, name=name)
 
@@ -24,7 +24,7 @@ def wrapped(point: PendingPoint) -> str:
 def lexical(point: PendingPoint) -> str:
     """Return the BM25 text of a passage: ``name or speaker: text``."""
     assert point.chunk is not None
-    head = point.told.title or point.told.speaker
+    head = point.text_source.title or point.text_source.speaker
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 

@@ -22,7 +22,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def fold(name: str) -> str:
+def fold_case(name: str) -> str:
     """Return the case-folded form for comparing names: NFKC, case-folded, single spaces.
 
     Two names with the same folded form are the same name; the folded form is never shown.

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.background_throttle import BackgroundThrottle, Throttled, polite
+from vicw_shared.background_throttle import BackgroundThrottle, Throttled, throttled
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 
@@ -17,7 +17,7 @@ TEXTS_AT_ONCE = 8
 """Texts embedded in one step while no request runs; a new request waits for them half a second at most."""
 
 
-class Piecemeal(Throttled[Embedder]):
+class BatchedVectors(Throttled[Embedder]):
     """Embeds in small batches: one text at a time while requests run."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
@@ -25,7 +25,7 @@ class Piecemeal(Throttled[Embedder]):
         rows: list[NDArray[np.float32]] = []
         done = 0
         while not rows or done < len(texts):
-            await self._courtesy.give_way()
+            await self._courtesy.yield_to_foreground()
             end = done + (TEXTS_AT_ONCE if self._courtesy.is_lull else 1)
             rows.append(await self._engine.embed(texts[done:end], lane))
             done = end
@@ -39,11 +39,11 @@ class _Background(Throttled[Indexes]):
         courtesy, index = self._courtesy, await self._engine.writing()
         return replace(
             index,
-            vectors=polite(index.vectors, courtesy),
-            embedder=cast("Embedder", Piecemeal(index.embedder, courtesy)),
+            vectors=throttled(index.vectors, courtesy),
+            embedder=cast("Embedder", BatchedVectors(index.embedder, courtesy)),
         )
 
 
-def polite_indexes(indexes: Indexes, courtesy: BackgroundThrottle) -> Indexes:
+def throttled_indexes(indexes: Indexes, throttle: BackgroundThrottle) -> Indexes:
     """Return a throttled proxy of the indexes for background work."""
-    return cast("Indexes", _Background(indexes, courtesy))
+    return cast("Indexes", _Background(indexes, throttle))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import uuid
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _NAMESPACE = uuid.UUID("6f3f1b4e-9a53-5d0e-8a52-3c9f0f7a1d11")
 _FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -46,18 +46,18 @@ def named_uid(tenant: str, context: str, subtype: str, name: str) -> str:
 
     The subtype is part of the identity, so "Wizard" the class and "Wizard" the person stay two.
     """
-    return make_uid(tenant, context, "named", fold(subtype), fold(name))
+    return make_uid(tenant, context, "named", fold_case(subtype), fold_case(name))
 
 
-def told_event_uid(item: str, local_id: str) -> str:
+def extracted_event_uid(item: str, local_id: str) -> str:
     """Return the uid of an event extracted from an item."""
     return make_uid(item, "event", local_id)
 
 
-def edge_id(edge_type: str, source: str, target: str, *, desc: str = "", told_by: str = "") -> str:
+def edge_id(edge_type: str, source: str, target: str, *, desc: str = "", source_item: str = "") -> str:
     """Return the id of an edge: one per type, direction, pair, (for RELATED_TO) description, and source item.
 
     ``told_by`` is the item that the edge was extracted from: an edge stated by two items survives when one is
     retracted.
     """
-    return make_uid("edge", edge_type, source, target, desc, told_by)
+    return make_uid("edge", edge_type, source, target, desc, source_item)

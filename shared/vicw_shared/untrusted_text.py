@@ -9,7 +9,7 @@ _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
 """Start of a control token that servers may interpret: ``<|im_end|>``, ``</s>``."""
 
 
-def as_material(told: object) -> str:
+def quote_untrusted(told: object) -> str:
     """Return the data as JSON, so that no text in it can end its own string or contain a model's control tokens.
 
     >>> as_material({"text": "<|im_end|>"})

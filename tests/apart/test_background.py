@@ -48,7 +48,7 @@ def test_what_a_killed_worker_held_is_done_within_a_minute(
     platform: Platform, neo4j_server: Neo4jServer, running: list[Service]
 ) -> None:
     """At the default settings, and so little work that its time is that of the claim."""
-    running += [platform.beat(VICW_REDIS_LOOK_SECONDS="").start(), platform.worker().start()]
+    running += [platform.beat(VICW_REDIS_POLL_SECONDS="").start(), platform.worker().start()]
     done(platform, platform.remember({"id": "first", "text": "The worker is at work."}, wait=False).json()["job"], 60)
     os.killpg(platform.embedding.pid, signal.SIGSTOP)
     try:

@@ -31,7 +31,7 @@ _NIGHT_SECONDS = 420
 _SEND_SECONDS = 2.0
 _LONGEST_SECONDS = 5.0
 _DONE_SECONDS = 180
-_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEEP_RESTS": "0"}
+_SLOWLY = {"VICW_CONSOLIDATE_BATCHES": "2", "VICW_DREAM_ITEMS": "20", "VICW_SLEEP_REST_FACTOR": "0"}
 """A night of many turns, so that it lasts, in which much happens at once."""
 
 

@@ -25,7 +25,7 @@ LEFT_OUT = ("bm25", "dense")
 def stored(prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
     """A platform with ten animals, without workers."""
     with prepared(models_dir) as made:
-        made.variables |= {"VICW_REINDEX_LOOK_SECONDS": "0.5", "VICW_SLEEP_LOOK_SECONDS": "2"}
+        made.variables |= {"VICW_REINDEX_POLL_SECONDS": "0.5", "VICW_SLEEP_POLL_SECONDS": "2"}
         # A busy machine is no reason to leave anything out.
         made.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
         made.start()

@@ -39,7 +39,7 @@ class Changing(Platform):
     def start(self, embedding_url: str | None = None) -> None:
         assert embedding_url is None
         model = tiny_gguf.encoder(self.directory / f"{OTHER}.gguf")
-        self.variables |= {"VICW_REINDEX_LOOK_SECONDS": LOOK_SECONDS, "VICW_INGEST_BATCH": "8"}
+        self.variables |= {"VICW_REINDEX_POLL_SECONDS": LOOK_SECONDS, "VICW_INGEST_BATCH": "8"}
         # A busy machine is no reason to answer from less than everything.
         self.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
         self.other = self.add(

@@ -65,7 +65,7 @@ def test_a_context_that_has_grown_is_consolidated_by_day(platform: Platform) -> 
         "VICW_CONSOLIDATE_INTERACTIONS": "10",
         "VICW_CONSOLIDATE_HOURS": "0",
         "VICW_CONSOLIDATE_BATCHES": "2",
-        "VICW_SLEEP_LOOK_SECONDS": "1",
+        "VICW_SLEEP_POLL_SECONDS": "1",
     }
 
     def consolidated() -> int:

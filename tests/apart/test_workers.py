@@ -57,7 +57,7 @@ def start(tmp_path: Path, alive_file: Path) -> Iterator[Start]:
     made: list[Service] = []
 
     def begin(name: str, redis: RedisServer, file: Path = alive_file) -> Service:
-        variables = environment(tmp_path, VICW_REDIS_URL=redis.database(2), VICW_WORKER_ALIVE_FILE=str(file))
+        variables = environment(tmp_path, VICW_REDIS_URL=redis.database(2), VICW_WORKER_LIVENESS_FILE=str(file))
         made.append(Service(tmp_path, name, COMMANDS[name], variables))
         return made[-1].start()
 
@@ -176,7 +176,7 @@ def test_a_worker_outlives_a_redis_without_room(start: Start, start_redis: Calla
 
 def test_no_file_says_what_names_it(tmp_path: Path) -> None:
     said = alive(tmp_path / "none")
-    assert (said.returncode, "VICW_WORKER_ALIVE_FILE" in said.stderr) == (1, True)
+    assert (said.returncode, "VICW_WORKER_LIVENESS_FILE" in said.stderr) == (1, True)
     wrong = subprocess.run([sys.executable, "-m", "vicw_shared.liveness"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, "usage" in wrong.stderr) == (2, True)
 

@@ -38,9 +38,9 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity, Store, VectorStore
 from vicw_shared.settings import IngestSettings, LimitSettings
-from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
-from vicw_sleep.archive.validator import judge
+from vicw_sleep.archive.validator import validate
 from vicw_standalone.bench.seeded import SeededEmbedder
 from vicw_standalone.bench.synthetic import Chat
 
@@ -93,14 +93,14 @@ async def timed[T](what: str, items: int, nodes: int, work: Awaitable[T]) -> T:
 async def exported(graph: Store, vectors: VectorStore, path: Path) -> None:
     with ArchiveWriter(path) as writer:
         source = ExportSource(graph=graph, vectors=vectors, model=MODEL)
-        await export(source, writer, REGISTRIES, Wanted(), program="bench")
+        await export(source, writer, REGISTRIES, ExportSelection(), program="bench")
 
 
 async def imported(path: Path, graph: Store, vectors: VectorStore) -> None:
     async def open_vectors(_: ModelIdentity) -> VectorStore:
         return vectors
 
-    judged = judge(ArchiveReader(path), REGISTRIES.edges)
+    judged = validate(ArchiveReader(path), REGISTRIES.edges)
     await import_archive(judged, ImportTarget(graph=graph, open_vectors=open_vectors))
 
 

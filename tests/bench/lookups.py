@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vicw_retrieval.access.viewer_identity import recognised
+from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
@@ -106,8 +106,8 @@ async def main(items: int) -> None:
             lambda n: seeds_of(f"what about shared {n} in the north tower", SCOPE, graph, settings),
         )
         await measured("one of 250 words", lambda n: seeds_of(long, SCOPE, graph, settings))
-        await measured("a viewer who is a person", lambda n: recognised(graph, known))
-        await measured("a viewer whom nobody knows", lambda n: recognised(graph, unknown))
+        await measured("a viewer who is a person", lambda n: with_viewer_identities(graph, known))
+        await measured("a viewer whom nobody knows", lambda n: with_viewer_identities(graph, unknown))
         await graph.close()
 
 

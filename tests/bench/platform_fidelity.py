@@ -24,7 +24,7 @@ from support.servers.redis import REDIS
 from support.servers.run import Run
 from vicw_embedding import minilm
 
-_AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS")
+_AS_DEPLOYED = ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS")
 
 
 def main() -> None:

@@ -207,7 +207,7 @@ def main() -> None:
         platform = Platform(Path(folder), models, run.shared(graph), run.shared(vectors), run.shared(REDIS))
         platform.variables["VICW_QDRANT_ALIAS"] = ALIAS  # the same for a further run
         # How the tests set it up is for tests.
-        for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
+        for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
             platform.variables.pop(variable, None)
         try:
             asyncio.run(measure(platform, options.memories, options.queries, options.messages))

@@ -142,7 +142,7 @@ def main() -> None:
         models = Path(folder) / "models"
         minilm.ensure(models)
         platform = Platform(Path(folder), models, run.shared(graph), run.shared(QDRANT), run.shared(REDIS))
-        for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_LOOK_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
+        for variable in ("VICW_INGEST_BATCH", "VICW_REDIS_POLL_SECONDS", "VICW_INGEST_WAIT_SECONDS"):
             platform.variables.pop(variable, None)  # how the tests set it up is for tests
         try:
             measured = measure(platform, options.messages, options.queries, options.rest, first=options.first)

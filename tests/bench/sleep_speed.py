@@ -29,7 +29,7 @@ from vicw_ingest.pipeline import ingest
 from vicw_shared.ports import Lane
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.consolidation.job import turn
+from vicw_sleep.consolidation.job import consolidate_slice
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.wiring import Standalone
 
@@ -69,7 +69,7 @@ async def sleep(standalone: Standalone, embedder: Timed) -> None:
     began = time.perf_counter()
     events = macros = refused = turns = 0
     mark = None
-    while (done := await turn(standalone.asleep.consolidation(), ASLEEP, mark)) is not None:
+    while (done := await consolidate_slice(standalone.asleep.consolidation(), ASLEEP, mark)) is not None:
         events, macros, refused, turns = events + done.events, macros + done.macros, refused + done.refused, turns + 1
         if (mark := done.next) is None:
             break

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from support.api.problems import post, problem_of
 from support.processes.server import Server, count_nodes
 from vicw_shared.wire.answer_format import Budget, Template
-from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
+from vicw_shared.wire.extraction import EntityInput, EventInput, Extraction, Relation
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wire.knowledge import PageRef
 from vicw_shared.wire.retrieve import Expand, RetrieveRequest, TagFilter, Viewer
@@ -61,12 +61,12 @@ _WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_s
 _TIMES = st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat)
 _SHARES = st.sampled_from([0, 0.5, 1, -0.0])
 _NAMES = st.lists(_WORDS, max_size=3)
-_THING = _object(ToldThing)
+_THING = _object(EntityInput)
 _EXTRACTION = _object(
     Extraction,
     entities=st.lists(_THING, max_size=2),
     concepts=st.lists(_THING, max_size=2),
-    events=st.lists(_object(ToldEvent, timestamp=_TIMES), max_size=2),
+    events=st.lists(_object(EventInput, timestamp=_TIMES), max_size=2),
     relations=st.lists(
         _object(
             Relation,

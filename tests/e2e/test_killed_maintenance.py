@@ -31,8 +31,8 @@ _LONGEST_SECONDS = 8.0
 _SLOWLY = {
     "VICW_CONSOLIDATE_BATCHES": "2",
     "VICW_DREAM_ITEMS": "20",
-    "VICW_MIRROR_LOOK_SECONDS": "5",
-    "VICW_SLEEP_RESTS": "1",
+    "VICW_MIRROR_POLL_SECONDS": "5",
+    "VICW_SLEEP_REST_FACTOR": "1",
 }
 """A night of many turns, so that it lasts, in which much happens although somebody asks all the time."""
 

@@ -24,13 +24,14 @@ from vicw_shared.ports import Edges, Nodes, Steps, VectorStore
 from vicw_shared.settings import IngestSettings, RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest
 from vicw_sleep.archive.importer import import_archive
-from vicw_sleep.archive.validator import judge
+from vicw_sleep.archive.validator import validate
 from vicw_sleep.check import check
 from vicw_standalone.archive.embedded import open_target
 from vicw_standalone.wiring import Standalone
 
 RENAMED_FIELDS: dict[str, str | None] = {
     "folded_into": "consolidated_into",
+    "told_by": "source_item",
     "form": None,
     "task": None,  # it was told by example phrases, too
     "task_confidence": None,
@@ -68,7 +69,7 @@ async def opened(path: Path) -> AsyncIterator[Standalone]:
 
 async def restore(export: Path, path: Path) -> None:
     """Bring an export into a new data directory, as ``vicw restore`` does."""
-    judged = judge(ArchiveReader(export), load_registries().edges)
+    judged = validate(ArchiveReader(export), load_registries().edges)
     async with open_target(settings_for(path)) as target:
         await import_archive(judged, target, restoring=True)
 
@@ -107,7 +108,7 @@ async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
     nodes = [node for label in Label for node in await graph.scan(Nodes(label), limit=_ALL)]
     edges = [edge for edge, _, _ in await graph.scan(Edges(), limit=_ALL)]
     steps = await graph.scan(Steps(), limit=_ALL)
-    backlog = await graph.unread.backlog()
+    backlog = await graph.pending_extractions.backlog()
     uses = await graph.uses.uses(_TENANT, [node.uid for node in nodes])
     jobs: Counter[str] = Counter()
     async with graph.archive.snapshot() as snapshot:
@@ -115,7 +116,7 @@ async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
             for receipt in await snapshot.receipts(tenant, after=None, limit=_ALL):
                 kind, _, job = receipt.key.partition(":")
                 if kind == "job":
-                    status = await job_status(job, tenant, graph.record, graph.outbox, graph.unread)
+                    status = await job_status(job, tenant, graph.record, graph.outbox, graph.pending_extractions)
                     jobs[f"{tenant} {status.status}"] += 1
                 else:
                     jobs[f"{tenant} {receipt.key}"] += 1

@@ -35,7 +35,7 @@ def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path])
         found = next((source / file for source in sources if (source / file).is_file()), None)
         if found is not None:
             _copy(found, directory / file)
-    return hub.pull(card.name, directory, repository=settings.repository, progress=_every_tenth(print))
+    return hub.pull(card.name, directory, repository=settings.repository, progress=_log_every_tenth(print))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -50,7 +50,7 @@ def _copy(source: Path, target: Path) -> None:
     Path(temporary).replace(target)  # whole or not at all
 
 
-def _every_tenth(say: Callable[[str], object]) -> hub.Progress:
+def _log_every_tenth(say: Callable[[str], object]) -> hub.Progress:
     """Return a progress that says a line for every tenth of the whole: a log has no bar."""
     told = -1
 

@@ -64,7 +64,7 @@ def _library() -> Any:
     if cores:  # pinned workers were asked for, not the thread that loads, whose children would all share its core
         with contextlib.suppress(OSError):  # a sandbox may refuse it, and then none was changed
             os.sched_setaffinity(0, cores)
-    callback = library.llama_log_callback(_forward_log)
+    callback = library.llama_log_callback(_log_native)
     _kept_alive.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
     if any(_libraries(library).glob("libggml-cpu-*")):
@@ -82,7 +82,7 @@ def _affinity() -> set[int]:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
-def _forward_log(level: int, text: bytes | None, _user: object) -> None:
+def _log_native(level: int, text: bytes | None, _user: object) -> None:
     if text and level in {_WARNING, _ERROR}:
         report = _log.error if level == _ERROR else _log.warning
         report("llama.cpp", message=text.decode("utf-8", "replace").strip())

@@ -41,7 +41,7 @@ def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, a
     try:
         serve(options)
     except FatalError as error:
-        _tell(f"{FATAL} {error.detail}")
+        _announce(f"{FATAL} {error.detail}")
         if not options.parent_pid:  # else whoever started it says it
             print(error.detail, file=sys.stderr)
         return exits.FATAL
@@ -118,7 +118,7 @@ def _server(config: uvicorn.Config) -> uvicorn.Server:
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started and sockets:
-                _tell(f"{READY} {_address(sockets[0])}")
+                _announce(f"{READY} {_address(sockets[0])}")
 
     return Server(config)
 
@@ -147,5 +147,5 @@ def _address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _tell(line: str) -> None:
+def _announce(line: str) -> None:
     print(line.replace("\n", " "), flush=True)

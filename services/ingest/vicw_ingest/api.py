@@ -64,7 +64,7 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         "/ingest/jobs/{job}", tags=_TAGS, responses=refusals(401, 403, 404, 422, 503), summary="How far is a job?"
     )
     async def get_job(job: str, http: Request) -> JobStatus:
-        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().unread)
+        return await job_status(job, tenant_of(http), ports().record, ports().outbox, ports().pending_extractions)
 
     @router.get(
         "/knowledge",

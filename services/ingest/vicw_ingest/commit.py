@@ -9,21 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from vicw_ingest.dedup.links import Linking
-from vicw_ingest.dedup.model import Echoes
+from vicw_ingest.dedup.links import DuplicateLinks
+from vicw_ingest.dedup.model import Duplicates
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
-from vicw_ingest.knowledge.page_graph import Filed, Filing
+from vicw_ingest.knowledge.page_graph import Filed, PageGraphWriter
 from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.plan.builder import WritePlan, WritePlanBuilder
 from vicw_ingest.plan.caller_extraction import item_ends
 from vicw_ingest.plan.drafts import ItemDraft, draft_items, infer_domain, place
 from vicw_ingest.plan.flows import infer_flows
-from vicw_ingest.response.outcomes import Links, Stored
+from vicw_ingest.response.outcomes import Links, StoredItems
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_ingest.stages import ingesting
 from vicw_ingest.versions.history import History
-from vicw_ingest.versions.restore import latest_versions, make_way
+from vicw_ingest.versions.restore import latest_versions, restore_before
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
@@ -60,13 +60,13 @@ class Command:
     receipt_key: str | None = None
     job: str | None = None
     receipt_hours: float = 24.0
-    readings: Mapping[int, TextExtraction] = field(default_factory=dict)
-    unread: frozenset[int] = frozenset()
-    session: timedelta = timedelta(0)
+    extractions: Mapping[int, TextExtraction] = field(default_factory=dict)
+    pending: frozenset[int] = frozenset()
+    session_pause: timedelta = timedelta(0)
     hub_edges: int = 2000
     masked: Masked = field(default_factory=dict)
     pages: Mapping[int, KnowledgePage] = field(default_factory=dict)
-    echoes: Echoes = field(default_factory=dict)
+    echoes: Duplicates = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,21 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
             return Committed(response, tuple(item.uid for item in response.items))
     root = await _find_or_make_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
-    linking = await Linking.of(command.echoes, transaction)
+    linking = await DuplicateLinks.of(command.echoes, transaction)
     with ingesting("draft"):
-        drafts = draft_items(command.request, domain, command.chunk_chars, linking.rests)
+        drafts = draft_items(command.request, domain, command.chunk_chars, linking.remainders)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, restored = await latest_versions(transaction, command.registry, command.now, hashes)
     linking = (await linking.after(restored.items, transaction)).judge(drafts, latest)
     fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
-    if command.session:
-        fresh = await infer_flows(transaction, fresh, latest, command.now, command.session)
+    if command.session_pause:
+        fresh = await infer_flows(transaction, fresh, latest, command.now, command.session_pause)
     nodes = await _place_nodes(command, transaction, fresh, latest)
     plan, links = await _write(command, transaction, fresh, nodes, latest, root, linking)
-    between = await make_way(transaction, command.registry, command.now, list(nodes.values()), plan.edges)
-    unread = command.unread - linking.held
-    await transaction.put_unread([nodes[index].uid for index in sorted(unread & nodes.keys())])
-    stored = Stored(nodes, latest, plan.made, links, unread, command.masked, linking)
+    between = await restore_before(transaction, command.registry, command.now, list(nodes.values()), plan.edges)
+    unread = command.pending - linking.held
+    await transaction.queue_extractions([nodes[index].uid for index in sorted(unread & nodes.keys())])
+    stored = StoredItems(nodes, latest, plan.made, links, unread, command.masked, linking)
     response = IngestResponse(
         context=root.name,
         context_uid=root.uid,
@@ -112,7 +112,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         job=command.job,
         items=await stored.outcomes(drafts, transaction),
     )
-    await remember(command, transaction, response)
+    await put_response_receipt(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
     touched |= {item.uid for item in (*restored.items, *between.items)}
     return Committed(response, tuple(touched), (*restored.gone, *between.gone))
@@ -126,14 +126,14 @@ def _replay(known: Receipt, command: Command) -> IngestResponse:
     return IngestResponse.model_validate(known.body)
 
 
-async def remember(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
+async def put_response_receipt(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
     """Keep the outcome under the request's Idempotency-Key and job, where it has them; some old ones are forgotten."""
     keys = [key for key in (command.receipt_key, f"job:{command.job}" if command.job else None) if key is not None]
     if not keys:
         return
     body = response.model_dump(mode="json")
     for key in keys:
-        await transaction.remember(Receipt(key, command.fingerprint, command.now, body))
+        await transaction.put_receipt(Receipt(key, command.fingerprint, command.now, body))
     before = command.now - timedelta(hours=command.receipt_hours)
     await transaction.forget_receipts(before, limit=_FORGOTTEN_AT_ONCE)
 
@@ -231,17 +231,17 @@ async def _write(
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
-    linking: Linking,
+    linking: DuplicateLinks,
 ) -> tuple[WritePlan, Links]:
     """Retire old versions, open the chains, store nodes and edges.
 
     Returns what was planned and done, and the links of pages that lead nowhere, by the uids of the pages' items.
     """
     materialiser = WritePlanBuilder(transaction, command.registry, command.now, root, command.hub_edges)
-    materialiser.know([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
+    materialiser.know_pages([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
         ends = await item_ends(transaction, drafts, nodes, latest)
-        readings = {index: reading for index, reading in command.readings.items() if index not in linking.held}
+        readings = {index: reading for index, reading in command.extractions.items() if index not in linking.held}
         plan = await materialiser.plan(drafts, nodes, ends, readings)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
@@ -253,18 +253,18 @@ async def _write(
         await transaction.put_nodes(plan.nodes)
         plan.edges += [*linked, *carried, *linking.edges(nodes, EdgeFactory(command.registry, command.now))]
         await transaction.put_edges(plan.edges)
-        links = await _file(command, transaction, drafts, nodes, latest, plan, root)
+        links = await _file_pages(command, transaction, drafts, nodes, latest, plan, root)
         told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
         await retirement.release(retired, root.context, told_of=told_of, told=told)
     with ingesting("supersede"):
         slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.beside
-        plan.described |= await Supersession(transaction, command.registry, command.now).settle(slots)
+        plan.described |= await Supersession(transaction, command.registry, command.now).apply(slots)
     plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     plan.described |= retired.heirs
     return plan, links
 
 
-async def _file(
+async def _file_pages(
     command: Command,
     transaction: GraphTransaction,
     drafts: Sequence[ItemDraft],
@@ -281,5 +281,5 @@ async def _file(
     no_pages = [d.item.id for d in drafts if d.index not in command.pages and d.item.id in latest]
     if not filed and not no_pages:
         return {}
-    filing = Filing(transaction, command.registry, command.now, root)
+    filing = PageGraphWriter(transaction, command.registry, command.now, root)
     return await filing.file(filed, [item for item in no_pages if item is not None])

@@ -16,16 +16,16 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.commit import Command, commit, remember
-from vicw_ingest.dedup.detector import find_echoes
-from vicw_ingest.dedup.model import to_be_read
+from vicw_ingest.commit import Command, commit, put_response_receipt
+from vicw_ingest.dedup.detector import find_duplicates
+from vicw_ingest.dedup.model import without_duplicates
 from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.model import TextExtraction
-from vicw_ingest.index.backpressure import Pressure
+from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
-from vicw_ingest.knowledge.page_imports import needing
+from vicw_ingest.knowledge.page_imports import with_import_links
 from vicw_ingest.knowledge.pages import KnowledgePage, read_pages
-from vicw_ingest.llm_queue.requests import ModelReading, finished, to_read, with_states
+from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finished, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
 from vicw_ingest.secrets.request_scan import screened
@@ -59,14 +59,14 @@ class IngestPorts:
     graph: GraphStore
     record: StoreRecord
     outbox: Outbox
-    unread: PendingExtractions
+    pending_extractions: PendingExtractions
     indexer: Indexer
     queue: WorkQueue
-    pressure: Pressure
+    pressure: Backpressure
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
-    model: ModelReading | None = None
+    model: ModelExtractionPlan | None = None
 
     @classmethod
     def of(
@@ -78,17 +78,17 @@ class IngestPorts:
         settings: IngestSettings,
         *,
         queue: WorkQueue | None = None,
-        model: ModelReading | None = None,
+        model: ModelExtractionPlan | None = None,
     ) -> IngestPorts:
         """Return those over one graph. Without a ``queue`` it is the indexer itself that is woken."""
         return cls(
             graph=graph,
             record=graph.record,
             outbox=graph.outbox,
-            unread=graph.unread,
+            pending_extractions=graph.pending_extractions,
             indexer=indexer,
             queue=queue or indexer,
-            pressure=Pressure.of(graph.outbox, settings),
+            pressure=Backpressure.of(graph.outbox, settings),
             registry=registry,
             limits=limits,
             settings=settings,
@@ -113,10 +113,10 @@ async def ingest(
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
     with ingesting("echo"):
-        echoes = await find_echoes(request, tenant, ports.graph, ports.settings.echo_chars, now())
+        echoes = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
     with ingesting("read"):
-        readings = await _read(to_be_read(request, echoes), tenant, ports)
-        pages = {n: needing(page, readings.get(n)) for n, page in pages.items()}
+        readings = await _read(without_duplicates(request, echoes), tenant, ports)
+        pages = {n: with_import_links(page, readings.get(n)) for n, page in pages.items()}
     command = Command(
         tenant=tenant,
         request=request,
@@ -127,10 +127,10 @@ async def ingest(
         receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
         job=None if request.wait else str(uuid.uuid4()),
         receipt_hours=ports.settings.receipt_hours,
-        readings=readings,
-        unread=to_read(request) if ports.model is not None else frozenset(),
+        extractions=readings,
+        pending=items_to_extract(request) if ports.model is not None else frozenset(),
         hub_edges=ports.settings.hub_edges,
-        session=timedelta(minutes=ports.settings.session_minutes),
+        session_pause=timedelta(minutes=ports.settings.session_minutes),
         masked=masked,
         pages=pages,
         echoes=echoes,
@@ -142,7 +142,7 @@ async def ingest(
         ITEMS.labels(item.status.value).inc()
     model = ports.model
     waited_for = model if request.wait and request.extract is Extract.LLM else None
-    if command.unread and model is not None and waited_for is None:
+    if command.pending and model is not None and waited_for is None:
         await _wake(model.queue)
     if not request.wait:
         await _wake(ports.queue)
@@ -159,7 +159,7 @@ async def ingest(
     except RetryableError as error:  # what is stored must not be sent again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
     await _wake(ports.queue)
-    return await _as_job(response, command, ports), False
+    return await _into_job(response, command, ports), False
 
 
 async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
@@ -203,7 +203,7 @@ async def job_status(
     result = await with_states(IngestResponse.model_validate(receipt.body), tenant, unread)
     states = Counts(item.extraction for item in result.items)
     items = [item.uid for item in result.items]
-    left = await outbox.unsettled(tenant, items)
+    left = await outbox.count_unindexed(tenant, items)
     failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if left.waiting or left.dead else []
     ids = {item.uid: item.id for item in result.items}
     return JobStatus(
@@ -232,7 +232,7 @@ async def job_status(
     )
 
 
-async def _as_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
+async def _into_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
     """Turn a wait that took too long into a job: the items are durable, the vectors follow.
 
     They are durable whatever becomes of the job's record, so its failure is no error.
@@ -241,7 +241,9 @@ async def _as_job(response: IngestResponse, command: Command, ports: IngestPorts
     with_job = response.model_copy(update={"job": command.job})
     try:
         await ports.graph.write(
-            command.tenant, command.request.context, lambda transaction: remember(command, transaction, with_job)
+            command.tenant,
+            command.request.context,
+            lambda transaction: put_response_receipt(command, transaction, with_job),
         )
     except RetryableError as error:
         _log.warning("a job could not be recorded; its items are durable", error=str(error))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
-    ForgetSettings,
+    EvictionSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -29,7 +29,7 @@ class IngestServiceSettings:
     redis: RedisSettings
     limits: LimitSettings
     ingest: IngestSettings
-    forgetting: ForgetSettings
+    forgetting: EvictionSettings
     llm: LlmSettings
     worker: WorkerSettings
     log: LogSettings
@@ -46,7 +46,7 @@ class IngestServiceSettings:
                 RedisSettings(),
                 LimitSettings(),
                 IngestSettings(),
-                ForgetSettings(),
+                EvictionSettings(),
                 LlmSettings(),
                 WorkerSettings(),
                 LogSettings(),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from vicw_ingest.erasure.service import Eraser
-from vicw_ingest.eviction.service import Capacity
+from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_ingest.llm_queue.requests import ModelReading
+from vicw_ingest.llm_queue.requests import ModelExtractionPlan
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.versions.expiry import Expiry
@@ -53,12 +53,12 @@ class IngestWiring(PlatformWiring):
             model=self._open_model(),
         )
 
-    def capacity(self) -> Capacity:
+    def eviction(self) -> Eviction:
         """Return what forgets for want of room."""
         graph = self.engines.graph
-        return Capacity(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
+        return Eviction(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
 
-    def _open_model(self) -> ModelReading | None:
+    def _open_model(self) -> ModelExtractionPlan | None:
         settings = self.settings
         if not settings.llm.enabled:
             return None
@@ -70,7 +70,7 @@ class IngestWiring(PlatformWiring):
         queue = CeleryQueue(settings.redis, task=EXTRACT, queue=EXTRACT_QUEUE)
         self._stack.push_async_callback(queue.close)
         self.extractor = extractor
-        return ModelReading(extractor, queue)
+        return ModelExtractionPlan(extractor, queue)
 
     async def start(self) -> None:
         """Index and follow changes of the model in the background until ``close``."""

@@ -16,13 +16,13 @@ from typing import Any
 import structlog
 from celery import Task
 
-from vicw_ingest.eviction.job import turn
+from vicw_ingest.eviction.job import evict_slice
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
 from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
-from vicw_shared.job_runs import noted
+from vicw_shared.job_runs import recorded_run
 
 TURN_SECONDS = 10.0
 """How long a task works before it gives its place up: well within what a container has to stop in."""
@@ -85,15 +85,15 @@ def extract(self: Task[Any, Any]) -> None:
 
 
 @app.task(name=FORGET, bind=True)
-def forget(self: Task[Any, Any]) -> None:
+def evict(self: Task[Any, Any]) -> None:
     """Erase what there is no room for; come again if there is more."""
 
     if not _settings.forgetting.items:
         return
 
     async def choose(wiring: IngestWiring) -> bool:
-        async with noted(wiring.engines.graph.log, "forgetting", first=False) as one:
-            one.more = await turn(wiring.capacity(), _settings.forgetting)
+        async with recorded_run(wiring.engines.graph.log, "forgetting", first=False) as one:
+            one.more = await evict_slice(wiring.eviction(), _settings.forgetting)
             return one.more
 
     try:

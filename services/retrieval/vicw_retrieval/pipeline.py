@@ -14,20 +14,20 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from vicw_retrieval.access.scope import scope_of
-from vicw_retrieval.access.viewer_identity import recognised
-from vicw_retrieval.access.visibility import known_by, say
-from vicw_retrieval.causal_chains.attach import ChainRequest, weave
+from vicw_retrieval.access.viewer_identity import with_viewer_identities
+from vicw_retrieval.access.visibility import known_by, texts_of
+from vicw_retrieval.causal_chains.attach import ChainRequest, attach_chains
 from vicw_retrieval.causal_chains.direction import direction_of
 from vicw_retrieval.channels import tags
 from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.model.candidates import Candidate, Wave
 from vicw_retrieval.model.consolidated import add_besides, read_parts
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.refine.pipeline import SecondWave
+from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.refine.speaker_boost import vouch_for_domain
-from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.request.isolation import isolated
 from vicw_retrieval.request.limits import name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.timings import Stopwatch
@@ -67,19 +67,19 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     scope = scope_of(request, tenant, now())
     viewed = request.viewer is not None
     begun, ports = ports, ports.due(viewed=viewed)
-    if not ports.outage.lasts():
+    if not ports.outage.is_recent():
         try:
             try:
                 answer = await _retrieve(request, scope, ports, again=True)
             except _MovedError:
                 answer = await _retrieve(request, scope, begun.due(viewed=viewed, deadline=ports.deadline))
-            ports.outage.over()
+            ports.outage.end()
             return answer
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph" or ports.words is not None:
                 raise
             if isinstance(error, UnavailableError):
-                ports.outage.note()
+                ports.outage.begin()
             elif _of_another_time(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
@@ -108,14 +108,14 @@ async def _retrieve(
 ) -> RetrieveResponse:
     """Answer. ``again``: while there is time for another try, raise _MovedError rather than do without a result."""
     watch = Stopwatch()
-    scope = await recognised(ports.graph, scope)
+    scope = await with_viewer_identities(ports.graph, scope)
     search = FirstWave(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     understood = search.understood
     if understood.question is not None:
-        decision = replace(decision, intent=understood.question.told(decision.intent))
-    second = SecondWave(request, replace(ports, settings=understood.settings), search)
+        decision = replace(decision, intent=understood.question.intent(decision.intent))
+    second = RefinePipeline(request, replace(ports, settings=understood.settings), search)
     top = await second.run(candidates, wave, decision.domains)
     with watch.stage(EXPAND):
         around = await _surroundings(request, ports, scope, top, search)
@@ -129,7 +129,7 @@ async def _retrieve(
     return await _answer(second, wave, decision, there, around, parts)
 
 
-def _is_there(one: Candidate, around: Surroundings, parts: Mapping[str, Node]) -> bool:
+def _is_there(one: Candidate, around: Neighbourhood, parts: Mapping[str, Node]) -> bool:
     return one.item.uid in around.nodes and (one.item.part is None or one.key in parts)
 
 
@@ -152,9 +152,9 @@ async def _find(
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
-        with alone(search.degraded, DOMAIN):
+        with isolated(search.degraded, DOMAIN):
             strengths: Mapping[str, float] = wave.strengths
-            if ports.settings.speaker:
+            if ports.settings.speaker_boost:
                 strengths = vouch_for_domain(request.query, candidates, strengths)
             inferred = infer(candidates, strengths, sizes, words, ports.settings)
             if inferred.domains is not None and search.time.by_time:
@@ -203,16 +203,16 @@ async def _sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str, int] 
 
 async def _surroundings(
     request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: FirstWave
-) -> Surroundings:
+) -> Neighbourhood:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
-        with alone(search.degraded, EXPAND):
+        with isolated(search.degraded, EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
                 await add_besides(ports.graph, scope, top, around)
                 return around
-    return Surroundings(nodes=await ports.graph.nodes(scope.tenant, uids))
+    return Neighbourhood(nodes=await ports.graph.nodes(scope.tenant, uids))
 
 
 async def _add_chains(
@@ -220,33 +220,35 @@ async def _add_chains(
     ports: RetrievalPorts,
     scope: Scope,
     top: Sequence[Candidate],
-    around: Surroundings,
+    around: Neighbourhood,
     search: FirstWave,
 ) -> None:
     way = direction_of(request.query)
     if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
     in_time = True  # a mistake is told of by whoever catches it
-    with search.watch.stage(WHY), alone(search.degraded, WHY):
-        in_time = await weave(ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around)
+    with search.watch.stage(WHY), isolated(search.degraded, WHY):
+        in_time = await attach_chains(
+            ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around
+        )
     search.degraded += [] if in_time else [WHY]
 
 
 async def _add_associates(
-    ports: RetrievalPorts, scope: Scope, around: Surroundings, associates: Sequence[tags.Associate]
+    ports: RetrievalPorts, scope: Scope, around: Neighbourhood, associates: Sequence[tags.Associate]
 ) -> None:
     for one in associates:
         around.associate(one.anchor, one.way)
     if associates:
-        around.texts |= await say(ports.graph, scope, [one.node for one in associates])
+        around.texts |= await texts_of(ports.graph, scope, [one.node for one in associates])
 
 
 async def _answer(
-    second: SecondWave,
+    second: RefinePipeline,
     wave: Wave,
     decision: DomainDecision,
     top: Sequence[Candidate],
-    around: Surroundings,
+    around: Neighbourhood,
     parts: Mapping[str, Node],
 ) -> RetrieveResponse:
     request, ports, search = second.request, second.ports, second.search

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.request.deadline import Deadline, bounded
-from vicw_retrieval.request.graph_cache import remembered
+from vicw_retrieval.request.graph_cache import cached_graph
 from vicw_retrieval.request.payload_fallback import Outage
-from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordIndex
@@ -37,7 +37,7 @@ class RetrievalPorts:
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     words: WordIndex | None = None
     reranker: Reranker | None = None
-    uses: UseBook | None = None
+    uses: UsageCounter | None = None
     courtesy: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
 
@@ -50,7 +50,7 @@ class RetrievalPorts:
         """
         settings = self.settings
         deadline = deadline or Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
-        graph = remembered(bounded(self.graph, "graph", deadline, settings.graph_ms), None if viewed else _AMONG)
+        graph = cached_graph(bounded(self.graph, "graph", deadline, settings.graph_ms), None if viewed else _AMONG)
         words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
         vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
         return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)

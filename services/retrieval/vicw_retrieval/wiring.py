@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.payload_fallback import Outage
-from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.background import keep_doing
@@ -21,7 +21,7 @@ class RetrievalWiring(PlatformWiring):
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings
         self._outage = Outage()
-        self._uses = UseBook() if settings.retrieval.count_uses else None
+        self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self._reranker: HttpReranker | None = None
 
     async def _build(self) -> None:
@@ -33,7 +33,7 @@ class RetrievalWiring(PlatformWiring):
         """Begin what goes on in the background while the service answers; ``close`` ends it."""
         await super().start()
         if self._uses is not None:
-            keep_doing(self._uses.keep_noting(self.engines.graph.uses), self._stack, "uses")
+            keep_doing(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
 
     @property
     def ports(self) -> RetrievalPorts:

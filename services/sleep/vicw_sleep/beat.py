@@ -98,7 +98,7 @@ class Tick:
 
 def ticks(settings: SleepServiceSettings) -> list[Tick]:
     """Return what is sent when."""
-    look = settings.sleep.look_seconds
+    look = settings.sleep.poll_seconds
     due = schedules(settings, now())
     nightly = {
         what: Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
@@ -106,15 +106,15 @@ def ticks(settings: SleepServiceSettings) -> list[Tick]:
     }
     comparing = nightly.pop(ScheduledJob.RECONCILE)
     comparing.owed = due[ScheduledJob.RECONCILE].rest(now()) is not None  # what was down may have lost something
-    extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS)
+    extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS)
     return [
-        Tick(INDEX, INGEST_QUEUE, settings.redis.look_seconds, EXPIRES_SECONDS),
+        Tick(INDEX, INGEST_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
         comparing,
         Tick(WATCH, SLEEP_QUEUE, look, EXPIRES_SECONDS),
         *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
         *([] if settings.sleep.paused else nightly.values()),
-        *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.look_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
+        *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.poll_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 
 
@@ -142,7 +142,7 @@ def main() -> int:
         signal.signal(number, lambda *_: ended.set())
     _log.info("beat waits for its lock")
     try:
-        until = _acquire(lock, ended, settings.worker.alive_file)
+        until = _acquire(lock, ended, settings.worker.liveness_file)
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
         return exits.LATER
@@ -152,7 +152,7 @@ def main() -> int:
     _log.info("beat ticks", every_seconds={tick.task: tick.seconds for tick in schedule})
     threading.Thread(target=_keep, args=(lock, ended, until), daemon=True).start()
     while not ended.is_set():
-        touch(settings.worker.alive_file)
+        touch(settings.worker.liveness_file)
         _send_due(app, client, schedule)
         ended.wait(_LOOK_SECONDS)
     _release(lock)

@@ -28,7 +28,7 @@ _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
 
 
 @dataclass(slots=True)
-class Report:
+class CheckReport:
     """What was counted, and every violation as a sentence: the first MOST_TOLD, and how many are ``untold``.
 
     ``waiting`` passages are not indexed yet.
@@ -39,16 +39,16 @@ class Report:
     points: int = 0
     waiting: int = 0
     violations: list[str] = field(default_factory=list)
-    untold: int = 0
+    unlisted: int = 0
 
     @property
     def room(self) -> int:
         """How many more violations can be told."""
         return MOST_TOLD - len(self.violations)
 
-    def tell(self, violations: Sequence[str]) -> None:
+    def add(self, violations: Sequence[str]) -> None:
         """Take violations in."""
-        self.untold += max(0, len(violations) - self.room)
+        self.unlisted += max(0, len(violations) - self.room)
         self.violations += violations[: self.room]
 
 
@@ -58,7 +58,7 @@ async def check(
     vectors: VectorStore | None,
     registry: EdgeRegistry,
     progress: Progress = lambda what, done, total: None,
-) -> Report:
+) -> CheckReport:
     """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
     in order, without side branches; every node of a context is in exactly one; steps are gap-free, and counters do not
     give a number twice; no edge is outside the registry; what was merged was so into one thing, and not in a circle.
@@ -66,7 +66,7 @@ async def check(
     ``vectors`` None: the store is one without, so that no point is missing, and ``indexed`` means that nothing is left
     to be done for a passage.
     """
-    report = Report()
+    report = CheckReport()
     counts = {label: await audit.count(label) for label in Label}
     await _check_passages(audit, outbox, vectors, report, lambda done: progress("passages", done, counts[Label.CHUNK]))
     if vectors is not None:
@@ -74,8 +74,8 @@ async def check(
     await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
     await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
     told, untold = await gaps(audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]))
-    report.tell(told)
-    report.untold += untold
+    report.add(told)
+    report.unlisted += untold
     return report
 
 
@@ -83,7 +83,7 @@ _Done = Callable[[int], None]
 
 
 async def _check_passages(
-    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, report: Report, progress: _Done
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, report: CheckReport, progress: _Done
 ) -> None:
     after: str | None = None
     done = 0
@@ -93,7 +93,7 @@ async def _check_passages(
             break
         after = page[-1].point_id
         report.waiting += len(unindexed(page))
-        report.tell([_said(uid, found[uid]) for uid in sorted(found)])
+        report.add([_said(uid, found[uid]) for uid in sorted(found)])
         done += len(page)
         progress(done)
 
@@ -110,7 +110,7 @@ def _said(uid: str, found: Discrepancy) -> str:
             return f"Point {uid} is not what the graph says: {', '.join(found.fields)}"
 
 
-async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report, progress: _Done) -> None:
+async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckReport, progress: _Done) -> None:
     after: str | None = None
     found: list[str] = []
     while True:
@@ -124,17 +124,17 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: Report,
     if found:  # a summary has its points a moment before it is stored
         await asyncio.sleep(reconcile.AT_WORK_SECONDS)
     for batch in batched(found, PAGE):
-        report.tell([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
+        report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
 
 
-async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: Report, progress: _Done) -> None:
+async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: CheckReport, progress: _Done) -> None:
     for label in Label:
         after: str | None = None
         while page := await audit.scan(Nodes(label), after=after, limit=PAGE):
             if found := await _node_violations(audit, vectors, label, page):
                 again = await audit.scan(Nodes(label), after=after, limit=PAGE)
                 still = set(await _node_violations(audit, vectors, label, again))
-                report.tell([violation for violation in found if violation in still])
+                report.add([violation for violation in found if violation in still])
             after = page[-1].uid
             report.nodes += len(page)
             progress(report.nodes)
@@ -170,7 +170,7 @@ async def _uncounted(audit: GraphAudit, page: Sequence[Node]) -> list[Node]:
 
 
 async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]:
-    homes = await audit.homes([node.uid for node in page])
+    homes = await audit.belongs_to_counts([node.uid for node in page])
     counts = {node.uid: homes.get(node.uid, 0) for node in page}
     return [f"Node {uid} belongs to {count} contexts instead of one" for uid, count in counts.items() if count != 1]
 
@@ -190,20 +190,20 @@ async def _index_violations(audit: GraphAudit, vectors: VectorStore | None, page
 
 async def _chain_violations(audit: GraphAudit, chain: str, events: Sequence[Node]) -> list[str]:
     found: list[str] = []
-    for uid, link in (await audit.links(chain, events)).items():
+    for uid, link in (await audit.chain_links(chain, events)).items():
         if link.misplaced:
             found.append(f"{chain} chain: Event {uid} is not found at its place")
         if link.follower is not None and not link.joined:
             found.append(f"{chain} chain is broken: nothing joins {uid} to {link.follower}")
-        found += [f"{chain} chain has a stray edge between {uid} and {stray}" for stray in sorted(link.strays)]
+        found += [f"{chain} chain has a stray edge between {uid} and {stray}" for stray in sorted(link.unexpected)]
     return found
 
 
-async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: Report, progress: _Done) -> None:
+async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: CheckReport, progress: _Done) -> None:
     async for page in scan_pages(audit, Edges(), limit=PAGE):
         report.edges += len(page)
-        report.tell(list(_edge_violations(registry, page)))
-        report.tell(await _merge_violations(audit, page))
+        report.add(list(_edge_violations(registry, page)))
+        report.add(await _merge_violations(audit, page))
         progress(report.edges)
 
 
@@ -211,7 +211,7 @@ async def _merge_violations(audit: GraphAudit, page: Iterable[EdgeEnds]) -> list
     merged = {edge.source for edge, _, _ in page if edge.type == MERGED_INTO}
     if not merged:
         return []
-    round_about, several = await circles(merged, audit.merged)
+    round_about, several = await circles(merged, audit.merge_edges)
     found = [f"Node {uid} is merged in a circle" for uid in sorted(round_about)]
     return found + [f"Node {uid} is merged into several things instead of one" for uid in sorted(several)]
 

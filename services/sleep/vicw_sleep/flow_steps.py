@@ -39,7 +39,7 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     found: list[int] = []
     more = events = 0
     for part in range(parts):
-        noted = Noted(part, parts)
+        noted = NumberedSteps(part, parts)
         async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=PAGE):
             noted.add(roots)
         async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
@@ -53,7 +53,7 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
     return (await _said(audit, set(found)) if found else []), more
 
 
-class Noted:
+class NumberedSteps:
     """The steps in every ``parts``-th block of numbers, and in each the last one before it."""
 
     def __init__(self, part: int, parts: int) -> None:

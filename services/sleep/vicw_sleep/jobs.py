@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings, SleepSettings
+from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings, SleepSettings
 from vicw_sleep.schedule import NEVER, Schedule
 
 
@@ -26,7 +26,7 @@ SETTING = {
     ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
     ScheduledJob.DREAM: "VICW_DREAM_SCHEDULE",
     ScheduledJob.RESOLVE: "VICW_RESOLVE_SCHEDULE",
-    ScheduledJob.FORGETTING: "VICW_FORGET_SCHEDULE",
+    ScheduledJob.FORGETTING: "VICW_EVICTION_SCHEDULE",
     ScheduledJob.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
 }
 """The setting that says when."""
@@ -42,7 +42,7 @@ class JobSettings(Protocol):
     @property
     def resolve(self) -> ResolveSettings: ...  # noqa: D102
     @property
-    def forgetting(self) -> ForgetSettings: ...  # noqa: D102
+    def forgetting(self) -> EvictionSettings: ...  # noqa: D102
     @property
     def sleep(self) -> SleepSettings: ...  # noqa: D102
 

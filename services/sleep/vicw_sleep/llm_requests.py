@@ -15,14 +15,14 @@ from pydantic import BaseModel, ValidationError
 from vicw_shared.errors import InvalidInputError, LimitExceededError, VicwError
 from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
-from vicw_shared.untrusted_text import as_material
+from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
 AWAY_SECONDS = 600.0
 """How long a model that did not answer is not asked: a slow one costs a night one answer, not one for each text."""
 
 
-class Asking:
+class LlmRequester:
     """Asks ``model`` for ``at_once`` answers of ``max_tokens`` at most. Of one event loop."""
 
     def __init__(self, model: LanguageModel, *, max_tokens: int, at_once: int) -> None:
@@ -44,7 +44,7 @@ class Asking:
 
         ``told`` is shown as material, ``schema`` is the JSON schema of the answer, which may be anything all the same.
         """
-        turns = [Prompt(Role.SYSTEM, asked), Prompt(Role.USER, as_material(told))]
+        turns = [Prompt(Role.SYSTEM, asked), Prompt(Role.USER, quote_untrusted(told))]
         async with self._places:
             if time.monotonic() < self._away_until:
                 return None
@@ -69,6 +69,6 @@ def parsed[M: BaseModel](answer: Completion, form: type[M]) -> M | None:
     return found if answer.finish is Finish.STOP else None
 
 
-def asking_of(model: LanguageModel | None, settings: LlmSettings) -> Asking | None:
+def llm_requester(model: LanguageModel | None, settings: LlmSettings) -> LlmRequester | None:
     """Return how the sleep cycle asks a model, if there is one."""
-    return Asking(model, max_tokens=settings.max_tokens, at_once=settings.at_once) if model is not None else None
+    return LlmRequester(model, max_tokens=settings.max_tokens, at_once=settings.at_once) if model is not None else None

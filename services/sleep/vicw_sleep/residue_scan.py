@@ -47,16 +47,16 @@ class Residue:
         """Return what has found nothing yet."""
         return cls(FingerprintFinder(fingerprints))
 
-    def look(self, place: str, data: bytes) -> None:
+    def scan(self, place: str, data: bytes) -> None:
         """Look through what is stored at a place."""
         if found := self.finder.find(data):
             self.places.setdefault(place, set()).update(found)
 
-    def look_at_all(self, places: Sequence[tuple[str, bytes]]) -> None:
+    def scan_all(self, places: Sequence[tuple[str, bytes]]) -> None:
         """Look through a page of places: one by one only where all of them together have something."""
         if self.finder.find(_APART.join(data for _, data in places)):
             for place, data in places:
-                self.look(place, data)
+                self.scan(place, data)
 
     def left(self) -> list[str]:
         """Return the places where something is left, in order."""
@@ -67,26 +67,26 @@ class Residue:
         return [uid for kind, _, uid in (place.partition(" ") for place in self.left()) if kind == _POINT]
 
 
-async def look_through(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
+async def scan_store(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
     """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
-    await _look_at_all_nodes(graph, remains)
+    await _scan_nodes(graph, remains)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
         told = [(f"edge {edge.id}", _plain(asdict(edge))) for edge, _, _ in edges]
-        await asyncio.to_thread(remains.look_at_all, told)
-    await _look_at_records(graph, remains)
+        await asyncio.to_thread(remains.scan_all, told)
+    await _scan_records(graph, remains)
     for store in vectors:
-        await _look_at_points(store, remains)
+        await _scan_points(store, remains)
     if remains.left():  # what was sent again during the look was told of before it was seen
-        await _look_at_all_nodes(graph, remains)
+        await _scan_nodes(graph, remains)
 
 
-async def _look_at_all_nodes(graph: Store, remains: Residue) -> None:
+async def _scan_nodes(graph: Store, remains: Residue) -> None:
     for label in Label:
         async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
-            await asyncio.to_thread(_look_at_nodes, page, remains)
+            await asyncio.to_thread(_scan_page, page, remains)
 
 
-def _look_at_nodes(page: Sequence[Node], remains: Residue) -> None:
+def _scan_page(page: Sequence[Node], remains: Residue) -> None:
     told = [(f"{node.label} {node.uid}", _plain(asdict(node))) for node in page]
     there = list(page)
     stay = [node for node in page if _says(node) and node.version > OF_NOBODY]
@@ -97,12 +97,12 @@ def _look_at_nodes(page: Sequence[Node], remains: Residue) -> None:
                 told.append((f"ledger of {node.label} {node.uid}", kept))
                 there.append(entry.item)
                 stay += [entry.item] if entry.item.version > OF_NOBODY else []
-    remains.look_at_all(told)
+    remains.scan_all(told)
     remains.said |= remains.finder.find(_APART.join(_spelled(_words(node)) for node in stay))
-    _know_again(there, remains)
+    _find_ingested_again(there, remains)
 
 
-def _know_again(there: Sequence[Node], remains: Residue) -> None:
+def _find_ingested_again(there: Sequence[Node], remains: Residue) -> None:
     """Note the uids of what was erased and has come again: whoever names one now means what is there.
 
     A Macro-Event comes again as it was, and names what it stands for; so it is no remains for its own uid.
@@ -122,36 +122,36 @@ def _says(node: Node) -> bool:
     return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _NAMED_ALIKE
 
 
-async def _look_at_records(graph: Store, remains: Residue) -> None:
+async def _scan_records(graph: Store, remains: Residue) -> None:
     async with graph.archive.snapshot() as snapshot:
         for tenant in sorted({root.tenant for root in await snapshot.roots()}):
             after: Receipt | None = None
             while page := await snapshot.receipts(tenant, after=after, limit=_PAGE):
                 after = page[-1]
-                remains.look_at_all([(f"receipt {one.key}", _plain(one.body)) for one in page])
+                remains.scan_all([(f"receipt {one.key}", _plain(one.body)) for one in page])
     async for steps in scan_pages(graph, Steps()):
-        remains.look_at_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
+        remains.scan_all([(f"step {step.id}", _plain(asdict(step))) for step in steps])
 
 
-async def look_at_points_again(vectors: Sequence[VectorStore], remains: Residue) -> None:
+async def rescan_points(vectors: Sequence[VectorStore], remains: Residue) -> None:
     """Look through the points anew in which something was left: they may be up to date by now."""
     uids = remains.points()
     for uid in uids:
         del remains.places[f"{_POINT} {uid}"]
     for store in vectors:
         for batch in batched(uids, _PAGE):
-            await asyncio.to_thread(remains.look_at_all, _told(await store.payloads(batch)))
+            await asyncio.to_thread(remains.scan_all, _payload_text(await store.payloads(batch)))
 
 
-async def _look_at_points(store: VectorStore, remains: Residue) -> None:
+async def _scan_points(store: VectorStore, remains: Residue) -> None:
     after: str | None = None
     while ids := await store.ids(after=after, limit=_PAGE):
         after = ids[-1]
         payloads = await store.payloads(ids)
-        await asyncio.to_thread(remains.look_at_all, _told({uid: payloads.get(uid, {}) for uid in ids}))
+        await asyncio.to_thread(remains.scan_all, _payload_text({uid: payloads.get(uid, {}) for uid in ids}))
 
 
-def _told(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[str, bytes]]:
+def _payload_text(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[str, bytes]]:
     return [(f"{_POINT} {uid}", _plain([uid, payload])) for uid, payload in payloads.items()]
 
 

@@ -11,19 +11,19 @@ from typing import NoReturn, Protocol
 import structlog
 
 from vicw_shared.clock import now
-from vicw_shared.job_runs import noted
+from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import SleepLog
 from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
 _THROUGH = object()
-LOOK_SECONDS = 20.0
+POLL_SECONDS = 20.0
 """How often it is looked whether it is time."""
 REST_SECONDS = 1.0
 """Rest between two turns: whoever asks goes first."""
 
 
-TURN_SECONDS = 60.0
+SLICE_SECONDS = 60.0
 """Then a turn ends, whatever is left: a worker has other tasks, and who gives way may rest for most of this."""
 
 
@@ -43,7 +43,7 @@ class StoppedError(Exception):
     """A turn has failed, and has logged why: the round ends with it."""
 
 
-type Turns = Callable[[], AsyncIterator[None]]
+type JobSlices = Callable[[], AsyncIterator[None]]
 """Something that is done in turns: it yields after each that is not its last."""
 
 
@@ -56,7 +56,7 @@ class Slice[M](Protocol):
         ...
 
 
-def through[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> Turns:
+def run_slices[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> JobSlices:
     """Return a night of such turns, each from where the one before has left off. One that fails (None) ends it."""
 
     async def night() -> AsyncIterator[None]:
@@ -71,17 +71,17 @@ def through[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> Turns:
     return night
 
 
-async def keep_taking_turns(
-    schedule: Schedule, night: Turns, what: str, rounds: SleepLog, between: Turns | None = None
+async def run_on_schedule(
+    schedule: Schedule, job: JobSlices, what: str, log: SleepLog, between: JobSlices | None = None
 ) -> NoReturn:
     """Go through a ``night`` of ``what`` whenever it is due, for ever; ``between`` nights, at every look.
 
     Whatever they raise is logged, and the next one comes all the same. How far a night is goes into ``rounds``.
     """
-    night = _noted(night, what, rounds)
+    job = _recorded(job, what, log)
     while True:
-        await asyncio.sleep(LOOK_SECONDS)
-        turns = night if schedule.due(now()) else between
+        await asyncio.sleep(POLL_SECONDS)
+        turns = job if schedule.due(now()) else between
         if turns is None:
             continue
         try:
@@ -95,11 +95,11 @@ async def keep_taking_turns(
             _log.exception(f"{what} failed; what it has done stands")
 
 
-def _noted(turns: Turns, what: str, rounds: SleepLog) -> Turns:
+def _recorded(turns: JobSlices, what: str, rounds: SleepLog) -> JobSlices:
     async def night() -> AsyncIterator[None]:
         left, first = aiter(turns()), True
         while True:
-            async with noted(rounds, what, first=first) as turn:
+            async with recorded_run(rounds, what, first=first) as turn:
                 turn.more = await anext(left, _THROUGH) is not _THROUGH
             if not turn.more:
                 return

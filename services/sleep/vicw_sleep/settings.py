@@ -8,7 +8,7 @@ from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
-    ForgetSettings,
+    EvictionSettings,
     IngestSettings,
     LlmSettings,
     LogSettings,
@@ -34,7 +34,7 @@ class SleepServiceSettings:
     sleep: SleepSettings
     consolidation: ConsolidationSettings
     dream: DreamSettings
-    forgetting: ForgetSettings
+    forgetting: EvictionSettings
     resolve: ResolveSettings
     mirror: MirrorSettings
     worker: WorkerSettings
@@ -54,7 +54,7 @@ class SleepServiceSettings:
                 SleepSettings(),
                 ConsolidationSettings(),
                 DreamSettings(),
-                ForgetSettings(),
+                EvictionSettings(),
                 ResolveSettings(),
                 MirrorSettings(),
                 WorkerSettings(),

@@ -39,7 +39,7 @@ class TaskChain:
         else:
             self._client.delete(self._key)
 
-    def free(self, *, rested: bool) -> bool:
+    def may_begin(self, *, rested: bool) -> bool:
         """Tell whether another chain may begin; where it has ``rested`` enough, it may from now on."""
         if rested and self._client.get(self._key) == _RESTING:
             self._client.delete(self._key)

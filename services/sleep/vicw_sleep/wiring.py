@@ -7,13 +7,13 @@ from dataclasses import replace
 from vicw_shared.adapters.celery_queue import CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.background_throttle import RemoteLoadThrottle, go_on, polite
+from vicw_shared.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
-from vicw_shared.throttled_indexes import polite_indexes
-from vicw_sleep.consolidation.service import Consolidation, Told
+from vicw_shared.throttled_indexes import throttled_indexes
+from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dream
-from vicw_sleep.llm_requests import Asking, asking_of
+from vicw_sleep.llm_requests import LlmRequester, llm_requester
 from vicw_sleep.resolve.service import Resolve
 from vicw_sleep.settings import SleepServiceSettings
 
@@ -29,41 +29,43 @@ class SleepWiring(PlatformWiring):
         self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
-        self._asking: Asking | None = None
+        self._asking: LlmRequester | None = None
         if settings.llm.enabled and settings.consolidation.llm:
             model = open_language_model(settings.llm)
             self._stack.push_async_callback(model.close)
-            self._asking = asking_of(model, settings.llm)
+            self._asking = llm_requester(model, settings.llm)
 
     async def _build(self) -> None:
         if self._gives_way:
-            self._courtesy = RemoteLoadThrottle(self.engines.graph.uses.asked_ago, self._settings.sleep.rests)
+            self._courtesy = RemoteLoadThrottle(
+                self.engines.graph.uses.seconds_since_question, self._settings.sleep.rest_factor
+            )
 
     @property
     def graph(self) -> Neo4jGraphStore:
         """The graph; where the worker gives way, each of its operations does."""
         graph = self.engines.graph
-        return graph if self._courtesy is None else polite(graph, self._courtesy)
+        return graph if self._courtesy is None else throttled(graph, self._courtesy)
 
     @property
     def indexes(self) -> Indexes:
         """The indexes, the same way."""
         indexes = self.engines.indexes
-        return indexes if self._courtesy is None else polite_indexes(indexes, self._courtesy)
+        return indexes if self._courtesy is None else throttled_indexes(indexes, self._courtesy)
 
-    def consolidation(self, told: Told | None = None) -> Consolidation:
+    def consolidation(self, told: OnBatch | None = None) -> Consolidation:
         """Return what consolidates old Events; ``told`` hears of each batch."""
         made = Consolidation(
             self.graph,
-            self.engines.graph.unread,
+            self.engines.graph.pending_extractions,
             self.indexes,
             self.registry,
             self._queue,
             chunk_chars=self._settings.ingest.chunk_chars,
-            asking=self._asking,
-            give_way=go_on if self._courtesy is None else self._courtesy.give_way,
+            llm=self._asking,
+            yield_to_foreground=yield_to_event_loop if self._courtesy is None else self._courtesy.yield_to_foreground,
         )
-        return made if told is None else replace(made, told=told)
+        return made if told is None else replace(made, on_batch=told)
 
     def dream(self) -> Dream:
         """Return what dreams of items."""

@@ -34,19 +34,19 @@ from vicw_shared.adapters.celery_queue import (
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
-from vicw_shared.job_runs import noted
+from vicw_shared.job_runs import recorded_run
 from vicw_sleep.consolidation.flow_scan import FlowBookmark
-from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
-from vicw_sleep.consolidation.job import turn as slice_of_consolidation
+from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
+from vicw_sleep.consolidation.job import consolidate_slice as slice_of_consolidation
 from vicw_sleep.consolidation.service import Consolidated
-from vicw_sleep.dream.job import turn as turn_of_dreaming
+from vicw_sleep.dream.job import dream_slice as turn_of_dreaming
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
 from vicw_sleep.jobs import ScheduledJob
-from vicw_sleep.mirror.job import turn
+from vicw_sleep.mirror.job import sync_mirror
 from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide
 from vicw_sleep.reconcile import reconcile as bring_to_agreement
-from vicw_sleep.resolve.job import turn as turn_of_resolving
+from vicw_sleep.resolve.job import resolve_slice as turn_of_resolving
 from vicw_sleep.resolve.service import ResolveBookmark as Names
 from vicw_sleep.resolve.service import ResolveReport as Resolved
 from vicw_sleep.scheduler import Slice
@@ -74,7 +74,7 @@ prepare_worker(
 )
 
 
-class Resumption(Protocol):
+class TaskProgress(Protocol):
     """Where a task goes on, as a message carries it."""
 
     @property
@@ -83,7 +83,7 @@ class Resumption(Protocol):
         ...
 
 
-type Turn[M: Resumption] = Callable[[SleepWiring, M | None], Awaitable[Slice[M] | None]]
+type SlicedTask[M: TaskProgress] = Callable[[SleepWiring, M | None], Awaitable[Slice[M] | None]]
 
 
 @app.task(name=RECONCILE, bind=True)
@@ -107,7 +107,7 @@ def reconcile(
                 return None
         return _REST_SECONDS if lacking else 0
 
-    _take_turn(_chain, of, work, "comparing the stores")
+    _run_slice(_chain, of, work, "comparing the stores")
 
 
 @app.task(name=WATCH, bind=True)
@@ -118,7 +118,7 @@ def watch(self: Task[Any, Any]) -> None:
     """
     try:
         lacking, waiting = _runtime.run(self.request, _watch)
-        if lacking and _chain.free(rested=not waiting):
+        if lacking and _chain.may_begin(rested=not waiting):
             send(app, RECONCILE, expires=SECONDS)
     except RetryableError as error:
         _log.warning("the vector index could not be looked after", error=error.detail)
@@ -132,7 +132,7 @@ def mirror(self: Task[Any, Any]) -> None:
     if _settings.sleep.paused:
         return
     try:
-        _runtime.run(self.request, lambda wiring: turn(wiring.graph, _settings.mirror))
+        _runtime.run(self.request, lambda wiring: sync_mirror(wiring.graph, _settings.mirror))
     except RetryableError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
 
@@ -141,7 +141,7 @@ async def _consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> Conso
     return await slice_of_consolidation(wiring.consolidation(), _settings.consolidation, start)
 
 
-async def _catch_up(wiring: SleepWiring, start: Errand | None) -> CaughtUp:
+async def _catch_up(wiring: SleepWiring, start: ContextRun | None) -> CatchUpResult:
     return await catch_up(wiring.consolidation(), _settings.consolidation, start)
 
 
@@ -153,8 +153,8 @@ async def _resolve(wiring: SleepWiring, start: Names | None) -> Resolved | None:
     return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
 
 
-def _in_turns[M: Resumption](
-    name: str, what: str, turn: Turn[M], read: Callable[[Sequence[Any]], M], nightly: ScheduledJob | None = None
+def _register_sliced_task[M: TaskProgress](
+    name: str, what: str, turn: SlicedTask[M], read: Callable[[Sequence[Any]], M], nightly: ScheduledJob | None = None
 ) -> None:
     """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain.
 
@@ -165,7 +165,7 @@ def _in_turns[M: Resumption](
     async def take(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
         if nightly is None:
             return await turn(wiring, start)
-        async with noted(wiring.graph.log, nightly, first=start is None) as one:
+        async with recorded_run(wiring.graph.log, nightly, first=start is None) as one:
             done = await turn(wiring, start)
             one.failed, one.more = done is None, done is not None and done.next is not None
             return done
@@ -180,10 +180,10 @@ def _in_turns[M: Resumption](
             return None if send(app, name, expires=SECONDS, kwargs={"after": mark.written, "of": chain}) else 0
 
         if not _settings.sleep.paused:
-            _take_turn(turns, of, work, what)
+            _run_slice(turns, of, work, what)
 
 
-def _take_turn(turns: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
+def _run_slice(turns: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
     """Do ``work`` if it is the turn of the chain ``of``, which is told its name and says how many seconds another may
     not begin; None: it goes on itself.
     """
@@ -224,22 +224,22 @@ async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bo
         await wiring.engines.restore_index()
         start = replace(start, lost_at=indexes.rebuilding)
     else:
-        await indexes.look()
+        await indexes.refresh()
     if indexes.reading.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.reading.vectors
-    async with noted(graph.log, "reconcile", first=first) as turn:
+    async with recorded_run(graph.log, "reconcile", first=first) as turn:
         done = await bring_to_agreement(
             graph.outbox, graph.audit, vectors, start=start, pages=_settings.sleep.reconcile_pages
         )
         turn.more = done.next is not None
     if done.rebuilt is not None:
         await graph.record.clear_rebuilding(done.rebuilt)
-        await indexes.look()
+        await indexes.refresh()
     return done, indexes.rebuilding is not None
 
 
-_in_turns(CONSOLIDATE, "consolidation", _consolidate, FlowBookmark.read, ScheduledJob.CONSOLIDATION)
-_in_turns(CATCH_UP, "consolidation of what has grown", _catch_up, Errand.read)
-_in_turns(DREAM, "dreaming", _dream, DreamBookmark.read, ScheduledJob.DREAM)
-_in_turns(RESOLVE, "resolving", _resolve, Names.read, ScheduledJob.RESOLVE)
+_register_sliced_task(CONSOLIDATE, "consolidation", _consolidate, FlowBookmark.read, ScheduledJob.CONSOLIDATION)
+_register_sliced_task(CATCH_UP, "consolidation of what has grown", _catch_up, ContextRun.read)
+_register_sliced_task(DREAM, "dreaming", _dream, DreamBookmark.read, ScheduledJob.DREAM)
+_register_sliced_task(RESOLVE, "resolving", _resolve, Names.read, ScheduledJob.RESOLVE)

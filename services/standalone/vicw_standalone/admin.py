@@ -60,7 +60,7 @@ def create_router(
         "/sleep/undo", responses=refusals(401, 403, 404, 413, 422, 503), summary="Take a step of the sleep cycle back"
     )
     async def post_undo(request: UndoRequest) -> Undone:
-        return Undone(told=await undo(request.step))
+        return Undone(message=await undo(request.step))
 
     return router
 

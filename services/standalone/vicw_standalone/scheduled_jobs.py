@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import structlog
 
-from vicw_ingest.eviction.job import turn as turn_of_forgetting
+from vicw_ingest.eviction.job import evict_slice as turn_of_forgetting
 from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
@@ -19,7 +19,7 @@ from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import ReconcileBookmark, reconcile
 from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns
+from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.settings import StandaloneSettings
 
@@ -32,7 +32,7 @@ def work(
 ) -> Iterator[Work]:
     """Yield what is to run, each with its name, over open stores."""
     comparing = schedules[ScheduledJob.RECONCILE]
-    yield "reconcile", keep_taking_turns(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
+    yield "reconcile", run_on_schedule(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
     if settings.sleep.paused:
         return
     if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
@@ -46,7 +46,7 @@ def work(
         forgetting = schedules[ScheduledJob.FORGETTING]
         yield (
             "forgetting",
-            keep_taking_turns(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph.log),
+            run_on_schedule(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph.log),
         )
     yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[ScheduledJob.RESOLVE], asleep.graph.log)
     if settings.mirror.path is not None:
@@ -56,7 +56,7 @@ def work(
 async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
     """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
     graph, indexes = asleep.graph, asleep.indexes
-    await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=TURN_SECONDS)
+    await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=SLICE_SECONDS)
     place = ReconcileBookmark()
     while _is_whole(indexes):
         done = await reconcile(

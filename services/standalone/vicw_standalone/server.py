@@ -17,5 +17,5 @@ async def serve(settings: StandaloneSettings) -> None:
         standalone,
         settings.server,
         announcement,
-        lambda url: standalone.data_dir.tell(url),  # noqa: PLW0108 - there is none before it is open
+        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - there is none before it is open
     )

@@ -9,7 +9,7 @@ from vicw_shared.settings import (
     ConsolidationSettings,
     DreamSettings,
     EmbeddingSettings,
-    ForgetSettings,
+    EvictionSettings,
     IngestSettings,
     LimitSettings,
     LlmSettings,
@@ -46,7 +46,7 @@ class StandaloneSettings:
     sleep: SleepSettings = field(default_factory=SleepSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     dream: DreamSettings = field(default_factory=DreamSettings)
-    forgetting: ForgetSettings = field(default_factory=ForgetSettings)
+    forgetting: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
 
     @classmethod
@@ -67,7 +67,7 @@ class StandaloneSettings:
             SleepSettings(),
             ConsolidationSettings(),
             DreamSettings(),
-            ForgetSettings(),
+            EvictionSettings(),
             ResolveSettings(),
         )
 

@@ -11,7 +11,7 @@ from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
-from vicw_sleep.consolidation.service import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_sleep.dream.service import Dream
 from vicw_sleep.resolve.service import Resolve
 from vicw_standalone.counts import counted
@@ -31,7 +31,7 @@ class Sleeper(Protocol):
         """The vector indexes that are written and read."""
         ...
 
-    def consolidation(self, told: Told | None = None) -> Consolidation:
+    def consolidation(self, told: OnBatch | None = None) -> Consolidation:
         """Return what consolidates old Events; ``told`` hears of each batch."""
         ...
 

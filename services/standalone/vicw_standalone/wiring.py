@@ -10,11 +10,11 @@ import structlog
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_ingest.llm_queue.requests import ModelReading
+from vicw_ingest.llm_queue.requests import ModelExtractionPlan
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.expiry import Expiry
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
@@ -26,11 +26,11 @@ from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Indexes, described
+from vicw_shared.indexes import Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
-from vicw_sleep.archive.import_marker import require_whole
+from vicw_sleep.archive.import_marker import require_no_import
 from vicw_sleep.jobs import ScheduledJob, schedules
-from vicw_sleep.llm_requests import asking_of
+from vicw_sleep.llm_requests import llm_requester
 from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import reconcile
 from vicw_sleep.schedule import Schedule
@@ -61,8 +61,8 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
-        self._courtesy = BackgroundThrottle(settings.sleep.rests)
-        self._uses = UseBook() if settings.retrieval.count_uses else None
+        self._courtesy = BackgroundThrottle(settings.sleep.rest_factor)
+        self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
         self.folders: IndexFolders
@@ -96,7 +96,7 @@ class Standalone:
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
         if not half:
-            await require_whole(self.graph.archive)
+            await require_no_import(self.graph.archive)
         self._stack.push_async_callback(self.embedders.close)
         await self._require_agreement()
         self.folders = IndexFolders(self.settings, self.data_dir, self.graph.record, self.embedders)
@@ -129,7 +129,7 @@ class Standalone:
             self.indexes,
             self.indexer,
             courtesy=self._courtesy,
-            asking=asking_of(self._model, self.settings.llm),
+            asking=llm_requester(self._model, self.settings.llm),
         )
         self.extractor = self._open_extractor()
         self._ingest = IngestPorts.of(
@@ -138,7 +138,7 @@ class Standalone:
             self.registry,
             self.settings.limits,
             self.settings.ingest,
-            model=ModelReading(self.extractor, self.extractor) if self.extractor is not None else None,
+            model=ModelExtractionPlan(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.reindexing = Reindexing(
             self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer
@@ -193,7 +193,7 @@ class Standalone:
         keep_doing(self.indexer.run(), self._stack, "indexer")
         keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
-            keep_doing(self._uses.keep_noting(self.graph.uses), self._stack, "uses")
+            keep_doing(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
         for name, work in scheduled_jobs.work(self.settings, self.asleep, self._schedules):
             keep_doing(work, self._stack, name)
         if self.extractor is not None:
@@ -241,7 +241,7 @@ class Standalone:
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what a client may want to know of a store that answers."""
-        return await described(self.graph.record, self.graph.outbox, self.indexes, tenant)
+        return await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
 
     async def probe_graph(self) -> None:
         """Raise if the graph does not answer."""

@@ -22,9 +22,9 @@ from vicw_shared.http.serve import Opened
 from vicw_shared.liveness import TOUCH_SECONDS, touch
 from vicw_shared.logs import bind_request_id, configure_logs
 from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
-from vicw_shared.telemetry.engines import kind_of
+from vicw_shared.telemetry.engines import error_kind
 from vicw_shared.telemetry.serving import serve_metrics
-from vicw_shared.telemetry.spans import TRACE_HEADERS, SpanRole, door
+from vicw_shared.telemetry.spans import TRACE_HEADERS, SpanRole, entry_span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 from vicw_shared.telemetry.tracing import require_traces, start_traces, stop_traces
 
@@ -52,11 +52,11 @@ class Runtime[W: Opened]:
         if self._runner is None:
             self._runner = asyncio.Runner()
         try:
-            with door(request.task, SpanRole.CONSUMER, carrier), SECONDS.labels(request.task).time():
+            with entry_span(request.task, SpanRole.CONSUMER, carrier), SECONDS.labels(request.task).time():
                 # The loop's own context would be that of the first task for ever.
                 return self._runner.run(self._work(work), context=contextvars.copy_context())
         except Exception as error:
-            FAILURES.labels(request.task, kind_of(error)).inc()
+            FAILURES.labels(request.task, error_kind(error)).inc()
             raise
 
     async def _work[T](self, work: Callable[[W], Awaitable[T]]) -> T:
@@ -97,8 +97,8 @@ def prepare_worker(
     app.conf.update(
         worker_concurrency=worker.concurrency, worker_max_memory_per_child=worker.max_memory_mb * _KIB_PER_MIB
     )
-    if worker.alive_file is not None:
-        app.steps["consumer"].add(_alive(worker.alive_file))
+    if worker.liveness_file is not None:
+        app.steps["consumer"].add(_alive(worker.liveness_file))
 
     def start(**_: object) -> None:
         try:

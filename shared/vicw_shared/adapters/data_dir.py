@@ -58,13 +58,13 @@ class DataDir:
         os.pwrite(lock, str(os.getpid()).encode(), 0)
         self._lock = lock
 
-    def tell(self, url: str) -> None:
+    def record_address(self, url: str) -> None:
         """Record the address of this process, for commands that find the directory in use."""
         if self._lock is not None:
             os.pwrite(self._lock, f"{os.getpid()}\n{url}\n".encode(), 0)
 
     @staticmethod
-    def server_of(path: Path) -> str | None:
+    def read_address(path: Path) -> str | None:
         """Return the address of the process that has the directory at ``path`` open, or None."""
         try:
             lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)

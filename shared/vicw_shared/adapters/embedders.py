@@ -137,22 +137,24 @@ class EmbeddingServers:
                 url,
                 model.name,
                 expected=model,
-                on_failure=lambda failed: self._look_elsewhere(model, failed),
+                on_failure=lambda failed: self._search_other_servers(model, failed),
             )
-        known.turn_to(url)
+        known.switch_to(url)
         return known
 
-    def _look_elsewhere(self, model: ModelIdentity, failed: str) -> None:
+    def _search_other_servers(self, model: ModelIdentity, failed: str) -> None:
         """Start looking for another server with a model, unless that is running or done."""
         embedder, others = self._open.get(model), [url for url in self._settings.urls if url != failed]
         if embedder is None or embedder.base_url != failed or model in self._looking or not others:
             return
         # In a context of its own: the task does not belong to the request that met the failure, and outlives it.
-        looking = asyncio.create_task(self._turn(embedder, model, others), name="embedding-servers", context=Context())
+        looking = asyncio.create_task(
+            self._switch(embedder, model, others), name="embedding-servers", context=Context()
+        )
         self._looking[model] = looking
         looking.add_done_callback(lambda _: self._looking.pop(model, None))
 
-    async def _turn(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
+    async def _switch(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
         """Switch to the first of these servers that reports the model, if any; then pause before the next search."""
 
         async def ask(url: str) -> tuple[str, ModelIdentity | list[str] | VicwError]:
@@ -164,7 +166,7 @@ class EmbeddingServers:
                 url, answer = await each
                 if answer == model:
                     before = embedder.base_url
-                    embedder.turn_to(url)
+                    embedder.switch_to(url)
                     _log.info("turned to another embedding server", model=str(model), before=before, now=url)
                     break
         finally:

@@ -43,7 +43,7 @@ class OpenAIEmbedder:
     ``expected``, or than in its first answer, counts as down.
 
     ``on_failure`` is called with the ``base_url``, in the event loop, whenever a try or a call fails by anything but a
-    limit of the server, or its caller gives up waiting; it may ``turn_to`` another server.
+    limit of the server, or its caller gives up waiting; it may ``switch_to`` another server.
 
     Embedding has no side effects, so a call may be repeated; a restart of the server costs its callers time, but no
     texts. ``dimensions`` requests vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens that
@@ -84,7 +84,7 @@ class OpenAIEmbedder:
         """The server in use."""
         return self._connection.base_url
 
-    def turn_to(self, base_url: str) -> None:
+    def switch_to(self, base_url: str) -> None:
         """Switch to another server with the same model, also for retries under way."""
         self._connection.base_url = base_url
 

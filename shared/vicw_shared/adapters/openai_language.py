@@ -86,12 +86,14 @@ class OpenAILanguageModel:
         self._model = model
         self._dialect = _Dialect()
 
-    async def complete(self, turns: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
+    async def complete(
+        self, messages: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int
+    ) -> Completion:
         if self._model is None:
             self._model = await self._only_model()
         dialect = self._dialect
         while True:
-            body = _body(dialect, self._model, turns, schema, max_tokens)
+            body = _body(dialect, self._model, messages, schema, max_tokens)
             try:
                 answer = await self._connection.send("POST", "/chat/completions", json=body)
             except (InvalidInputError, UnavailableError) as error:

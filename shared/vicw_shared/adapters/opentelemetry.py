@@ -16,8 +16,8 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, format_trace_id
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from vicw_shared.errors import SettingsError
-from vicw_shared.telemetry.engines import kind_of
-from vicw_shared.telemetry.spans import Door, SpanRole
+from vicw_shared.telemetry.engines import error_kind
+from vicw_shared.telemetry.spans import EntrySpan, SpanRole
 
 try:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -63,7 +63,7 @@ class OpenTelemetryRecorder:
             yield
 
     @contextmanager
-    def door(self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool) -> Iterator[Door]:
+    def entry_span(self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool) -> Iterator[EntrySpan]:
         # The carrier may come from an unknown sender: an invalid header counts as none.
         around = _W3C.extract(carrier, get_current())
         if not starts and not trace.get_current_span(around).get_span_context().is_valid:
@@ -97,7 +97,7 @@ class OpenTelemetryRecorder:
             try:
                 yield span
             except BaseException as error:
-                span.set_attribute("error.type", kind_of(error))
+                span.set_attribute("error.type", error_kind(error))
                 if isinstance(error, Exception):  # a call that is given up has not failed
                     span.set_status(StatusCode.ERROR)
                 raise

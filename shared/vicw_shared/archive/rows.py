@@ -34,7 +34,7 @@ class CounterRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadRow:
+class PendingExtractionRow:
     """An item that a language model has still to read."""
 
     tenant: str
@@ -64,12 +64,12 @@ class ReceiptRow:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-type Row = Node | Edge | CounterRow | UnreadRow | UseRow | ReceiptRow | MaintenanceStep | ApiKey
+type Row = Node | Edge | CounterRow | PendingExtractionRow | UseRow | ReceiptRow | MaintenanceStep | ApiKey
 
 _UIDS: Mapping[type, tuple[str, ...]] = {
     Node: ("uid", "qdrant_id"),
     Edge: ("id", "source", "target"),
-    UnreadRow: ("item",),
+    PendingExtractionRow: ("item",),
     UseRow: ("item",),
 }
 """Fields that hold UUIDs in their usual writing."""
@@ -169,7 +169,7 @@ def _plain(value: object) -> object:
 NODES = RowType(Node)
 EDGES = RowType(Edge)
 COUNTERS = RowType(CounterRow)
-UNREAD = RowType(UnreadRow)
+UNREAD = RowType(PendingExtractionRow)
 USES = RowType(UseRow)
 RECEIPTS = RowType(ReceiptRow)
 STEPS = RowType(MaintenanceStep)

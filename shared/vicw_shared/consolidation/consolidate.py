@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import cached_property
 
 from vicw_shared.chains import Chains
-from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
-from vicw_shared.consolidation.ledger import Entry, with_entry
-from vicw_shared.dreams import by_dreams, forget
+from vicw_shared.consolidation.edge_transfer import CHAINS, EdgeTransfer, merge_parallel_edges
+from vicw_shared.consolidation.ledger import LedgerEntry, with_entry
+from vicw_shared.dreams import dream_edges, drop_dream_edges
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -155,17 +155,17 @@ class Consolidator:
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         await self._require_all(uids, edges)
         _require_proofs(what, edges)
-        dreamt = by_dreams(edges)
-        await forget(self.transaction, dreamt, self.now)
+        dreamt = dream_edges(edges)
+        await drop_dream_edges(self.transaction, dreamt, self.now)
         edges = [edge for edge in edges if edge not in dreamt]
-        told = [edge for edge in await self.transaction.told_by(uids) if edge.id not in {e.id for e in edges}]
-        moving = Moving(self.registry, frozenset(uids), macro.uid)
-        moved = united(place for edge in (*edges, *told) if (place := moving.move(edge)) is not None)
+        told = [edge for edge in await self.transaction.edges_from_items(uids) if edge.id not in {e.id for e in edges}]
+        moving = EdgeTransfer(self.registry, frozenset(uids), macro.uid)
+        moved = merge_parallel_edges(place for edge in (*edges, *told) if (place := moving.move(edge)) is not None)
         kept = self._with_entries(what, [edge for edge in edges if edge.type not in CHAINS], told)
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink(uids)
         await self.transaction.drop_edges(told)
-        await self.transaction.hand_on_uses(uids, [macro.uid])
+        await self.transaction.transfer_uses(uids, [macro.uid])
         await self.transaction.drop_nodes(uids)
         linked = await chains.place([macro])
         await self.transaction.put_nodes([macro, *what.summary, *kept])
@@ -190,7 +190,7 @@ class Consolidator:
         """Return the passages, the first of each source with what the source was."""
         passages = {passage.uid: passage for passage in what.passages}
         lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
-        entries: dict[str, Entry] = {}
+        entries: dict[str, LedgerEntry] = {}
         parts: dict[str, str] = {}
         for source in what.sources:
             mine = [edge for edge in edges if source.uid in {edge.source, edge.target}]
@@ -198,7 +198,7 @@ class Consolidator:
             parts |= {edge.target: source.uid for edge in mine if edge.type == "EVIDENCED_BY"}
             mine += [edge for edge in told if edge.properties.get(TOLD_BY) == source.uid]
             assert source.qdrant_id is not None
-            entries[source.qdrant_id] = Entry(source, tuple(mine), tuple(sorted(light)))
+            entries[source.qdrant_id] = LedgerEntry(source, tuple(mine), tuple(sorted(light)))
         return [
             with_entry(passage, entries.get(uid), parts.get(uid), light=uid in lighter)
             for uid, passage in passages.items()

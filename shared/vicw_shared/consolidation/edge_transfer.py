@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from vicw_shared.edge_factory import moved
+from vicw_shared.edge_factory import repoint
 from vicw_shared.model import Edge, EdgeRegistry, OnConsolidate
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.edges import TOLD_BY
@@ -16,7 +16,7 @@ _LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
+class EdgeTransfer:
     """Moves edges from ``sources`` (uids) to ``target``, and has this tell what those told."""
 
     registry: EdgeRegistry
@@ -36,7 +36,7 @@ class Moving:
         properties = dict(edge.properties)
         if properties.get(TOLD_BY) in self.sources:
             properties[TOLD_BY] = self.target
-        return moved(replace(edge, properties=properties), source, target)
+        return repoint(replace(edge, properties=properties), source, target)
 
     def _touches(self, edge: Edge) -> bool:
         return edge.source in self.sources or edge.target in self.sources
@@ -45,16 +45,16 @@ class Moving:
         return self.target if uid in self.sources else uid
 
 
-def united(edges: Iterable[Edge]) -> list[Edge]:
+def merge_parallel_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Return each edge once: of several the first maker, the highest weight and certainty, and all that is said."""
     found: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda one: (one.created_at, one.id)):
         known = found.get(edge.id)
-        found[edge.id] = edge if known is None else _united(known, edge)
+        found[edge.id] = edge if known is None else _merge_pair(known, edge)
     return list(found.values())
 
 
-def _united(first: Edge, other: Edge) -> Edge:
+def _merge_pair(first: Edge, other: Edge) -> Edge:
     properties: Mapping[str, object] = {**other.properties, **first.properties}
     certainties = [one.properties["certainty"] for one in (first, other) if "certainty" in one.properties]
     numbers = [value for value in certainties if isinstance(value, int | float)]

@@ -20,7 +20,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Node)}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A consolidated item: its node, and the edges that touched it or that it told of, those of the chains aside.
 
     ``light`` are the passages of it (uids) that had a vector of their own before.
@@ -37,7 +37,7 @@ class Entry:
         return base64.b85encode(packed).decode()
 
     @classmethod
-    def load(cls, text: str) -> Entry:
+    def load(cls, text: str) -> LedgerEntry:
         """Undo ``dump``. Raises ValueError for what is none."""
         try:
             told = json.loads(zlib.decompress(base64.b85decode(text)))
@@ -46,7 +46,7 @@ class Entry:
             raise ValueError(f"no entry of a ledger: {error}") from error
 
 
-def with_entry(passage: Node, entry: Entry | None, part: str | None, *, light: bool) -> Node:
+def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, light: bool) -> Node:
     """Return a passage that keeps an entry, and is found by its words alone where it is ``light``.
 
     ``part`` is the uid of the consolidated item; what was consolidated before goes on naming its first one.
@@ -57,7 +57,7 @@ def with_entry(passage: Node, entry: Entry | None, part: str | None, *, light: b
     return replace(passage, metadata={**kept, **({LIGHT: True} if light else {})})
 
 
-def without_entry(passage: Node, entry: Entry) -> Node:
+def without_entry(passage: Node, entry: LedgerEntry) -> Node:
     """Undo ``with_entry`` for a passage of the entry's item; what gets its vector back waits for it."""
     gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
     gone |= {LIGHT} if passage.uid in entry.light else set()
@@ -66,9 +66,9 @@ def without_entry(passage: Node, entry: Entry) -> Node:
     return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in gone)
 
 
-def entries_of(passages: Sequence[Node]) -> dict[str, Entry]:
+def entries_of(passages: Sequence[Node]) -> dict[str, LedgerEntry]:
     """Return the entries that these passages keep, by the uids of the items."""
-    kept = [Entry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
+    kept = [LedgerEntry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
     return {entry.item.uid: entry for entry in kept}
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import reduce
 
 from vicw_shared.chains import Chains
-from vicw_shared.consolidation.edge_transfer import CHAINS, Moving, united
-from vicw_shared.consolidation.ledger import Entry, entries_of, without_entry
-from vicw_shared.dreams import by_dreams, forget
+from vicw_shared.consolidation.edge_transfer import CHAINS, EdgeTransfer, merge_parallel_edges
+from vicw_shared.consolidation.ledger import LedgerEntry, entries_of, without_entry
+from vicw_shared.dreams import dream_edges, drop_dream_edges
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.core5 import PART
 from vicw_shared.ports import Direction, GraphTransaction
@@ -55,10 +55,10 @@ class Restorer:
     async def restore(self, macro: Node) -> RestoredItems:
         """Put what a Macro-Event stands for in its place."""
         edges = await self.transaction.edges([macro.uid], [t.name for t in self.registry])
-        dreamt = by_dreams(edges)
-        await forget(self.transaction, dreamt, self.now)
+        dreamt = dream_edges(edges)
+        await drop_dream_edges(self.transaction, dreamt, self.now)
         edges = [edge for edge in edges if edge not in dreamt]
-        told = await self.transaction.told_by([macro.uid])
+        told = await self.transaction.edges_from_items([macro.uid])
         proofs = [edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source == macro.uid]
         passages = await self.transaction.nodes(proofs)
         direct = macro.metadata.get("sources")
@@ -71,11 +71,11 @@ class Restorer:
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink([macro.uid])
         await self.transaction.drop_edges(told)
-        await self.transaction.hand_on_uses([macro.uid], [item.uid for item in items])
+        await self.transaction.transfer_uses([macro.uid], [item.uid for item in items])
         await self.transaction.drop_nodes([macro.uid, *summary])
         linked = await chains.place(items)
         proof = [passage for uid, passage in passages.items() if uid not in summary]
-        freed = {passage.uid: passage for passage in _freed(proof, entries)}
+        freed = {passage.uid: passage for passage in _without_proofs(proof, entries)}
         # An item is indexed when its first passage is: that may wait for its vector.
         waiting = {uid for uid, passage in freed.items() if not passage.indexed}
         items = [replace(item, indexed=False) if item.qdrant_id in waiting else item for item in items]
@@ -84,11 +84,11 @@ class Restorer:
         return RestoredItems(tuple(items), tuple(summary))
 
     async def _restored(
-        self, macro: Node, entries: Sequence[Entry], present: Mapping[str, Edge], gone: Collection[str]
+        self, macro: Node, entries: Sequence[LedgerEntry], present: Mapping[str, Edge], gone: Collection[str]
     ) -> list[Edge]:
         """Return the edges as they were: those that still stand, and that nothing they join has left since."""
         sources = frozenset(entry.item.uid for entry in entries)
-        moving = Moving(self.registry, sources, macro.uid)
+        moving = EdgeTransfer(self.registry, sources, macro.uid)
         back: dict[str, Edge] = {}
         explained: set[str] = set()
         for edge in (edge for entry in entries for edge in entry.edges):
@@ -96,19 +96,19 @@ class Restorer:
             explained |= {place.id} if place is not None else set()
             if place is None or place.id in present:
                 back[edge.id] = edge
-        last = Moving(self.registry, {macro.uid}, entries[-1].item.uid)
+        last = EdgeTransfer(self.registry, {macro.uid}, entries[-1].item.uid)
         come = [edge for uid, edge in present.items() if uid not in explained and edge.type not in CHAINS]
         new = [place for edge in come if (place := last.move(edge)) is not None]
-        return await self._standing([*back.values(), *new], sources, gone)
+        return await self._still_valid([*back.values(), *new], sources, gone)
 
-    async def _standing(self, edges: Iterable[Edge], back: Collection[str], gone: Collection[str]) -> list[Edge]:
-        edges = united(edges)
+    async def _still_valid(self, edges: Iterable[Edge], back: Collection[str], gone: Collection[str]) -> list[Edge]:
+        edges = merge_parallel_edges(edges)
         ends = {end for edge in edges for end in (edge.source, edge.target)} - set(back)
         known = (await self.transaction.nodes(sorted(ends))).keys() - set(gone)
         return [edge for edge in edges if {edge.source, edge.target} <= known | set(back)]
 
 
-def _freed(passages: Iterable[Node], entries: Sequence[Entry]) -> list[Node]:
+def _without_proofs(passages: Iterable[Node], entries: Sequence[LedgerEntry]) -> list[Node]:
     """Return passages as they were before they proved what stood for these entries' items.
 
     All of them: each is another's proof from now on, which its point has to say.
@@ -116,7 +116,7 @@ def _freed(passages: Iterable[Node], entries: Sequence[Entry]) -> list[Node]:
     return [reduce(_without, entries, passage) for passage in passages]
 
 
-def _without(passage: Node, entry: Entry) -> Node:
+def _without(passage: Node, entry: LedgerEntry) -> Node:
     own = {*entry.light, entry.item.qdrant_id}
     is_its = passage.uid in own or passage.metadata.get(PART) == entry.item.uid
     return without_entry(passage, entry) if is_its else passage

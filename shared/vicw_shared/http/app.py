@@ -23,7 +23,7 @@ from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
 from vicw_shared.settings import LimitSettings
-from vicw_shared.telemetry.spans import TRACE_HEADERS, Door, SpanRole, door
+from vicw_shared.telemetry.spans import TRACE_HEADERS, EntrySpan, SpanRole, entry_span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 Probe = Callable[[], Awaitable[None]]
@@ -91,7 +91,7 @@ def create_app(
         asked = {**probes, **(optional or {})}
         answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
         failing = {name: reason for name, reason in answers if reason}
-        asker = await _asker(request, gate)
+        asker = await _caller(request, gate)
         # Reasons name hosts and ports: not for callers without a key.
         told = failing if gate is None or asker is not None else dict.fromkeys(failing, "does not work")
         facts: Mapping[str, object] = {"failing": told} if told else {}
@@ -119,7 +119,7 @@ def create_app(
     return app
 
 
-async def _asker(request: Request, gate: Gate | None) -> Caller | None:
+async def _caller(request: Request, gate: Gate | None) -> Caller | None:
     """Return the caller of a probe; None without a valid key, which is no error: readiness is public."""
     if gate is None or (gate.required and "authorization" not in request.headers):
         return None
@@ -155,7 +155,7 @@ class _Edge:
         request_id = bind_request_id(headers.get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1") or None)
         carrier = {name: headers[name.encode()].decode("latin-1") for name in TRACE_HEADERS if name.encode() in headers}
         # Polling requests, for health or for a job, start no trace, but may continue one.
-        with door("HTTP", SpanRole.SERVER, carrier, starts=scope["method"] == "POST") as span:
+        with entry_span("HTTP", SpanRole.SERVER, carrier, starts=scope["method"] == "POST") as span:
             await self._answer(scope, receive, send, headers, request_id, span)
 
     async def _answer(
@@ -165,7 +165,7 @@ class _Edge:
         send: Send,
         headers: Mapping[bytes, bytes],
         request_id: str,
-        span: Door,
+        span: EntrySpan,
     ) -> None:
         started = time.perf_counter()
         status: int | None = None
@@ -199,7 +199,7 @@ class _Edge:
             self._record(scope, status or 500, time.perf_counter() - started, span)
 
     @staticmethod
-    def _record(scope: Scope, status: int, seconds: float, span: Door) -> None:
+    def _record(scope: Scope, status: int, seconds: float, span: EntrySpan) -> None:
         matched = scope.get("route")
         route = getattr(matched, "path", "unmatched")
         method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"

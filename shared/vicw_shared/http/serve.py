@@ -103,12 +103,12 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            _spare_the_collector()
+            _freeze_loaded_objects()
             self.on_ready()
             print(self.announcement, flush=True)  # the line that people and scripts wait for
 
 
-def _spare_the_collector() -> None:
+def _freeze_loaded_objects() -> None:
     """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
 
     The cached part of the graph grows meanwhile, and a pass over it takes longer than most answers, so passes are rare.

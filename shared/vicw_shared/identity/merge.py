@@ -32,10 +32,12 @@ class MergeDecision:
 
     def edge(self, edge_type: str, source: Node, target: Node) -> Edge:
         """Return an edge as it is decided."""
-        return EdgeFactory(self.registry, self.at).edge(edge_type, source.uid, target.uid, by=self.by, said=self.said)
+        return EdgeFactory(self.registry, self.at).edge(
+            edge_type, source.uid, target.uid, by=self.by, properties=self.said
+        )
 
 
-async def join(transaction: GraphTransaction, decision: MergeDecision, source: Node, target: Node) -> bool:
+async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, source: Node, target: Node) -> bool:
     """Make ``target`` stand for ``source``; return False if it did already.
 
     A guess that stands in a person's way gives way: one of the same becomes the person's decision. Raises
@@ -44,7 +46,7 @@ async def join(transaction: GraphTransaction, decision: MergeDecision, source: N
     """
     require_two_of_a_kind(source, target)
     if decision.by == CALLER:
-        await _clear_guesses(transaction, source, target)
+        await _clear_inferred_merges(transaction, source, target)
     known = await merged_into(transaction, source.uid)
     if known is not None and known.target == target.uid:
         return False
@@ -59,14 +61,14 @@ async def join(transaction: GraphTransaction, decision: MergeDecision, source: N
     return True
 
 
-async def _clear_guesses(transaction: GraphTransaction, source: Node, target: Node) -> None:
+async def _clear_inferred_merges(transaction: GraphTransaction, source: Node, target: Node) -> None:
     """Take away what was guessed to stand for ``source``, and that ``source`` was guessed to stand for ``target``."""
     stands, other = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
     in_the_way = [stands, other if other is not None and other.target == source.uid else None]
     await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
 
 
-async def part(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
+async def apply_split(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
     """Undo the merge of ``source`` into ``other``, and remember that they are not one; return False if that was known.
 
     Raises InvalidInputError as ``join`` does, ConflictError where they are one by other merges.

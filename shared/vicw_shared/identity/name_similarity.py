@@ -14,7 +14,7 @@ from itertools import combinations
 
 from rapidfuzz import fuzz, process
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75, 0.5
 _SHORTEST = 5
@@ -31,7 +31,7 @@ _MOST_NAMESAKES = 50
 
 
 @dataclass(frozen=True)
-class Called:
+class NamedThing:
     """A name of a thing: the thing's number, its kind (only things of one kind are compared) and its subtype."""
 
     thing: int
@@ -42,7 +42,7 @@ class Called:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The folded words without accents and punctuation."""
-        plain = unicodedata.normalize("NFKD", fold(self.name))
+        plain = unicodedata.normalize("NFKD", fold_case(self.name))
         letters = (" " if unicodedata.category(ch)[0] in "PSZ" else ch for ch in plain if ch not in _ACCENTS)
         return tuple("".join(letters).split())
 
@@ -62,7 +62,7 @@ class Pair:
     spelt: bool = False
 
 
-def pairs_of(called: Sequence[Called], threshold: float | None) -> list[Pair]:
+def pairs_of(called: Sequence[NamedThing], threshold: float | None) -> list[Pair]:
     """Return each pair of things that may be one, at its best score, best first.
 
     Of spelling alone: those whose similarity reaches ``threshold``; None: it is not compared, which is what takes time.
@@ -75,10 +75,10 @@ def pairs_of(called: Sequence[Called], threshold: float | None) -> list[Pair]:
     return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))
 
 
-def _by_rules(called: Sequence[Called]) -> Iterator[Pair]:
+def _by_rules(called: Sequence[NamedThing]) -> Iterator[Pair]:
     spelt = [one for one in called if one.is_spelt and len(one.words) > 1]
-    for one, other in _sharing((one, " ".join(one.words) or fold(one.name)) for one in called):
-        if fold(one.name) == fold(other.name):
+    for one, other in _sharing((one, " ".join(one.words) or fold_case(one.name)) for one in called):
+        if fold_case(one.name) == fold_case(other.name):
             alike = one.subtype == other.subtype
             yield _pair(one, other, *((SAME, "same name") if alike else (OTHER_SUBTYPE, "same name, another subtype")))
         elif one.is_spelt and other.is_spelt and one.subtype == other.subtype:
@@ -92,12 +92,12 @@ def _by_rules(called: Sequence[Called]) -> Iterator[Pair]:
     yield from _by_part(called, spelt)
 
 
-def _by_part(called: Sequence[Called], spelt: Sequence[Called]) -> Iterator[Pair]:
+def _by_part(called: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
     """Pair a single word with the longer names that begin or end with it: with the one, or with each that it may be.
 
     A ``name`` is whatever nobody knows better, and so may be a person's, whose ``person`` is.
     """
-    longer: dict[tuple[str, str], list[Called]] = {}
+    longer: dict[tuple[str, str], list[NamedThing]] = {}
     for one in spelt:
         for word in {one.words[0], one.words[-1]}:
             longer.setdefault((one.kind, word), []).append(one)
@@ -119,8 +119,8 @@ def _may_be_alike(one: str, other: str) -> bool:
     return one == other or {one, other} == _PEOPLE
 
 
-def _by_spelling(called: Sequence[Called], threshold: float) -> Iterator[Pair]:
-    groups: dict[tuple[str, str], list[Called]] = {}
+def _by_spelling(called: Sequence[NamedThing], threshold: float) -> Iterator[Pair]:
+    groups: dict[tuple[str, str], list[NamedThing]] = {}
     for one in called:
         if one.is_spelt and len("".join(one.words)) >= _SHORTEST:
             groups.setdefault((one.kind, one.subtype), []).append(one)
@@ -137,9 +137,9 @@ def _by_spelling(called: Sequence[Called], threshold: float) -> Iterator[Pair]:
                     yield _pair(one, other, min(score, ACCENTS), f"spelt alike ({score:.2f})", spelt=True)
 
 
-def _sharing(keyed: Iterable[tuple[Called, str]]) -> Iterator[tuple[Called, Called]]:
+def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThing, NamedThing]]:
     """Yield the pairs of names of different things that have a kind and a key in common."""
-    buckets: dict[tuple[str, str], list[Called]] = {}
+    buckets: dict[tuple[str, str], list[NamedThing]] = {}
     for one, key in keyed:
         buckets.setdefault((one.kind, key), []).append(one)
     for bucket in buckets.values():
@@ -159,6 +159,6 @@ def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
     return agree and any(len(a) != len(b) for a, b in before)
 
 
-def _pair(one: Called, other: Called, score: float, reason: str, *, spelt: bool = False) -> Pair:
+def _pair(one: NamedThing, other: NamedThing, score: float, reason: str, *, spelt: bool = False) -> Pair:
     low, high = sorted((one.thing, other.thing))
     return Pair((low, high), score, reason, spelt)

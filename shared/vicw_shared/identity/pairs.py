@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_shared.canonical import DISTINCT_FROM, canonical
-from vicw_shared.identity.name_similarity import Called, Pair, pairs_of
+from vicw_shared.identity.name_similarity import NamedThing, Pair, pairs_of
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import is_knowledge
 from vicw_shared.ports import Direction, GraphStore, NamedThings
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _PAGE = 1000
 _MOST_APART = 1000
@@ -71,7 +71,7 @@ async def pairs_among(
     known |= await graph.nodes(tenant, [uid for uid in order if uid not in known])
     called = list(_called(things, stands, known, {uid: number for number, uid in enumerate(order)}))
     pairs = await asyncio.to_thread(pairs_of, called, threshold)
-    apart = await _told_apart(graph, tenant, pairs, order, stands)
+    apart = await _pairs_kept_apart(graph, tenant, pairs, order, stands)
     found = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
     return [
         SimilarPair((known[one], known[other]), pair.score, pair.reason, pair.spelt)
@@ -82,14 +82,14 @@ async def pairs_among(
 
 def _called(
     nodes: Iterable[Node], stands: Mapping[str, str], known: Mapping[str, Node], numbers: Mapping[str, int]
-) -> Iterable[Called]:
+) -> Iterable[NamedThing]:
     for node in nodes:
         stand = known.get(stands[node.uid], node)
         for name in (node.name, *node.aliases):
-            yield Called(numbers[stands[node.uid]], stand.label, fold(stand.subtype), name)
+            yield NamedThing(numbers[stands[node.uid]], stand.label, fold_case(stand.subtype), name)
 
 
-async def _told_apart(
+async def _pairs_kept_apart(
     graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
 ) -> set[frozenset[str]]:
     """Return the pairs of what stands for two things that a person told apart, or for what was merged into them.

@@ -81,7 +81,7 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
     A weekday or month without a year is the last one where the sentence tells of the past, else the next one;
     ``ahead`` says which, where the sentence is not asked.
     """
-    future = tells_of_future(text) if ahead is None else ahead
+    future = is_about_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
         try:
             said = _said(match)
@@ -93,7 +93,7 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
             yield Time(Span(match.start(), match.end()), *found, unit and unit.lower())
 
 
-def tells_of_future(text: str) -> bool:
+def is_about_future(text: str) -> bool:
     """Tell whether a sentence is about what is still to come."""
     return _FUTURE.search(text) is not None or (_PRESENT.search(text) is not None and _PAST.search(text) is None)
 

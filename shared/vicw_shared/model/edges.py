@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from vicw_shared.errors import FieldProblem, ForbiddenEdgeError, SettingsError, UnknownTypeError
 from vicw_shared.model.core5 import Label
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 Pair = tuple[Label, Label]
 TOLD_BY = "item"
@@ -136,7 +136,7 @@ class EdgeRegistry:
                 FieldProblem(field, f"{name} may not join {source} → {target}", f"It joins {allowed}")
             )
         subtypes = edge_type.target_subtypes
-        if subtypes and target_subtype is not None and fold(target_subtype) not in subtypes:
+        if subtypes and target_subtype is not None and fold_case(target_subtype) not in subtypes:
             raise ForbiddenEdgeError(
                 FieldProblem(
                     field,

@@ -15,7 +15,7 @@ from itertools import chain
 
 from vicw_shared.model.core5 import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 MOST_NAMESAKES = 20
 """Things of one name that a look-up returns: with more, a name tells nobody apart."""
@@ -80,7 +80,7 @@ def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]
     wholes: dict[str, Term] = {}
     words: dict[str, Term] = {}
     for kind, called in ((TermKind.NAME, name), *((TermKind.ALIAS, alias) for alias in aliases)):
-        folded = fold(called)
+        folded = fold_case(called)
         wholes.setdefault(folded, Term(kind, folded))
         if label is Label.ENTITY:
             words |= {word: Term(TermKind.WORD, word) for word in _words(folded)}

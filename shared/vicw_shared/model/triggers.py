@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from vicw_shared.model.core5 import Label, Node
-from vicw_shared.text import fold, unaccented
+from vicw_shared.text import fold_case, unaccented
 
 MOST_WORDS = 8
 """Words of a phrase: a question is looked up by every run of so many of its words and fewer."""
@@ -28,7 +28,7 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+[+#]*")  # C++ and C# are n
 
 def phrase_of(text: str) -> str:
     """Return the words of a phrase as they are looked up; empty if it has none."""
-    return " ".join(_WORD.findall(fold(text)))
+    return " ".join(_WORD.findall(fold_case(text)))
 
 
 def spellings(phrase: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def has_triggers(node: Node) -> bool:
 
 def phrases_in(question: str) -> list[str]:
     """Return every phrase that a question could have, each once: at most MOST_WORDS for each of READ_WORDS words."""
-    words = [match.group() for match in islice(_WORD.finditer(fold(question)), READ_WORDS)]
+    words = [match.group() for match in islice(_WORD.finditer(fold_case(question)), READ_WORDS)]
     runs = (
         " ".join(words[start:end])
         for start in range(len(words))

@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError
-from vicw_shared.indexes import Index, Indexes, described, everybody_knows
+from vicw_shared.indexes import Index, Indexes, store_status, wait_for_followers
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.platform.settings import PlatformSettings
 from vicw_shared.ports import Embedder, ModelIdentity, Models
@@ -39,7 +39,7 @@ class Engines:
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return what ``described`` does, and why the service cannot follow a change of the model, if so."""
-        facts = await described(self.graph.record, self.graph.outbox, self.indexes, tenant)
+        facts = await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
         return facts
@@ -47,7 +47,7 @@ class Engines:
     async def restore_index(self) -> None:
         """Recreate the collection in use if it was lost, and follow the record. Raises the errors of opening it."""
         await self.platform.prepare()
-        await self.indexes.look()
+        await self.indexes.refresh()
 
 
 class PlatformIndexes:
@@ -103,7 +103,7 @@ class PlatformIndexes:
         """Mark the index as being rebuilt if the collection about to be created replaces a filled one."""
         if (await self._graph.record.models()).used == model and await self._graph.outbox.any_indexed():
             await self._graph.record.mark_rebuilding(now())
-            await everybody_knows()
+            await wait_for_followers()
 
     async def _swapped(self, models: Models) -> bool:
         """Return whether a change was killed after the swap of the alias, before the graph recorded it."""
@@ -144,7 +144,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
     async def open_index(model: ModelIdentity) -> Index:
         return await opened.open(model, seconds=patience.pop() if patience else 0)
 
-    indexes = Indexes(graph.record, open_index, look_seconds=settings.reindex.look_seconds)
+    indexes = Indexes(graph.record, open_index, look_seconds=settings.reindex.poll_seconds)
     stack.push_async_callback(indexes.close)
     await indexes.open()
     return Engines(graph, indexes, opened)

@@ -14,7 +14,7 @@ from vicw_shared.ports.items import ItemIndex
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
-from vicw_shared.ports.outbox import Backlog, IndexFailure, Outbox, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports.outbox import Backlog, IndexFailure, Outbox, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.ports.pending_extractions import PendingExtraction, PendingExtractions
 from vicw_shared.ports.queue import WorkQueue
 from vicw_shared.ports.reranker import Reranker
@@ -35,7 +35,7 @@ from vicw_shared.ports.scan import (
     scan_pages,
 )
 from vicw_shared.ports.scope import Audience, Scope
-from vicw_shared.ports.sleep import ArrivalCount, MaintenanceStep, Outcome, Round, SleepLog
+from vicw_shared.ports.sleep import ArrivalCount, JobRun, MaintenanceStep, Outcome, SleepLog
 from vicw_shared.ports.store import Store
 from vicw_shared.ports.transaction import (
     Counters,
@@ -83,6 +83,7 @@ __all__ = [
     "ItemRef",
     "ItemView",
     "Items",
+    "JobRun",
     "KeyRing",
     "Lane",
     "LanguageModel",
@@ -112,7 +113,6 @@ __all__ = [
     "Receipts",
     "Reranker",
     "Role",
-    "Round",
     "Scan",
     "Scans",
     "Scope",
@@ -125,7 +125,7 @@ __all__ = [
     "StoreRecord",
     "TextHit",
     "Thread",
-    "Unsettled",
+    "UnindexedCounts",
     "Use",
     "Uses",
     "VectorHit",

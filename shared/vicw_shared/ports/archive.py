@@ -46,7 +46,7 @@ class GraphSnapshot(Protocol):
         """Return the counters of the root's context and of these flows."""
         ...
 
-    async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
+    async def pending_extractions(self, root: Node, items: Sequence[str]) -> set[str]:
         """Return which of these items (uids) are pending extraction by a language model, dead entries included."""
         ...
 

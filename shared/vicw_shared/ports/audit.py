@@ -24,7 +24,7 @@ class ChainLink:
 
     follower: str | None
     joined: bool
-    strays: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
     misplaced: bool = False
 
 
@@ -39,15 +39,15 @@ class GraphAudit(Scans, Protocol):
         """Return whether each Chunk or statement among these uids, of any tenant, is indexed; leave out other uids."""
         ...
 
-    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+    async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the number of BELONGS_TO edges out of each of these nodes. Unknown uids are left out."""
         ...
 
-    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+    async def merge_edges(self, uids: Sequence[str]) -> list[tuple[str, str]]:
         """Return the MERGED_INTO edges out of these nodes, as (source, target)."""
         ...
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
+    async def chain_links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         """Return the successor of each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
 
         The fields of the given nodes define an Event's place. Of two Events with the same key the lower uid comes

@@ -121,7 +121,7 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
         """
         ...
 
-    async def leads(
+    async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
         """Follow one spread as ``expand`` does, but read only the target's few fields: for thousands of edges."""
@@ -172,7 +172,7 @@ class StoreRecord(Protocol):
         """Clear the mark if it equals ``since``, to the microsecond; return whether it did."""
         ...
 
-    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+    async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
         """Take or renew the right to change the model; return False while another ``holder`` has it.
 
         It expires after ``seconds``; 0 releases it.

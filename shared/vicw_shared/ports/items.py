@@ -30,7 +30,7 @@ class ItemIndex(Protocol):
         """
         ...
 
-    async def worded(
+    async def by_text_key(
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
         """Return the live Chunks and items with each of these text keys (``model.wording``), oldest first.
@@ -53,6 +53,6 @@ class ItemIndex(Protocol):
         """Return live items of all tenants with ``expires_at`` at or before an instant, the longest expired first."""
         ...
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+    async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         """Return the live items among ``uids`` with the data of their edges, in uid order."""
         ...

@@ -50,7 +50,9 @@ class Completion:
 class LanguageModel(Protocol):
     """A model that answers in JSON of a given schema. Calls have no side effects and may be repeated."""
 
-    async def complete(self, turns: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int) -> Completion:
+    async def complete(
+        self, messages: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int
+    ) -> Completion:
         """Return the answer to the messages ``turns``, at most ``max_tokens`` long.
 
         Raises UnavailableError when the model cannot be reached (TooSlowError: it did not answer in time),

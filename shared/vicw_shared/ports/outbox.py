@@ -47,7 +47,7 @@ class PendingPoint:
     """The Chunk of a statement; None for a Chunk's own entry."""
 
     @property
-    def told(self) -> Node:
+    def text_source(self) -> Node:
         """The node with the text's speaker and time: the item, or the passage of a consolidated item."""
         assert self.chunk is not None
         assert self.item is not None
@@ -90,7 +90,7 @@ class Backlog:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsettled:
+class UnindexedCounts:
     """Counts of Chunks that wait for the vector store, and of those that no longer do: dead entries."""
 
     waiting: int
@@ -113,7 +113,7 @@ class Outbox(Protocol):
         """Extend the claims to ``seconds`` from now; return how many of them the caller still held."""
         ...
 
-    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
+    async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
         """Acknowledge claimed work: the points are in the vector store, and their nodes become ``indexed``.
 
         An entry that has changed since the claim stays and is due at once. Returns the orphaned points, those of
@@ -131,7 +131,7 @@ class Outbox(Protocol):
         """
         ...
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
+    async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         """Count the Chunks of these items with a missing point or an outdated payload in the vector store."""
         ...
 

@@ -12,7 +12,7 @@ from vicw_shared.model.chain import ChainKey, next_key
 from vicw_shared.ports.item_views import ItemView, PassageChange
 from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.sleep import MaintenanceStep
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 PAGE = 1000
 
@@ -140,7 +140,7 @@ class NamedThings(Scan[Node, tuple[str, str]]):
 
     @override
     def place(self, record: Node) -> tuple[str, str]:
-        return fold(record.name), record.uid
+        return fold_case(record.name), record.uid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

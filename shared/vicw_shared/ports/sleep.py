@@ -49,7 +49,7 @@ class ArrivalCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class JobRun:
     """One run of a ``task``, slice by slice: when it ``began``, and its latest update (``at``).
 
     ``over``: nothing is left to do. ``error`` says why it ended before that; the next run starts from the beginning.
@@ -58,7 +58,7 @@ class Round:
     task: str
     began: datetime
     at: datetime
-    turns: int = 0
+    slices: int = 0
     over: bool = False
     error: str = ""
 
@@ -70,7 +70,7 @@ class SleepLog(Protocol):
         """Return the step with this id, or None."""
         ...
 
-    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
         """Return up to ``limit`` contexts of all tenants with at least ``by`` (≥ 1) arrivals since the noted count.
 
         Without a noted count, arrivals count from the context's beginning. They must also be at least a 20th of all
@@ -79,14 +79,14 @@ class SleepLog(Protocol):
         """
         ...
 
-    async def note_growth(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, growth: ArrivalCount) -> None:
         """Store the number of items up to which a context was processed; lower numbers than before are ignored."""
         ...
 
-    async def note_round(self, note: Round) -> None:
+    async def record_job_run(self, note: JobRun) -> None:
         """Store a task's run, replacing its previous one."""
         ...
 
-    async def rounds(self) -> list[Round]:
+    async def job_runs(self) -> list[JobRun]:
         """Return the last run of each task, by task name."""
         ...

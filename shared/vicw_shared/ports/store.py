@@ -28,7 +28,7 @@ class Store(GraphStore, Protocol):
         ...
 
     @property
-    def unread(self) -> PendingExtractions:
+    def pending_extractions(self) -> PendingExtractions:
         """Items pending extraction by a language model."""
         ...
 

@@ -57,7 +57,7 @@ class Receipts(Protocol):
         """Return the receipt stored under ``key`` for this tenant, or None."""
         ...
 
-    async def remember(self, receipt: Receipt) -> None:
+    async def put_receipt(self, receipt: Receipt) -> None:
         """Store a receipt, replacing one with the same key."""
         ...
 
@@ -96,7 +96,7 @@ class Lookups(Protocol):
         """Return the number of edges of each of these nodes, in both directions, except BELONGS_TO and MERGED_INTO."""
         ...
 
-    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+    async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:
         """Return the edges extracted from these items (uids): those with one of them as property ``item``."""
         ...
 
@@ -159,7 +159,7 @@ class Puts(Protocol):
         """
         ...
 
-    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+    async def transfer_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         """Give each of ``targets`` (uids) the highest use count and latest use of all ``sources`` (``Uses``)."""
         ...
 
@@ -175,7 +175,7 @@ class Puts(Protocol):
         """Raise the counters of the context and its flows to these numbers, where these are higher."""
         ...
 
-    async def note_erasure(self, note: ErasureNote) -> None:
+    async def record_erasure(self, note: ErasureNote) -> None:
         """Store a part of the record of an erasure, replacing one with the same number."""
         ...
 
@@ -198,11 +198,11 @@ class Puts(Protocol):
         """Store the progress mark of an import, replacing an earlier one; None: no import is in progress."""
         ...
 
-    async def put_unread(self, items: Sequence[str]) -> None:
+    async def queue_extractions(self, items: Sequence[str]) -> None:
         """Queue these items (uids) for extraction by a language model, with no failed tries."""
         ...
 
-    async def take_unread(self, item: str) -> bool:
+    async def dequeue_extraction(self, item: str) -> bool:
         """Remove an item from the pending extractions; return whether it was there, dead or not."""
         ...
 

@@ -19,15 +19,15 @@ class Use:
 class Uses(Protocol):
     """Uses of all tenants. They are removed and exported with their items."""
 
-    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+    async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         """Add to the use counts of items (uids), with ``at`` as the latest use. Unknown items are ignored."""
         ...
 
-    async def note_asked(self) -> None:
+    async def record_question(self) -> None:
         """Record that a question is being answered now: background work in other processes gives way to it."""
         ...
 
-    async def asked_ago(self) -> float | None:
+    async def seconds_since_question(self) -> float | None:
         """Return the seconds since the last recorded question, by the engine's clock; None: never."""
         ...
 

@@ -15,7 +15,7 @@ from vicw_shared.settings.concerns import (
 from vicw_shared.settings.consolidation import ConsolidationSettings
 from vicw_shared.settings.dream import DreamSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
-from vicw_shared.settings.eviction import ForgetSettings
+from vicw_shared.settings.eviction import EvictionSettings
 from vicw_shared.settings.llm import LlmSettings
 from vicw_shared.settings.mirror import MirrorSettings
 from vicw_shared.settings.rerank import RerankSettings
@@ -28,7 +28,7 @@ __all__ = [
     "ConsolidationSettings",
     "DreamSettings",
     "EmbeddingSettings",
-    "ForgetSettings",
+    "EvictionSettings",
     "IngestSettings",
     "LimitSettings",
     "LlmSettings",

@@ -158,7 +158,7 @@ class IngestSettings(BaseSettings):
     )
     chunk_chars: int = Field(1200, ge=100, description="Target size of a passage, in characters")
     batch: int = Field(64, gt=0, description="Texts sent to the embedder at once")
-    echo_chars: int = Field(
+    duplicate_chars: int = Field(
         40,
         ge=0,
         description="Characters from which a text that is stored already is known as one that came out of memory, and "
@@ -243,7 +243,7 @@ class ReindexSettings(BaseSettings):
 
     model_config = config("VICW_REINDEX_")
 
-    look_seconds: float = Field(
+    poll_seconds: float = Field(
         LONGEST_LOOK_SECONDS,
         gt=0,
         le=LONGEST_LOOK_SECONDS,
@@ -261,7 +261,7 @@ class WorkerSettings(BaseSettings):
     max_memory_mb: int = Field(
         400, gt=0, description="A worker's process that has taken more memory is replaced after its task, in MiB"
     )
-    alive_file: Path | None = Field(
+    liveness_file: Path | None = Field(
         None, description="File to touch every two seconds, for `python -m vicw_shared.liveness`; one a worker or clock"
     )
 
@@ -279,7 +279,7 @@ class SleepSettings(BaseSettings):
     nice: int = Field(
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
     )
-    rests: float = Field(
+    rest_factor: float = Field(
         RESTS,
         ge=0,
         description="While requests run, a background step is followed by a pause of this many times its own "
@@ -294,7 +294,7 @@ class SleepSettings(BaseSettings):
     undo_days: float = Field(
         7.0, ge=0, le=3_650, description="How long `vicw sleep undo` can take a step back, in days"
     )
-    look_seconds: float = Field(
+    poll_seconds: float = Field(
         30.0,
         gt=0,
         description="How often the sleep worker looks whether the vector index is there, in seconds; one that was lost "

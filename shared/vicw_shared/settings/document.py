@@ -27,7 +27,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.SleepSettings,
     settings.ConsolidationSettings,
     settings.DreamSettings,
-    settings.ForgetSettings,
+    settings.EvictionSettings,
     settings.ResolveSettings,
     settings.MirrorSettings,
     settings.LogSettings,

@@ -29,7 +29,7 @@ class Neo4jSettings(WithSecrets):
         5.0, ge=0, description="How long a transaction that failed for a passing reason is tried again, in seconds"
     )
 
-    def hurried(self, seconds: float) -> Neo4jSettings:
+    def with_timeout(self, seconds: float) -> Neo4jSettings:
         """Return these settings with no more patience than ``seconds`` for anything.
 
         What fails is tried again for a moment, for connections die with a server that is back since, and no longer:
@@ -67,7 +67,7 @@ class RedisSettings(WithSecrets):
     url: str = Field("redis://127.0.0.1:6379/0", description="Address of the server and its database, without password")
     password: SecretStr | None = Field(None, description="Its password; with none, the server must not ask for one")
     timeout_seconds: float = Field(2.0, gt=0, description="How long a wake-up may take to be sent, in seconds")
-    look_seconds: float = Field(
+    poll_seconds: float = Field(
         15.0,
         gt=0,
         le=25,  # beside the thirty seconds of a claim, so that a killed worker's is taken up within a minute

@@ -10,10 +10,10 @@ from pydantic_settings import BaseSettings
 from vicw_shared.settings.concerns import config
 
 
-class ForgetSettings(BaseSettings):
+class EvictionSettings(BaseSettings):
     """Capacity: of a tenant that has more items than it may, those are erased that weigh least (docs/forgetting.md)."""
 
-    model_config = config("VICW_FORGET_")
+    model_config = config("VICW_EVICTION_")
 
     items: int = Field(0, ge=0, description="How many items a tenant keeps; 0: all. A Macro-Event counts as one")
     schedule: str = Field(

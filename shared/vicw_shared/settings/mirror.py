@@ -25,6 +25,6 @@ class MirrorSettings(BaseSettings):
         description="Viewer of the mirror: unset for public and portable items, a person's name for the items about "
         "that person as well, * for everything",
     )
-    look_seconds: float = Field(
+    poll_seconds: float = Field(
         5.0, gt=0, description="How often changes are brought into it, in seconds; where that takes long, less often"
     )

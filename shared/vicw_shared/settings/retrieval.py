@@ -25,11 +25,11 @@ class RetrievalSettings(BaseSettings):
         description="Weight of `fulltext`, in addition to the other channels, whose weights add up to 1; 0: off",
     )
     statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
-    lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
-    named: bool = Field(True, description="Prefer knowledge items that the question names by their title")
-    people: bool = Field(True, description="Prefer items about the viewers and about the people in the results")
+    neighbour_lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
+    title_match: bool = Field(True, description="Prefer knowledge items that the question names by their title")
+    people_match: bool = Field(True, description="Prefer items about the viewers and about the people in the results")
     bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
-    speaker: bool = Field(
+    speaker_boost: bool = Field(
         True, description="Prefer the items of the one speaker that the question names, and the speaker's domain"
     )
     alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
@@ -65,7 +65,7 @@ class RetrievalSettings(BaseSettings):
     causal_bias: float = Field(
         0.5, ge=0, le=1, description="Share of the causal sub-graph in what they lead to; knowledge has the rest"
     )
-    duplicates: float = Field(
+    duplicate_share: float = Field(
         0.9,
         ge=0,
         le=1,
@@ -78,7 +78,7 @@ class RetrievalSettings(BaseSettings):
         description="Of what the best result is worth, what a knowledge item gains that has all words of the question "
         "which none before it has; 0: nothing",
     )
-    current: bool = Field(
+    current_first: bool = Field(
         True,
         description="Rank current statements before the ones that they replaced, unless the question asks for the past",
     )
@@ -95,7 +95,7 @@ class RetrievalSettings(BaseSettings):
     chain_ms: int = Field(
         100, gt=0, description="Time limit for following causes, in ms; chains found by then are used"
     )
-    seeds: int = Field(
+    trigger_seeds: int = Field(
         5,
         ge=0,
         description="Items that a question brings up by their trigger phrases at most; 0 leaves trigger phrases out",

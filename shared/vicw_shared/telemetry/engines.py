@@ -33,7 +33,7 @@ def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]
     return decorate
 
 
-def kind_of(error: BaseException) -> str:
+def error_kind(error: BaseException) -> str:
     """Return a word for an error: its problem type, or the class of one that nobody foresaw. Never its text."""
     return error.slug if isinstance(error, VicwError) else type(error).__name__
 
@@ -51,7 +51,7 @@ def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]
             except FixableError:
                 raise  # the caller's, who worked in a transaction of the engine
             except Exception as error:
-                ERRORS.labels(engine, operation, kind_of(error)).inc()
+                ERRORS.labels(engine, operation, error_kind(error)).inc()
                 raise
 
     return call

@@ -17,18 +17,18 @@ _ENDED = "ended"
 
 
 @contextlib.contextmanager
-def folded(directory: Path) -> Iterator[None]:
+def merged(directory: Path) -> Iterator[None]:
     """Fold the files of dead processes, killed ones perhaps, and hold the directory: no other folds meanwhile."""
     with (directory / "folding").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            _fold(directory)
+            _merge(directory)
             yield
         finally:
             fcntl.flock(lock, fcntl.LOCK_UN)  # a process forked meanwhile has it open, too
 
 
-def _fold(directory: Path) -> None:
+def _merge(directory: Path) -> None:
     for file in directory.glob("*.db"):
         kind, _, pid = file.stem.rpartition("_")
         if pid == _ENDED or _lives(int(pid)):

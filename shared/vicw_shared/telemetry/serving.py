@@ -11,7 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import MetricsSettings
-from vicw_shared.telemetry.merged_metrics import folded
+from vicw_shared.telemetry.merged_metrics import merged
 from vicw_shared.telemetry.shared_metrics import DIRECTORY
 
 
@@ -23,7 +23,7 @@ class _Living(MultiProcessCollector):
         super().__init__(registry, directory)  # type: ignore[no-untyped-call]
 
     def collect(self) -> Iterable[Metric]:
-        with folded(self._directory):
+        with merged(self._directory):
             found: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
         return found
 
@@ -53,7 +53,7 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
         if os.getpid() != owner:
             server.socket.close()
             if directory is not None:
-                with folded(Path(directory)):
+                with merged(Path(directory)):
                     pass  # it may have taken the place of one that ended
 
     return let_go

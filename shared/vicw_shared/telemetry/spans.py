@@ -25,7 +25,7 @@ class SpanRole(StrEnum):
     CONSUMER = "consumer"
 
 
-class Door(Protocol):
+class EntrySpan(Protocol):
     """The span of a door, about which more is known when it closes."""
 
     def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
@@ -40,9 +40,9 @@ class Recorder(Protocol):
         """Return a part of the trace that is under way; nothing where there is none."""
         ...
 
-    def door(
+    def entry_span(
         self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool
-    ) -> AbstractContextManager[Door]:
+    ) -> AbstractContextManager[EntrySpan]:
         """Return what ``door`` below promises."""
         ...
 
@@ -63,7 +63,7 @@ class _Closed:
 
 
 _NOTHING = nullcontext()
-_NO_DOOR: AbstractContextManager[Door] = nullcontext(_Closed())
+_NO_DOOR: AbstractContextManager[EntrySpan] = nullcontext(_Closed())
 
 
 class Process:
@@ -78,15 +78,15 @@ def span(name: str, kind: SpanRole = SpanRole.INTERNAL) -> AbstractContextManage
     return _NOTHING if recorder is None else recorder.span(name, kind)
 
 
-def door(
+def entry_span(
     name: str, kind: SpanRole, carrier: Mapping[str, str] | None = None, *, starts: bool = True
-) -> AbstractContextManager[Door]:
+) -> AbstractContextManager[EntrySpan]:
     """Go on inside with the trace that ``carrier`` names, else with the one under way.
 
     Where there is neither, a new one ``starts``, or none. Lines of the log then carry its ``trace_id``.
     """
     recorder = Process.recorder
-    return _NO_DOOR if recorder is None else recorder.door(name, kind, carrier or {}, starts=starts)
+    return _NO_DOOR if recorder is None else recorder.entry_span(name, kind, carrier or {}, starts=starts)
 
 
 def trace_headers() -> dict[str, str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from vicw_shared.wire.base import Id, Message, Prose, Timestamp, Unit
 
 
-class ToldThing(Message):
+class EntityInput(Message):
     """An entity or a concept that the text names. Its identity is its name and subtype inside the context."""
 
     id: Id | None = Field(None, description="Local id for relations; default: the name")
@@ -16,7 +16,7 @@ class ToldThing(Message):
     description: Prose | None = None
 
 
-class ToldEvent(Message):
+class EventInput(Message):
     """Something that the text says happened."""
 
     id: Id | None = Field(None, description="Local id for relations; default: the name")
@@ -40,9 +40,9 @@ class Relation(Message):
 class Extraction(Message):
     """Entities, events, concepts and the relations among them."""
 
-    entities: tuple[ToldThing, ...] = ()
-    events: tuple[ToldEvent, ...] = ()
-    concepts: tuple[ToldThing, ...] = ()
+    entities: tuple[EntityInput, ...] = ()
+    events: tuple[EventInput, ...] = ()
+    concepts: tuple[EntityInput, ...] = ()
     relations: tuple[Relation, ...] = ()
 
     def __len__(self) -> int:

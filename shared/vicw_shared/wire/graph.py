@@ -104,7 +104,7 @@ class WalkedNode(GraphNode):
         description="Ids of the edges from the start of the walk to it; none between an item and an event that its "
         "text states",
     )
-    told_by: str | None = Field(None, description="Uid of the item whose text states this event")
+    source_item: str | None = Field(None, description="Uid of the item whose text states this event")
     speaker: str | None = None
     source: str | None = None
     flow_id: str | None = None

@@ -188,7 +188,7 @@ class Repetition(StrEnum):
     ANSWER = "answer"
 
 
-class Repeated(Message):
+class RepeatedItem(Message):
     """A stored item that an item repeats."""
 
     uid: str
@@ -217,7 +217,7 @@ class IngestedItem(Message):
         description="Extraction by a language model: `pending` (queued or retried), `done`, `failed` (given up); "
         "null if none is configured",
     )
-    sources: tuple[Repeated, ...] = Field((), description="Stored items that it repeats")
+    sources: tuple[RepeatedItem, ...] = Field((), description="Stored items that it repeats")
     links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
 
 

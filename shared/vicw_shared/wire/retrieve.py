@@ -220,7 +220,7 @@ class ChainStep(Message):
     certainty: float = Field(description="In [0, 1]: as stated, else the edge's weight")
     proof: str | None = Field(None, description="Uid of the passage (Chunk) that proves it")
     quote: str | None = Field(None, description="What that passage says of it, verbatim but for white space")
-    told_by: str | None = Field(None, description="Uid of the item whose text states it")
+    source_item: str | None = Field(None, description="Uid of the item whose text states it")
 
 
 class CausalChain(Message):

@@ -16,4 +16,4 @@ class UndoRequest(Message):
 class Undone(Message):
     """What became of it, in a sentence."""
 
-    told: str
+    message: str

@@ -15,10 +15,10 @@ from contract.sleep.test_consolidation import sound, tell, turn
 from support.stores.exports import exported, imported
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_ingest.erasure.record import fingerprints_of
-from vicw_ingest.erasure.selection import Chosen
+from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
-from vicw_sleep.archive.import_marker import begin_giving_up
+from vicw_sleep.archive.import_marker import mark_abandoned
 from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
 
 
@@ -33,7 +33,7 @@ async def give_up(side: Side) -> None:
     work = eraser(side)
     if await side.graph.archive.import_mark() is not None:
         wanted = await choose_half(side.graph)
-        await begin_giving_up(side.graph)
+        await mark_abandoned(side.graph)
         for chosen in wanted:
             await work.begin(chosen)
     pending = await work.pending()
@@ -125,7 +125,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
     work = eraser(side)
     with suppress(Killed):
         wanted = await choose_half(side.graph)
-        await begin_giving_up(side.graph)
+        await mark_abandoned(side.graph)
         for chosen in wanted:
             await work.begin(chosen)
         for erasure in await work.pending():
@@ -144,7 +144,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
 async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(1, "Ana told Ben.")])
     work = eraser(side)
-    erasure = await work.begin(Chosen("t", scattered=("c",)))
+    erasure = await work.begin(ErasureSelection("t", partial=("c",)))
     scan = side.graph.scan
 
     async def meanwhile(what: Any, **how: Any) -> Any:

@@ -33,7 +33,7 @@ from vicw_shared.errors import FixableError, StateConflictError, UnavailableErro
 from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedThings, Outcome, Use
 from vicw_sleep.archive import exporter, importer
-from vicw_sleep.archive.exporter import Wanted
+from vicw_sleep.archive.exporter import ExportSelection
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation
 
@@ -73,12 +73,12 @@ async def fill(side: Side) -> None:
     last = (await thread(side))[-1]
 
     async def wait_for_a_model(transaction: GraphTransaction) -> None:
-        await transaction.put_unread([last.uid])
+        await transaction.queue_extractions([last.uid])
 
     await side.graph.write("t", "c", wait_for_a_model)
-    await side.graph.uses.note_uses("t", {macro.uid: 3, last.uid: 1}, START)
-    await side.graph.uses.note_uses("t", {last.uid: 1}, START + timedelta(microseconds=1))
-    await side.graph.uses.note_uses("u", {n.uid: 7 for n in (await side.nodes()).values() if n.content_hash}, START)
+    await side.graph.uses.add_uses("t", {macro.uid: 3, last.uid: 1}, START)
+    await side.graph.uses.add_uses("t", {last.uid: 1}, START + timedelta(microseconds=1))
+    await side.graph.uses.add_uses("u", {n.uid: 7 for n in (await side.nodes()).values() if n.content_hash}, START)
     await sound(side)
 
 
@@ -142,7 +142,7 @@ async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) 
         await imported(tmp_path / "one", side)
         assert await shown(side) == before
         later = START + timedelta(days=1)
-        await side.graph.uses.note_uses("t", dict.fromkeys(before, 1), later)
+        await side.graph.uses.add_uses("t", dict.fromkeys(before, 1), later)
         assert max(use.last for use in (await shown(side)).values()) == later
         assert max(use.times for use in (await shown(side)).values()) == 7
 
@@ -152,13 +152,15 @@ async def test_what_was_shown_of_late_is_not_consolidated_in_the_other_store(
 ) -> None:
     async with embedded(store) as source:
         await tell(source, [turn(n, f"We talked about {_TEXTS[n % 3]}") for n in range(5)])
-        await source.graph.uses.note_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
+        await source.graph.uses.add_uses("t", {event.uid: 1 for event in await thread(source)}, datetime.now(UTC))
         await exported(source, tmp_path / "one")
         await imported(tmp_path / "one", side)
     now = datetime.now(UTC) + timedelta(hours=2)
     for since, macros in ((now - timedelta(days=1), 0), (now, 1)):
         rules = ConsolidationRules(before=now, cohesion=0.0, used_since=since)
-        work = Consolidation(side.graph, side.graph.unread, side.indexer.indexes, registries().edges, side.indexer)
+        work = Consolidation(
+            side.graph, side.graph.pending_extractions, side.indexer.indexes, registries().edges, side.indexer
+        )
         assert (await work.run(rules, now=now)).macros == macros
 
 
@@ -180,14 +182,14 @@ async def test_life_goes_on_in_the_other_store(side: Side, store: Path, tmp_path
 
 async def test_a_context_goes_alone(side: Side, store: Path, tmp_path: Path) -> None:
     await fill(side)
-    manifest = await exported(side, tmp_path / "one", Wanted(tenant="t", context="d"))
+    manifest = await exported(side, tmp_path / "one", ExportSelection(tenant="t", context="d"))
     assert manifest.rows(["contexts.jsonl"]) == 1
     assert "receipts.jsonl" not in manifest.files
     async with embedded(store) as other:
         await imported(tmp_path / "one", other)
         assert {(n.tenant, n.context) for n in (await other.nodes()).values()} == {("t", "d")}
         await sound(other)
-        await exported(side, tmp_path / "two", Wanted(tenant="u"))
+        await exported(side, tmp_path / "two", ExportSelection(tenant="u"))
         await imported(tmp_path / "two", other)
         assert {(n.tenant, n.context) for n in (await other.nodes()).values()} == {("t", "d"), ("u", "d")}
         await sound(other)

@@ -18,9 +18,9 @@ from vicw_shared.errors import InvalidInputError
 from vicw_shared.extensions import Registries
 from vicw_shared.model import Category, CollectionRegistry, EdgeRegistry, EdgeType, Label, NodeCollection
 from vicw_shared.ports import Edges, ModelIdentity
-from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportTarget, import_archive
-from vicw_sleep.archive.validator import judge
+from vicw_sleep.archive.validator import validate
 
 OWNED = EdgeType("TODO_OWNED_BY", Category.AGENCY, frozenset({(Label.ENTITY, Label.ENTITY)}), 0.5)
 
@@ -62,13 +62,13 @@ async def test_what_an_integration_registers_travels(graph: Graph, store: Path, 
     homes = [edge("BELONGS_TO", name, "c") for name in ("Ana", "milk")]
     await put(graph, nodes, [*homes, edge("TODO_OWNED_BY", "milk", "Ana")])
     with ArchiveWriter(tmp_path / "e") as writer:
-        manifest = await export(ExportSource(graph=graph), writer, extended(), Wanted(), program="test")
+        manifest = await export(ExportSource(graph=graph), writer, extended(), ExportSelection(), program="test")
     assert manifest.rows(["todos.jsonl"]) == 1
     (owned,) = [declared for declared in manifest.edge_types if declared.name == "TODO_OWNED_BY"]
     assert (owned.pairs, owned.weight) == ((("Entity", "Entity"),), 0.5)
     with pytest.raises(InvalidInputError, match="TODO_OWNED_BY is not registered here"):
-        judge(ArchiveReader(tmp_path / "e"), EdgeRegistry.with_core_types())
-    judged = judge(ArchiveReader(tmp_path / "e"), extended().edges)
+        validate(ArchiveReader(tmp_path / "e"), EdgeRegistry.with_core_types())
+    judged = validate(ArchiveReader(tmp_path / "e"), extended().edges)
     async with sqlite(store / "two") as other:
         await import_archive(judged, ImportTarget(graph=other, open_vectors=none))
         assert await other.nodes("t", [one.uid for one in nodes]) == {one.uid: one for one in nodes}

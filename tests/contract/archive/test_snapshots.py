@@ -70,20 +70,20 @@ async def test_what_is_unread_is_told_given_up_or_not(graph: Graph) -> None:
     uids = [member.uid for member in members]
 
     async def leave(transaction: GraphTransaction) -> None:
-        await transaction.put_unread(uids[:2])
+        await transaction.queue_extractions(uids[:2])
 
     await graph.write("t", "c", leave)
-    await graph.unread.postpone(uids[0], seconds=None, error="nonsense")
+    await graph.pending_extractions.postpone(uids[0], seconds=None, error="nonsense")
     async with graph.archive.snapshot() as snapshot:
-        assert await snapshot.unread(root, uids) == set(uids[:2])
-        assert await snapshot.unread(root, []) == set()
-        assert await snapshot.unread(replace(root, tenant="u"), uids) == set()
+        assert await snapshot.pending_extractions(root, uids) == set(uids[:2])
+        assert await snapshot.pending_extractions(root, []) == set()
+        assert await snapshot.pending_extractions(replace(root, tenant="u"), uids) == set()
 
 
 async def test_what_was_shown_is_told(graph: Graph) -> None:
     root, members, _ = await fill(graph)
     uids = [member.uid for member in members]
-    await graph.uses.note_uses("t", {uids[0]: 2}, AT)
+    await graph.uses.add_uses("t", {uids[0]: 2}, AT)
     async with graph.archive.snapshot() as snapshot:
         assert await snapshot.uses(root, uids) == {uids[0]: Use(2, AT)}
         assert await snapshot.uses(root, []) == {}
@@ -95,7 +95,7 @@ async def test_receipts_come_in_the_order_of_time(graph: Graph) -> None:
 
     async def remember(transaction: GraphTransaction) -> None:
         for one in told:
-            await transaction.remember(one)
+            await transaction.put_receipt(one)
 
     await graph.write("t", "c", remember)
     async with graph.archive.snapshot() as snapshot:

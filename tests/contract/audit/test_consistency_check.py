@@ -160,7 +160,7 @@ BREAKS: Sequence[Break] = (
 async def test_a_store_as_requests_leave_it_is_clean(side: Side) -> None:
     await fill(side)
     report = await side.check()
-    assert (report.violations, report.untold) == ([], 0)
+    assert (report.violations, report.unlisted) == ([], 0)
     assert (report.nodes, report.edges) == (len(await side.nodes()), len(await side.edges()))
     assert (report.points, report.waiting) == (len(await side.points()), 0)
 
@@ -205,11 +205,11 @@ async def test_of_very_many_violations_some_are_told_and_the_others_counted(
     assert len(expected) == 30 + 30 + 2 * 29
     monkeypatch.setattr(checking, "MOST_TOLD", len(expected))
     whole = await side.check()
-    assert (sorted(whole.violations), whole.untold) == (expected, 0)
+    assert (sorted(whole.violations), whole.unlisted) == (expected, 0)
     for most in (100, 7, 0):
         monkeypatch.setattr(checking, "MOST_TOLD", most)
         report = await side.check()
-        assert (report.violations, report.untold) == (whole.violations[:most], len(expected) - most)
+        assert (report.violations, report.unlisted) == (whole.violations[:most], len(expected) - most)
 
 
 def turn(number: int, **fields: object) -> Node:
@@ -251,7 +251,7 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
             return getattr(side.graph.audit, name)
 
         async def homes(self, uids: Sequence[str]) -> dict[str, int]:
-            found = await side.graph.audit.homes(uids)
+            found = await side.graph.audit.belongs_to_counts(uids)
             late = {uid: count for uid, count in found.items() if uid in self._seen}
             self._seen.update(found)
             return late

@@ -36,14 +36,14 @@ async def test_a_chain_is_read_in_its_order_with_what_its_edges_say(graph: Graph
     a, b, c, d = events = [turn(name, number) for number, name in enumerate("abcd", 1)]
     edges = [edge(chain, *joins(chain, *ends)) for ends in ("ab", "cd", "ca", "aa")]
     await put(graph, events, edges)
-    assert await graph.audit.links(chain, events) == {
-        a.uid: ChainLink(b.uid, joined=True, strays=(a.uid,)),
+    assert await graph.audit.chain_links(chain, events) == {
+        a.uid: ChainLink(b.uid, joined=True, unexpected=(a.uid,)),
         b.uid: ChainLink(c.uid, joined=False),
-        c.uid: ChainLink(d.uid, joined=True, strays=(a.uid,)),
+        c.uid: ChainLink(d.uid, joined=True, unexpected=(a.uid,)),
         d.uid: LAST,
     }
-    assert await graph.audit.links(chain, []) == {}
-    assert await graph.audit.links(chain, [turn("never stored", 9)]) == {}
+    assert await graph.audit.chain_links(chain, []) == {}
+    assert await graph.audit.chain_links(chain, [turn("never stored", 9)]) == {}
 
 
 @CHAINS
@@ -60,9 +60,9 @@ async def test_chains_of_others_and_what_is_in_no_chain_are_passed_over(graph: G
     foreign = turn("foreign", 8, tenant="u")
     await put(graph, [first, last, *others], [edge(chain, *joins(chain, "retired", "last"))])
     await put(graph, [foreign], tenant="u")
-    found = await graph.audit.links(chain, [first, last, *others, foreign])
+    found = await graph.audit.chain_links(chain, [first, last, *others, foreign])
     assert found.pop(first.uid) == ChainLink(last.uid, joined=False)
-    assert found.pop(others[0].uid) == ChainLink(None, joined=False, strays=(last.uid,))
+    assert found.pop(others[0].uid) == ChainLink(None, joined=False, unexpected=(last.uid,))
     assert found == dict.fromkeys(found, LAST)
     assert len(found) == len(others) + 1
 
@@ -71,12 +71,12 @@ async def test_the_callers_own_steps_go_first_whatever_the_time(graph: Graph) ->
     late, early, unnumbered = turn("late", 3, own_step=1), turn("early", 2, own_step=2), turn("unnumbered", 1)
     events = [late, early, unnumbered]
     await put(graph, events)
-    assert [link.follower for link in (await graph.audit.links(NEXT, events)).values()] == [
+    assert [link.follower for link in (await graph.audit.chain_links(NEXT, events)).values()] == [
         early.uid,
         unnumbered.uid,
         None,
     ]
-    clock = await graph.audit.links(HAPPENED_AFTER, events)
+    clock = await graph.audit.chain_links(HAPPENED_AFTER, events)
     assert clock[unnumbered.uid].follower == early.uid
 
 
@@ -85,7 +85,7 @@ async def test_of_two_events_at_one_place_the_lower_uid_goes_first(graph: Graph,
     twins = sorted((turn(f"twin {n}", 2) for n in range(5)), key=lambda event: event.uid)
     events = [turn("first", 1), *twins, turn("last", 3)]
     await put(graph, events)
-    found = await graph.audit.links(chain, events)
+    found = await graph.audit.chain_links(chain, events)
     assert [found[event.uid].follower for event in events] == [*(event.uid for event in events[1:]), None]
 
 
@@ -95,9 +95,9 @@ async def test_no_more_strays_are_told_than_a_page_can_hold(graph: Graph, chain:
     others = [turn(f"o{number}", number) for number in range(3, 8 + MOST_STRAYS)]
     ends = [("hub", other.name) for other in (later, *others)]
     await put(graph, [hub, later, *others], [edge(chain, *joins(chain, *pair)) for pair in ends])
-    link = (await graph.audit.links(chain, [hub]))[hub.uid]
-    assert (link.follower, link.joined, len(set(link.strays))) == (later.uid, True, MOST_STRAYS)
-    assert later.uid not in link.strays
+    link = (await graph.audit.chain_links(chain, [hub]))[hub.uid]
+    assert (link.follower, link.joined, len(set(link.unexpected))) == (later.uid, True, MOST_STRAYS)
+    assert later.uid not in link.unexpected
 
 
 async def test_homes_are_counted_whosever_node_it_is(graph: Graph) -> None:
@@ -106,8 +106,8 @@ async def test_homes_are_counted_whosever_node_it_is(graph: Graph) -> None:
     await put(graph, [*roots, *map(node, ("none", "one", "two"))], [edge("BELONGS_TO", *pair) for pair in ends])
     await put(graph, [replace(node("foreign"), tenant="u")], tenant="u")
     uids = [make_uid(name) for name in ("none", "one", "two", "foreign", "never stored")]
-    assert await graph.audit.homes(uids) == dict(zip(uids, (0, 1, 2, 0), strict=False))
-    assert await graph.audit.homes([]) == {}
+    assert await graph.audit.belongs_to_counts(uids) == dict(zip(uids, (0, 1, 2, 0), strict=False))
+    assert await graph.audit.belongs_to_counts([]) == {}
 
 
 async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph) -> None:
@@ -124,15 +124,15 @@ async def test_which_chunks_are_not_indexed_is_told_of_all_tenants(graph: Graph)
 async def test_what_was_merged_is_told_with_what_it_was_merged_into(graph: Graph) -> None:
     told = [("a", "b"), ("a", "c"), ("b", "a")]
     await put(graph, [node(name) for name in "abcd"], [edge("MERGED_INTO", *pair) for pair in told])
-    found = await graph.audit.merged([make_uid("a"), make_uid("c"), make_uid("none")])
+    found = await graph.audit.merge_edges([make_uid("a"), make_uid("c"), make_uid("none")])
     assert sorted(found) == sorted((make_uid("a"), make_uid(name)) for name in "bc")
-    assert await graph.audit.merged([]) == []
+    assert await graph.audit.merge_edges([]) == []
 
 
 async def test_merges_that_go_in_a_circle_or_two_ways_are_found(graph: Graph) -> None:
     ways = ("ab", "bc", "cb", "de", "df", "ga")
     await put(graph, [node(name) for name in "abcdefg"], [edge("MERGED_INTO", *pair) for pair in ways])
     called = {make_uid(name): name for name in "abcdefg"}
-    round_about, several = await circles(called, graph.audit.merged)
+    round_about, several = await circles(called, graph.audit.merge_edges)
     assert {called[uid] for uid in round_about} == {"b", "c"}
     assert {called[uid] for uid in several} == {"d"}

@@ -56,29 +56,29 @@ def test_a_change_that_an_older_program_has_ended_but_for_its_note_is_over() -> 
 
 
 async def test_one_at_a_time_changes_the_model(graph: Graph) -> None:
-    assert await graph.record.hold_change("a", seconds=60)
-    assert not await graph.record.hold_change("b", seconds=60)
-    assert await graph.record.hold_change("a", seconds=0.2), "its holder renews it"
+    assert await graph.record.lock_model_change("a", seconds=60)
+    assert not await graph.record.lock_model_change("b", seconds=60)
+    assert await graph.record.lock_model_change("a", seconds=0.2), "its holder renews it"
     await asyncio.sleep(0.3)
-    assert await graph.record.hold_change("b", seconds=60), "whoever died has it no longer"
-    assert not await graph.record.hold_change("a", seconds=60)
-    assert await graph.record.hold_change("b", seconds=0)
-    assert await graph.record.hold_change("a", seconds=60), "it was given back"
-    await graph.record.hold_change("a", seconds=0)
+    assert await graph.record.lock_model_change("b", seconds=60), "whoever died has it no longer"
+    assert not await graph.record.lock_model_change("a", seconds=60)
+    assert await graph.record.lock_model_change("b", seconds=0)
+    assert await graph.record.lock_model_change("a", seconds=60), "it was given back"
+    await graph.record.lock_model_change("a", seconds=0)
 
 
 async def test_whoever_has_lost_the_right_to_change_the_model_changes_nothing(graph: Graph) -> None:
     change = ModelChange(NEW)
-    assert await graph.record.hold_change("a", seconds=0.2)
+    assert await graph.record.lock_model_change("a", seconds=0.2)
     assert await graph.record.set_model(OLD, change, holder="a")
     await asyncio.sleep(0.3)
     assert await graph.record.set_model(OLD, change, holder="a"), "nobody has taken it yet"
-    assert await graph.record.hold_change("b", seconds=60)
+    assert await graph.record.lock_model_change("b", seconds=60)
     assert not await graph.record.set_model(NEW, holder="a")
     assert await graph.record.models() == Models(OLD, change)
     assert await graph.record.set_model(NEW, holder="b")
     assert await graph.record.models() == Models(NEW)
-    await graph.record.hold_change("b", seconds=0)
+    await graph.record.lock_model_change("b", seconds=0)
 
 
 async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
@@ -101,7 +101,7 @@ async def test_passages_are_told_as_a_claim_tells_them(graph: Graph) -> None:
     assert {(point.kind, point.seq, point.tries) for point in found} == {(PendingKind.UPSERT, 0, 0)}
     assert (await graph.audit.count(Label.CHUNK), await graph.audit.count(Label.ENTITY)) == (5, 2)
 
-    await graph.outbox.settle(list(claimed.values()))
+    await graph.outbox.acknowledge(list(claimed.values()))
     assert len(await graph.scan(Passages(), limit=10)) == 5, "queued or not"
 
 

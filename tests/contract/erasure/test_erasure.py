@@ -20,9 +20,9 @@ from contract.sleep.test_dreams import items as alike
 from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
 from support.stores.pairs import START, Side, asked_for
-from vicw_ingest.erasure.record import fingerprints_of, note_of, sealed
+from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed
 from vicw_ingest.erasure.selection import (
-    Chosen,
+    ErasureSelection,
     choose_context,
     choose_items,
     choose_person,
@@ -45,7 +45,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.wire.ingest import IngestResponse
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.residue_scan import Residue, look_through
+from vicw_sleep.residue_scan import Residue, scan_store
 
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
 
@@ -62,11 +62,11 @@ def eraser(side: Side) -> Eraser:
 
 async def left(side: Side, fingerprints: Fingerprints) -> list[str]:
     remains = Residue.of(fingerprints)
-    await look_through(side.graph, [side.vectors], remains)
+    await scan_store(side.graph, [side.vectors], remains)
     return remains.left()
 
 
-async def erase(side: Side, chosen: Chosen) -> ErasureReport:
+async def erase(side: Side, chosen: ErasureSelection) -> ErasureReport:
     """Erase, prove, and bring it to its end."""
     erasing = eraser(side)
     erasure = await erasing.begin(chosen)
@@ -312,7 +312,7 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
     erasure = await eraser(side).begin(await choose_tenant(side.graph, "t"))
     await eraser(side).run(erasure)
     assert await side.graph.contexts("t") == []
-    assert await choose_tenant(side.graph, "t") == Chosen("t", everything=True)
+    assert await choose_tenant(side.graph, "t") == ErasureSelection("t", everything=True)
     await side.graph.erasures.end_erasure(erasure)
     with pytest.raises(MissingRecordError, match="Nothing of tenant 't' is stored; there is 'u'"):
         await choose_tenant(side.graph, "t")
@@ -351,7 +351,7 @@ async def test_two_who_erase_the_same_at_once_forget_nothing(
     monkeypatch.setattr("vicw_ingest.erasure.service._NODES", 2)
     before = set(await side.nodes())
     names = [str(n) for n in range(12)]
-    chosen = Chosen("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)
+    chosen = ErasureSelection("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)
     erasure = await eraser(side).begin(chosen)
     await asyncio.gather(eraser(side).run(erasure), eraser(side).run(erasure))
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
@@ -386,7 +386,7 @@ async def test_remains_are_found_wherever_they_are(side: Side) -> None:
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
 
     async def leave(transaction: GraphTransaction) -> None:
-        await transaction.remember(Receipt("job:x", "f", START, {"name": f"so {_SECRET[:60]}"}))
+        await transaction.put_receipt(Receipt("job:x", "f", START, {"name": f"so {_SECRET[:60]}"}))
 
     await side.graph.write("t", "c", leave)
     assert await left(side, fingerprints) == ["receipt job:x"]
@@ -475,7 +475,7 @@ async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> No
 async def test_what_was_not_erased_though_it_is_noted_is_found(side: Side) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     nodes = (await side.nodes()).values()
-    note = sealed(note_of(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
+    note = sealed(batch_record(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
     assert isinstance(marks := note.body["marks"], dict)
     assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
 

@@ -17,11 +17,11 @@ from contract.sleep.test_consolidation_job import consolidation, turns
 from contract.sleep.test_consolidation_job import run as consolidate
 from support.stores.pairs import START, Side, asked_for
 from vicw_ingest.erasure.service import Eraser
-from vicw_ingest.erasure.transaction import Erasing
+from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction import service as module
 from vicw_ingest.eviction.candidates import weakest
-from vicw_ingest.eviction.policy import Policy
-from vicw_ingest.eviction.service import FORGET, Capacity, EvictionReport
+from vicw_ingest.eviction.policy import EvictionPolicy
+from vicw_ingest.eviction.service import FORGET, Eviction, EvictionReport
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node
@@ -29,7 +29,7 @@ from vicw_shared.ports import Steps
 from vicw_shared.uids import context_uid
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
-_POLICY = Policy(items=3)
+_POLICY = EvictionPolicy(items=3)
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -38,24 +38,24 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-def capacity(side: Side) -> Capacity:
-    return Capacity(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer)
+def capacity(side: Side) -> Eviction:
+    return Eviction(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer)
 
 
-async def forget(side: Side, now: datetime = _NOW, policy: Policy = _POLICY, **how: Any) -> EvictionReport:
+async def forget(side: Side, now: datetime = _NOW, policy: EvictionPolicy = _POLICY, **how: Any) -> EvictionReport:
     done = await capacity(side).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
 
 
-def hearing(side: Side) -> tuple[Capacity, list[str | None]]:
+def hearing(side: Side) -> tuple[Eviction, list[str | None]]:
     """Return what forgets, and the ids of what it tells of."""
     heard: list[str | None] = []
 
     def tell(item: Node, weight: float) -> None:
         heard.append(item.source_id)
 
-    return replace(capacity(side), told=tell), heard
+    return replace(capacity(side), on_evicted=tell), heard
 
 
 async def ids(side: Side) -> list[str | None]:
@@ -108,8 +108,8 @@ async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
 async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> None:
     await tell(side, weighing(None, None, None, None, None))
     uids = [event.uid for event in await thread(side)]
-    await side.graph.uses.note_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
-    await side.graph.uses.note_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
+    await side.graph.uses.add_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
+    await side.graph.uses.add_uses("t", {uids[3]: 1}, _NOW - timedelta(days=1))
     assert await forget(side) == EvictionReport(erased=2)
     assert await ids(side) == ["1", "2", "3"], "one was shown of late; of those that weigh alike the first goes"
 
@@ -124,7 +124,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
     async def meanwhile(*asked: Any) -> Any:
         chosen = await weakest(*asked)
         if way == "shown":
-            await side.graph.uses.note_uses("t", {uid: 1}, _NOW)
+            await side.graph.uses.add_uses("t", {uid: 1}, _NOW)
         elif way == "retracted":
             await side.retract({"context": "c", "ids": ["0"]}, "t")
         else:
@@ -177,16 +177,16 @@ async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> Non
 async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, weighing(*[0.1] * 5, None, None, None))
     monkeypatch.setattr(module, "_AT_ONCE", 2)
-    erase, left = Erasing.erase, [1]
+    erase, left = ErasureTransaction.erase, [1]
 
-    async def dies(erasing: Erasing, uids: Sequence[str]) -> list[Node]:
+    async def dies(erasing: ErasureTransaction, uids: Sequence[str]) -> list[Node]:
         if not left:
             raise UnavailableError("graph", "it is away")
         left.pop()
         return await erase(erasing, uids)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Erasing, "erase", dies)
+        broken.setattr(ErasureTransaction, "erase", dies)
         with pytest.raises(UnavailableError):
             await forget(side)
     assert await ids(side) == ["2", "3", "4", "5", "6", "7"]
@@ -205,7 +205,7 @@ async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
 async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
     await tell(side, turns(12))
     uids = [event.uid for event in await thread(side)]
-    await side.graph.uses.note_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
+    await side.graph.uses.add_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))
     assert (await consolidate(side)).macros == 3
     assert await forget(side, policy=replace(_POLICY, items=0)) == EvictionReport(erased=8), (
         "one of three was shown of late"

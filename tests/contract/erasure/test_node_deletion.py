@@ -54,12 +54,12 @@ async def test_a_passage_that_goes_is_found_no_more_and_waits_for_nothing(graph:
     await put(graph, [chunk, turn], [edge("EVIDENCED_BY", "turn", "passage")])
 
     async def unread(transaction: GraphTransaction) -> None:
-        await transaction.put_unread([turn.uid])
+        await transaction.queue_extractions([turn.uid])
 
     await graph.write("t", "c", unread)
     await drop(graph, "passage", "turn")
     assert [point.point_id for point in await graph.outbox.claim(9, seconds=5)] == []
-    assert await graph.unread.claim(9, seconds=5) == []
+    assert await graph.pending_extractions.claim(9, seconds=5) == []
     assert await graph.owners("t", [chunk.uid]) == {}
     assert (await graph.outbox.backlog()).waiting == 0
 
@@ -69,7 +69,7 @@ async def test_payloads_forget_a_tag_that_goes(graph: Graph) -> None:
     turn = node("turn", Label.EVENT, content_hash="h", qdrant_id=chunk.uid)
     tag = node("magic", Label.CONCEPT, subtype="tag")
     await put(graph, [chunk, turn, tag], [edge("EVIDENCED_BY", "turn", "passage"), edge("TAGGED", "turn", "magic")])
-    await graph.outbox.settle(await graph.outbox.claim(9, seconds=5))
+    await graph.outbox.acknowledge(await graph.outbox.claim(9, seconds=5))
     await drop(graph, "magic")
     (point,) = await graph.outbox.claim(9, seconds=5)
     assert (point.point_id, point.tags) == (chunk.uid, ())

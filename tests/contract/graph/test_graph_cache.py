@@ -6,7 +6,7 @@ import random
 from typing import Any, cast
 
 from support.stores.graph_records import Graph, edge, node, put
-from vicw_retrieval.request.graph_cache import remembered
+from vicw_retrieval.request.graph_cache import cached_graph
 from vicw_shared.model import Label
 from vicw_shared.ports import By, Direction, GraphStore, NameQuery, Spread, look_up
 from vicw_shared.uids import make_uid
@@ -40,14 +40,14 @@ async def test_whatever_was_read_before_the_answer_is_that_of_the_graph(graph: G
     edges = [edge(*place, weight=number / 1000) for number, place in enumerate(dict.fromkeys(pairs), start=1)]
     await put(graph, things, edges)
     for _ in range(5):
-        memory = remembered(graph)
+        memory = cached_graph(graph)
         for _ in range(25):
             uids = [make_uid(name) for name in chance.choices([*names, "nobody"], k=chance.randint(1, 6))]
             spreads, limit = chance.sample(SPREADS, k=chance.randint(1, 4)), chance.choice([1, 2, 5, 20])
             expanded = [await store.expand("t", uids, spreads, limit) for store in (memory, graph)]
             assert expanded[0] == expanded[1]
             one = spreads[0]
-            told = [await store.leads("t", uids, one, limit) for store in (memory, graph)]
+            told = [await store.weighted_neighbours("t", uids, one, limit) for store in (memory, graph)]
             assert sorted(map(repr, told[0])) == sorted(map(repr, told[1]))
             for operation in ("nodes", "texts"):
                 assert await getattr(memory, operation)("t", uids) == await getattr(graph, operation)("t", uids)
@@ -60,13 +60,13 @@ async def test_nothing_is_read_twice(graph: Graph) -> None:
     mentions = [edge("MENTIONS", "a", name) for name in "bd"]
     await put(graph, [item, *map(node, "bcd"), chunk], [edge("EVIDENCED_BY", "a", "k"), *mentions])
     counted = Counted(graph)
-    memory = remembered(cast("GraphStore", counted))
+    memory = cached_graph(cast("GraphStore", counted))
     spreads: list[Spread] = [("MENTIONS", Direction.OUT), ("NEXT", Direction.OUT)]
     first = await memory.expand("t", [A, C], spreads, 5), await memory.owners("t", [chunk.uid])
     assert await memory.nodes("t", [C, chunk.uid])
     assert counted.asked == ["expand", "owners", "nodes"]
     assert (await memory.expand("t", [C, A], spreads[:1], 3), await memory.owners("t", [chunk.uid])) == first
-    assert {lead.uid for lead in await memory.leads("t", [A], spreads[0], 9)} == {B, D}
+    assert {lead.uid for lead in await memory.weighted_neighbours("t", [A], spreads[0], 9)} == {B, D}
     assert await memory.texts("t", [chunk.uid]) == {chunk.uid: "words"}
     assert set(await memory.nodes("t", [B, C])) == {B, C}
     assert counted.asked == ["expand", "owners", "nodes"], "edges, the nodes at them, and their texts are known"
@@ -78,14 +78,14 @@ async def test_edges_of_one_weight_come_in_the_same_order_wherever_they_are_stor
     edges = [edge("MENTIONS", "a", f"n{number}") for number in range(20)]
     random.Random(7).shuffle(edges)
     await put(graph, [node("a", Label.EVENT), *(node(f"n{number}") for number in range(20))], edges)
-    found = await remembered(graph).expand("t", [A], [("MENTIONS", Direction.OUT)], 50)
+    found = await cached_graph(graph).expand("t", [A], [("MENTIONS", Direction.OUT)], 50)
     assert [one.edge.id for one in found] == sorted(one.id for one in edges)
 
 
 async def test_names_are_looked_up_once(graph: Graph) -> None:
     await put(graph, [node("Ana")])
     counted = Counted(graph)
-    memory = remembered(cast("GraphStore", counted))
+    memory = cached_graph(cast("GraphStore", counted))
     asked = [NameQuery(By.NAME, ("ana",)), NameQuery(By.TITLE, ("ana",), 3)]
     assert await memory.find_names("t", asked) == await graph.find_names("t", asked)
     assert await look_up(memory, "t", ["ana"], by=By.TITLE, limit=3) == {}

@@ -134,7 +134,10 @@ async def test_a_hop_is_the_same_along_few_spreads_as_along_many(graph: Graph, m
     assert (len(set(related)), related[0]) == (3, "s150"), "the heaviest of all"
     some = await graph.expand("t", [hub], spreads, 3, among=10)
     assert len({one.node.uid for one in some if one.edge.type == "RELATED_TO"}) == 3
-    leads = [await graph.leads("t", [hub], ("RELATED_TO", Direction.OUT), 3, among=among) for among in (None, 10)]
+    leads = [
+        await graph.weighted_neighbours("t", [hub], ("RELATED_TO", Direction.OUT), 3, among=among)
+        for among in (None, 10)
+    ]
     assert [len(led) for led in leads] == [3, 3]
     assert "s150" in {lead.name for lead in leads[0]}, "among the heaviest of all"
 
@@ -188,7 +191,7 @@ async def test_receipts_are_per_tenant(graph: Graph) -> None:
     receipt = Receipt("k", "print", AT, {"a": 1})
 
     async def keep(transaction: GraphTransaction) -> None:
-        await transaction.remember(receipt)
+        await transaction.put_receipt(receipt)
         assert await transaction.receipt("k") == receipt
 
     await graph.write("t", "c", keep)
@@ -199,7 +202,7 @@ async def test_receipts_are_per_tenant(graph: Graph) -> None:
 async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
     async def keep(transaction: GraphTransaction) -> None:
         for days in (0, 1, 2):
-            await transaction.remember(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
+            await transaction.put_receipt(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
 
     await graph.write("t", "c", keep)
     await graph.write("u", "c", keep)
@@ -212,7 +215,7 @@ async def test_receipts_are_forgotten_by_age_and_tenant(graph: Graph) -> None:
 async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Graph) -> None:
     async def keep(transaction: GraphTransaction) -> None:
         for days in range(6):
-            await transaction.remember(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
+            await transaction.put_receipt(Receipt(f"k{days}", "print", AT + timedelta(days=days), {}))
 
     async def left(tenant: str) -> list[int]:
         return [days for days in range(6) if await graph.record.receipt(tenant, f"k{days}") is not None]
@@ -231,8 +234,8 @@ async def test_what_an_item_told_is_found_by_it(graph: Graph) -> None:
     await put(graph, [node("a"), node("b")], [told, edge("DEPENDS_ON", "a", "b")])
 
     async def work(transaction: GraphTransaction) -> None:
-        assert [found.id for found in await transaction.told_by(["x", "y"])] == [told.id]
-        assert await transaction.told_by(["y"]) == []
+        assert [found.id for found in await transaction.edges_from_items(["x", "y"])] == [told.id]
+        assert await transaction.edges_from_items(["y"]) == []
 
     await graph.write("t", "c", work)
 

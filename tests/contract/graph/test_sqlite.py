@@ -17,7 +17,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.schema import FIRST, latest
 from vicw_shared.adapters.sqlite.steps import read_steps
-from vicw_shared.adapters.sqlite.text_keys import read_worded
+from vicw_shared.adapters.sqlite.text_keys import read_by_text_key
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
@@ -131,7 +131,7 @@ async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: lis
         with sqlite3.connect(store / "graph.sqlite3") as connection:
             asked: list[str] = []
             connection.set_trace_callback(asked.append)
-            assert read_worded(connection, "t", ["k", "l"], contexts, 9) == {}
+            assert read_by_text_key(connection, "t", ["k", "l"], contexts, 9) == {}
             connection.set_trace_callback(None)
             plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
         connection.close()

@@ -92,7 +92,7 @@ async def test_what_the_indexer_marks_is_seen(graph: SqliteGraphStore) -> None:
     chunk = node("k", Label.CHUNK, text="words", qdrant_id=make_uid("k"))
     await put(graph, [chunk])
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
-    await graph.outbox.settle(await graph.outbox.claim(10, seconds=60))
+    await graph.outbox.acknowledge(await graph.outbox.claim(10, seconds=60))
     assert (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
     await graph.outbox.requeue([chunk.uid])
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed

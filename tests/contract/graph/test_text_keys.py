@@ -12,7 +12,7 @@ from vicw_shared.model import Label
 async def worded(
     graph: Graph, *keys: str, tenant: str = "t", limit: int = 9, **only: list[str]
 ) -> dict[str, list[str]]:
-    found = await graph.worded(tenant, keys, limit=limit, **only)
+    found = await graph.by_text_key(tenant, keys, limit=limit, **only)
     return {key: [one.name for one in nodes] for key, nodes in found.items()}
 
 

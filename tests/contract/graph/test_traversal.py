@@ -123,7 +123,9 @@ async def test_an_item_stands_for_what_its_text_tells_as_far_as_that_leads_anywh
     await fill(graph, [item("a"), chunk, node("Ana"), *events], edges)
     asker = Asker(graph)
     walk = await asker.ask("walk", start=["a"], hops=1)
-    assert {n.name: n.told_by for n in walk.nodes if n.told_by} == dict.fromkeys(("cause", "effect"), make_uid("a"))
+    assert {n.name: n.source_item for n in walk.nodes if n.source_item} == dict.fromkeys(
+        ("cause", "effect"), make_uid("a")
+    )
     assert [n.name for n in walk.nodes] == ["a", "cause", "effect", "Ana"]
     assert {n.name: len(n.path) for n in walk.nodes} == {"a": 0, "cause": 0, "effect": 0, "Ana": 1}
     back = await asker.names("walk", start=["a"], types={"only": ["CAUSED"]}, direction="in")

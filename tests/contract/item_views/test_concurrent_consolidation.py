@@ -13,7 +13,7 @@ from contract.sleep.test_consolidation import tell
 from contract.sleep.test_consolidation_job import consolidation, run, turns
 from support.stores.pairs import Side, asked_for
 from vicw_retrieval import pipeline
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.synthesis.expansion import expand as own
 from vicw_shared.clock import now
 from vicw_shared.model import Node
@@ -35,7 +35,7 @@ def moving(monkeypatch: pytest.MonkeyPatch, *moves: Move) -> list[Move]:
     """Have each question make the next of ``moves`` when it has found what it is going to show; return what is left."""
     left = list(moves)
 
-    async def expand(*args: Any) -> Surroundings:
+    async def expand(*args: Any) -> Neighbourhood:
         if left:
             await left.pop(0)()
         return await own(*args)
@@ -96,7 +96,7 @@ async def test_what_is_gone_when_it_is_to_be_shown_is_left_out(side: Side, monke
     await tell(side, turns(_COUNT))
     (gone,) = await side.graph.items("t", "1", ["c"])
 
-    async def expand(*args: Any) -> Surroundings:
+    async def expand(*args: Any) -> Neighbourhood:
         around = await own(*args)
         around.nodes.pop(gone.uid, None)
         return around

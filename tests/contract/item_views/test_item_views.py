@@ -42,10 +42,10 @@ async def test_an_item_comes_with_its_passages_and_what_its_edges_say(graph: Gra
     whole = ItemView(
         a, tuple(passages), ("amulet", "told"), ("Novel",), tuple(sorted(("Ana", "Anita", make_uid("Ana"))))
     )
-    assert await graph.whole("t", [a.uid, b.uid, a.uid, make_uid("none")]) == sorted(
+    assert await graph.item_views("t", [a.uid, b.uid, a.uid, make_uid("none")]) == sorted(
         [whole, ItemView(b)], key=lambda found: found.item.uid
     )
-    assert await graph.whole("t", []) == []
+    assert await graph.item_views("t", []) == []
     assert await graph.scan(Items("t", Label.EVENT), limit=9) == [whole]
     assert await graph.scan(Items("t", Label.ENTITY), limit=9) == [ItemView(b)]
 
@@ -58,7 +58,7 @@ async def test_pages_are_of_live_items_of_one_tenant_in_the_order_of_uids(graph:
     first = await graph.scan(Items("t", Label.EVENT), limit=3)
     rest = await graph.scan(Items("t", Label.EVENT), after=first[-1].item.uid, limit=3)
     assert [found.item for found in (*first, *rest)] == events
-    assert await graph.whole("t", [n.uid for n in others] + [make_uid("theirs")]) == []
+    assert await graph.item_views("t", [n.uid for n in others] + [make_uid("theirs")]) == []
 
 
 async def _all(graph: Graph, tenant: str = "t", limit: int = 2) -> list[PassageChange]:
@@ -86,7 +86,7 @@ async def test_each_passage_has_one_latest_change(graph: Graph) -> None:
 async def test_what_is_settled_is_still_a_change_and_settling_is_none(graph: Graph) -> None:
     await put(graph, [item("a"), node("k", Label.CHUNK, text="x")], [edge("EVIDENCED_BY", "a", "k")])
     before = await _all(graph)
-    await graph.outbox.settle(await graph.outbox.claim(9, seconds=60))
+    await graph.outbox.acknowledge(await graph.outbox.claim(9, seconds=60))
     assert await _all(graph) == before
 
 
@@ -98,4 +98,4 @@ async def test_a_passage_that_is_dropped_may_be_told_of_and_its_item_is_not(grap
 
     await graph.write("t", "c", work)
     assert {change.uid for change in await _all(graph)} <= {make_uid("k")}
-    assert await graph.whole("t", [make_uid("a")]) == []
+    assert await graph.item_views("t", [make_uid("a")]) == []

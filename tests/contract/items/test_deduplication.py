@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.stores.pairs import Side, asked_for
-from vicw_ingest.dedup.detector import find_echoes
+from vicw_ingest.dedup.detector import find_duplicates
 from vicw_shared.clock import now
 from vicw_shared.model import Edge, Label
 from vicw_shared.wire.ingest import IngestedItem, IngestResponse
@@ -226,11 +226,11 @@ async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pyt
     answer = (await side.retrieve(QUESTION, "t")).text
 
     async def find(*given: Any) -> Any:
-        found = await find_echoes(*given)
+        found = await find_duplicates(*given)
         await take_back(side, "a")
         return found
 
-    monkeypatch.setattr("vicw_ingest.pipeline.find_echoes", find)
+    monkeypatch.setattr("vicw_ingest.pipeline.find_duplicates", find)
     texts = (CACHE, f"{answer}\n\nWhat else is there?")
     body = {"context": "ops", "items": [{"text": text, "speaker": "assistant"} for text in texts]}
     items = (await side.ingest(body, "t", None)).items
@@ -244,7 +244,7 @@ async def test_a_source_that_goes_meanwhile_is_none(side: Side, monkeypatch: pyt
 
 async def test_a_setting_has_everything_stored_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await remember(side)
-    monkeypatch.setenv("VICW_INGEST_ECHO_CHARS", "0")
+    monkeypatch.setenv("VICW_INGEST_DUPLICATE_CHARS", "0")
     assert ((await say(side, CACHE)).status, (await say(side, CACHE)).sources) == ("created", ())
 
 

@@ -10,7 +10,7 @@ from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
 from vicw_shared.ports import By, Direction, GraphTransaction, NamedThings, NameQuery, look_up
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 LONG = "x" * 9000
@@ -26,7 +26,7 @@ def names(found: dict[str, list[Node]]) -> dict[str, list[str]]:
 
 async def named(graph: Graph, wanted: Sequence[str], *, context: str = "c") -> dict[str, list[str]]:
     async def work(transaction: GraphTransaction) -> dict[str, list[Node]]:
-        return await transaction.named([fold(name) for name in wanted])
+        return await transaction.named([fold_case(name) for name in wanted])
 
     return names(await graph.write("t", context, work))
 
@@ -179,16 +179,16 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
         after = None
         while page := await graph.scan(NamedThings(tenant="t", context="c", **only), after=after, limit=2):
             found += page
-            after = (fold(page[-1].name), page[-1].uid)
+            after = (fold_case(page[-1].name), page[-1].uid)
         assert len({thing.uid for thing in found}) == len(found)
         return [thing.name for thing in found]
 
     everything = await listed()
     assert sorted(everything) == sorted([*called, "anchor"])
-    assert [fold(name) for name in everything if len(name) < 99] == sorted(
-        fold(name) for name in [*called, "anchor"] if len(name) < 99
+    assert [fold_case(name) for name in everything if len(name) < 99] == sorted(
+        fold_case(name) for name in [*called, "anchor"] if len(name) < 99
     )
-    assert [fold(name) for name in await listed(prefix="an")] == ["an", "ana", "ana", "anb", "anchor"]
+    assert [fold_case(name) for name in await listed(prefix="an")] == ["an", "ana", "ana", "anb", "anchor"]
     assert await listed(prefix="an", subtype="tag") == ["anchor"]
     assert await listed(prefix="an", subtype=SLOT) == ["ana's age"]
     assert await listed(prefix="q") == []

@@ -11,7 +11,7 @@ import pytest
 from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.clock import now
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Backlog, IndexFailure, ItemRef, Passages, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, ItemRef, Passages, PendingKind, PendingPoint, UnindexedCounts
 
 LONG, SHORT = 60.0, 1.0
 
@@ -44,7 +44,7 @@ async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: Gra
     target = node("sea", Label.CONCEPT, subtype="tag")
     chunk = node("chunk", Label.CHUNK, text="proof")
     await put(graph, [node("item", content_hash="h"), chunk, target], [edge("EVIDENCED_BY", "item", "chunk")])
-    await graph.outbox.settle([(await claim(graph))[0]])
+    await graph.outbox.acknowledge([(await claim(graph))[0]])
     assert await graph.outbox.queued([chunk.uid]) == set()
 
     said = edge(edge_type, "item", "sea")
@@ -56,7 +56,7 @@ async def test_an_edge_that_filters_look_at_makes_the_payload_pending(graph: Gra
         ("sea",) if edge_type == "ABOUT" else (),
         ("sea",) if edge_type == "TAGGED" else (),
     )
-    await graph.outbox.settle([pending])
+    await graph.outbox.acknowledge([pending])
 
     await graph.write("t", "c", lambda transaction: transaction.drop_edges([said]))
     (pending,) = await claim(graph)
@@ -87,7 +87,7 @@ async def test_a_passage_comes_with_its_statements(graph: Graph) -> None:
 
     points = [chunk.uid, *(one.uid for one in said)]
     assert await graph.audit.point_states([*points, told.uid, item.uid]) == dict.fromkeys(points, False)
-    await graph.outbox.settle([by_point[chunk.uid]])
+    await graph.outbox.acknowledge([by_point[chunk.uid]])
     assert await graph.audit.point_states(points) == dict.fromkeys(points, True)
     assert not (await graph.nodes("t", [told.uid]))[told.uid].indexed
     await graph.outbox.requeue([chunk.uid])
@@ -105,13 +105,13 @@ async def test_an_item_is_indexed_when_the_passage_that_stands_for_it_is(graph: 
         return (await graph.nodes("t", [item.uid]))[item.uid].indexed
 
     by_point = {point.point_id: point for point in await claim(graph)}
-    await graph.outbox.settle([by_point[second.uid]])
+    await graph.outbox.acknowledge([by_point[second.uid]])
     assert not await indexed()
-    await graph.outbox.settle([by_point[first.uid]])
+    await graph.outbox.acknowledge([by_point[first.uid]])
     assert await indexed()
     await graph.outbox.requeue([first.uid])
     assert not await indexed()
-    await graph.outbox.settle(await claim(graph))
+    await graph.outbox.acknowledge(await claim(graph))
     assert await indexed()
     await graph.outbox.requeue([second.uid])
     assert await indexed(), "another stands for it"
@@ -125,9 +125,12 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     assert (pending.kind, pending.chunk, pending.item) == (PendingKind.UPSERT, chunk, item)
     assert pending.about == ("Ana", whom.uid)
     assert (await graph.owners("t", [chunk.uid])) == {chunk.uid: ItemRef.of(item)}
-    assert (await graph.outbox.unsettled("t", [item.uid]), await graph.outbox.any_indexed()) == (Unsettled(1, 0), False)
-    await graph.outbox.settle([pending])
-    assert (await graph.outbox.unsettled("t", [item.uid]), await claim(graph)) == (Unsettled(0, 0), [])
+    assert (await graph.outbox.count_unindexed("t", [item.uid]), await graph.outbox.any_indexed()) == (
+        UnindexedCounts(1, 0),
+        False,
+    )
+    await graph.outbox.acknowledge([pending])
+    assert (await graph.outbox.count_unindexed("t", [item.uid]), await claim(graph)) == (UnindexedCounts(0, 0), [])
     assert await graph.outbox.any_indexed()
     await put(graph, [replace(chunk, indexed=True, retired_at=AT)])
     (pending,) = await claim(graph)
@@ -136,7 +139,7 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     assert await graph.outbox.requeue([chunk.uid]) == 1
     (pending,) = await claim(graph)
     assert pending.kind is PendingKind.UPSERT, "one row a point, and the vector is what is missing"
-    await graph.outbox.settle([pending])
+    await graph.outbox.acknowledge([pending])
     assert await graph.outbox.backlog() == Backlog(0, 0)
     assert (await graph.outbox.requeue([chunk.uid]), await graph.outbox.backlog()) == (1, Backlog(1, 0))
 
@@ -156,7 +159,7 @@ async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
     assert await graph.outbox.renew(held, seconds=LONG) == 1
     await asyncio.sleep(3.1)
     assert await claim(graph) == []
-    await graph.outbox.settle(held)
+    await graph.outbox.acknowledge(held)
     assert await graph.outbox.backlog() == Backlog(0, 0)
     assert await graph.outbox.renew(held, seconds=LONG) == 0, "it is not held any longer"
 
@@ -173,7 +176,7 @@ async def test_a_change_under_way_is_not_acknowledged_with_what_was_before(graph
     (old,) = await claim(graph)
     await put(graph, [replace(chunk, text="changed")])
     assert await claim(graph) == [], "two must not write one point at the same time"
-    await graph.outbox.settle([old])
+    await graph.outbox.acknowledge([old])
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
     (new,) = await claim(graph)
     assert new.chunk is not None
@@ -269,7 +272,7 @@ async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
     assert await graph.outbox.requeue([first], PendingKind.PAYLOAD) == 1
     held = await claim(graph)
     assert {point.kind for point in held} == {PendingKind.UPSERT}, "it needs more than that"
-    await graph.outbox.settle(held)
+    await graph.outbox.acknowledge(held)
     assert await graph.outbox.requeue([first, second, item.uid], PendingKind.PAYLOAD) == 2
     assert await graph.outbox.requeue([], PendingKind.PAYLOAD) == 0
     found = await graph.nodes("t", [item.uid, first, second])
@@ -280,7 +283,7 @@ async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
         (second, PendingKind.PAYLOAD),
     }
     await graph.outbox.requeue([first], PendingKind.PAYLOAD)
-    await graph.outbox.settle(pending)
+    await graph.outbox.acknowledge(pending)
     (again,) = await claim(graph)
     assert (again.point_id, again.kind) == (first, PendingKind.PAYLOAD), "what was queued meanwhile is due"
     await graph.outbox.requeue([first])
@@ -295,9 +298,9 @@ async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
     await put_item(graph, "b")
     (other,) = await claim(graph)
     assert other.point_id != dead.point_id
-    await graph.outbox.settle([other])
+    await graph.outbox.acknowledge([other])
     assert (await claim(graph), await graph.outbox.claim(10, seconds=LONG, items=[item.uid])) == ([], [])
-    assert await graph.outbox.unsettled("t", [item.uid]) == Unsettled(0, 1)
+    assert await graph.outbox.count_unindexed("t", [item.uid]) == UnindexedCounts(0, 1)
     assert (await graph.outbox.backlog(), await graph.outbox.backlog("t"), await graph.outbox.backlog("u")) == (
         Backlog(0, 0, 1),
         Backlog(0, 0, 1),
@@ -327,9 +330,9 @@ async def test_a_change_gives_a_dead_entry_a_new_start(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a")
     await bury(graph)
     await put(graph, [replace(chunk, text="changed")])
-    assert (await graph.outbox.failures("t", 10), await graph.outbox.unsettled("t", [item.uid])) == (
+    assert (await graph.outbox.failures("t", 10), await graph.outbox.count_unindexed("t", [item.uid])) == (
         [],
-        Unsettled(1, 0),
+        UnindexedCounts(1, 0),
     )
     (new,) = await claim(graph)
     assert (new.tries, new.kind, new.chunk and new.chunk.text) == (0, PendingKind.UPSERT, "changed")
@@ -348,9 +351,9 @@ async def test_a_replayed_entry_is_due_as_if_it_had_never_failed(graph: Graph) -
     assert (await graph.outbox.failures("t", 10), await graph.outbox.replay()) == ([], 0)
     (point,) = await claim(graph)
     assert (point.point_id, point.tries, point.kind) == (chunk.uid, 0, PendingKind.UPSERT)
-    await graph.outbox.settle([point])
-    assert (await graph.outbox.unsettled("t", [item.uid]), await graph.outbox.backlog()) == (
-        Unsettled(0, 0),
+    await graph.outbox.acknowledge([point])
+    assert (await graph.outbox.count_unindexed("t", [item.uid]), await graph.outbox.backlog()) == (
+        UnindexedCounts(0, 0),
         Backlog(0, 0),
     )
 

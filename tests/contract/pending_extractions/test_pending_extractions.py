@@ -21,14 +21,14 @@ async def ask(graph: Graph, *names: str, tenant: str = "t") -> list[Node]:
 
     async def work(transaction: GraphTransaction) -> None:
         await transaction.put_nodes(items)
-        await transaction.put_unread([item.uid for item in items])
+        await transaction.queue_extractions([item.uid for item in items])
 
     await graph.write(tenant, "c", work)
     return items
 
 
 async def take(graph: Graph, item: str, tenant: str = "t") -> bool:
-    return await graph.write(tenant, "c", lambda transaction: transaction.take_unread(item))
+    return await graph.write(tenant, "c", lambda transaction: transaction.dequeue_extraction(item))
 
 
 async def names(graph: Graph, claimed: list[PendingExtraction]) -> list[str]:
@@ -40,50 +40,53 @@ async def names(graph: Graph, claimed: list[PendingExtraction]) -> list[str]:
 
 async def test_an_item_waits_until_it_is_taken_out_by_a_transaction(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
-    assert (await graph.unread.backlog(), list(await graph.unread.of("t", [item.uid]))) == (
+    assert (await graph.pending_extractions.backlog(), list(await graph.pending_extractions.of("t", [item.uid]))) == (
         Backlog(1, 0),
         [item.uid],
     )
-    assert await graph.unread.of("u", [item.uid]) == {}
+    assert await graph.pending_extractions.of("u", [item.uid]) == {}
     assert not await take(graph, item.uid, tenant="u"), "it is another tenant's"
-    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
+    assert await graph.pending_extractions.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
     assert await take(graph, item.uid)
     assert not await take(graph, item.uid), "it is read once"
-    assert (await graph.unread.backlog(), await graph.unread.of("t", [item.uid])) == (Backlog(0, 0), {})
+    assert (await graph.pending_extractions.backlog(), await graph.pending_extractions.of("t", [item.uid])) == (
+        Backlog(0, 0),
+        {},
+    )
 
 
 async def test_what_a_transaction_that_fails_has_asked_for_is_not_read(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> None:
-        await transaction.put_unread([node("a").uid])
+        await transaction.queue_extractions([node("a").uid])
         raise ValueError("no")
 
     with contextlib.suppress(ValueError):
         await graph.write("t", "c", work)
-    assert await graph.unread.backlog() == Backlog(0, 0)
+    assert await graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
 async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> None:
     await ask(graph, "a", "b", "c")
-    first = await graph.unread.claim(2, seconds=SHORT)
-    second = await graph.unread.claim(9, seconds=SHORT)
+    first = await graph.pending_extractions.claim(2, seconds=SHORT)
+    second = await graph.pending_extractions.claim(9, seconds=SHORT)
     assert (len(first), len(second)) == (2, 1)
     async with asyncio.timeout(5):
-        while not (again := await graph.unread.claim(9, seconds=LONG)):  # noqa: ASYNC110 - time alone makes it due
+        while not (again := await graph.pending_extractions.claim(9, seconds=LONG)):  # noqa: ASYNC110 - time alone makes it due
             await asyncio.sleep(0.05)
     assert {one.item for one in again} <= {one.item for one in (*first, *second)}
 
 
 async def test_a_renewed_claim_is_held_longer(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
-    await graph.unread.claim(1, seconds=3)
-    await graph.unread.renew(item.uid, seconds=LONG)
+    await graph.pending_extractions.claim(1, seconds=3)
+    await graph.pending_extractions.renew(item.uid, seconds=LONG)
     await asyncio.sleep(3.1)
-    assert await graph.unread.claim(1, seconds=LONG) == []
+    assert await graph.pending_extractions.claim(1, seconds=LONG) == []
 
 
 async def test_claims_at_the_same_time_share_nothing(graph: Graph) -> None:
     await ask(graph, *(f"n{n}" for n in range(20)))
-    parts = await asyncio.gather(*(graph.unread.claim(3, seconds=LONG) for _ in range(8)))
+    parts = await asyncio.gather(*(graph.pending_extractions.claim(3, seconds=LONG) for _ in range(8)))
     claimed = [one.item for part in parts for one in part]
     assert len(claimed) == len(set(claimed)) == 20
 
@@ -92,7 +95,7 @@ async def test_the_oldest_come_first_and_tenants_take_turns(graph: Graph) -> Non
     await ask(graph, "a", "b", "c", "d")
     await ask(graph, "small", tenant="u")
     await ask(graph, "smaller", tenant="v")
-    turns = [await names(graph, await graph.unread.claim(1, seconds=LONG)) for _ in range(7)]
+    turns = [await names(graph, await graph.pending_extractions.claim(1, seconds=LONG)) for _ in range(7)]
     assert {turn[0] for turn in turns[:3]} == {"a", "small", "smaller"}
     assert turns[3:] == [["b"], ["c"], ["d"], []]
 
@@ -100,62 +103,68 @@ async def test_the_oldest_come_first_and_tenants_take_turns(graph: Graph) -> Non
 async def test_only_what_somebody_waits_for_is_claimed_if_that_is_asked_for(graph: Graph) -> None:
     await ask(graph, "before")
     (item,) = await ask(graph, "wanted")
-    assert await names(graph, await graph.unread.claim(9, seconds=LONG, items=[item.uid])) == ["wanted"]
-    assert await graph.unread.claim(9, seconds=LONG, items=[item.uid]) == [], "it is held"
-    await graph.unread.postpone(item.uid, seconds=LONG, error="nonsense")
-    assert await graph.unread.claim(9, seconds=LONG, items=[item.uid]) == [], "it rests"
-    assert await names(graph, await graph.unread.claim(9, seconds=LONG)) == ["before"]
+    assert await names(graph, await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid])) == ["wanted"]
+    assert await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid]) == [], "it is held"
+    await graph.pending_extractions.postpone(item.uid, seconds=LONG, error="nonsense")
+    assert await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid]) == [], "it rests"
+    assert await names(graph, await graph.pending_extractions.claim(9, seconds=LONG)) == ["before"]
 
 
 async def test_what_fails_rests_and_is_told_of(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
     for tries in range(2):
-        (claimed,) = await graph.unread.claim(1, seconds=LONG)
+        (claimed,) = await graph.pending_extractions.claim(1, seconds=LONG)
         assert claimed.tries == tries
-        await graph.unread.postpone(item.uid, seconds=0, error=f"nonsense {tries}")
-    (claimed,) = await graph.unread.claim(1, seconds=LONG)
-    await graph.unread.postpone(item.uid, seconds=LONG)
-    (failure,) = await graph.unread.failures("t", 9)
+        await graph.pending_extractions.postpone(item.uid, seconds=0, error=f"nonsense {tries}")
+    (claimed,) = await graph.pending_extractions.claim(1, seconds=LONG)
+    await graph.pending_extractions.postpone(item.uid, seconds=LONG)
+    (failure,) = await graph.pending_extractions.failures("t", 9)
     assert (failure.item, failure.source_id, failure.tries, failure.error) == (item.uid, "id of a", 2, "nonsense 1")
     assert (failure.tenant, failure.context, failure.dead) == ("t", "c", False)
     assert abs(failure.since - now()) < timedelta(minutes=1)
-    assert await graph.unread.failures("u", 9) == []
-    assert (await graph.unread.backlog("t"), await graph.unread.backlog("u")) == (Backlog(1, 1), Backlog(0, 0))
-    assert (await graph.unread.of("t", [item.uid]))[item.uid].tries == 2
+    assert await graph.pending_extractions.failures("u", 9) == []
+    assert (await graph.pending_extractions.backlog("t"), await graph.pending_extractions.backlog("u")) == (
+        Backlog(1, 1),
+        Backlog(0, 0),
+    )
+    assert (await graph.pending_extractions.of("t", [item.uid]))[item.uid].tries == 2
 
 
 async def test_what_is_dead_is_tried_no_more_until_it_is_replayed(graph: Graph) -> None:
     first, second = await ask(graph, "a", "b")
-    await graph.unread.claim(2, seconds=LONG)
+    await graph.pending_extractions.claim(2, seconds=LONG)
     for item in (first, second):
-        await graph.unread.postpone(item.uid, seconds=None, error="refused")
-    assert await graph.unread.claim(9, seconds=LONG) == []
-    assert [one.dead for one in (await graph.unread.of("t", [first.uid, second.uid])).values()] == [True, True]
-    assert await graph.unread.backlog() == Backlog(0, 0, 2)
-    assert [failure.dead for failure in await graph.unread.failures(None, 9)] == [True, True]
-    assert await graph.unread.replay(tenant="u") == 0
-    assert await graph.unread.replay([first.uid, node("nobody").uid]) == 1
-    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(first.uid, "t", "c")]
-    assert await graph.unread.replay(tenant="t") == 1
-    assert await graph.unread.replay() == 0
+        await graph.pending_extractions.postpone(item.uid, seconds=None, error="refused")
+    assert await graph.pending_extractions.claim(9, seconds=LONG) == []
+    assert [one.dead for one in (await graph.pending_extractions.of("t", [first.uid, second.uid])).values()] == [
+        True,
+        True,
+    ]
+    assert await graph.pending_extractions.backlog() == Backlog(0, 0, 2)
+    assert [failure.dead for failure in await graph.pending_extractions.failures(None, 9)] == [True, True]
+    assert await graph.pending_extractions.replay(tenant="u") == 0
+    assert await graph.pending_extractions.replay([first.uid, node("nobody").uid]) == 1
+    assert await graph.pending_extractions.claim(9, seconds=LONG) == [PendingExtraction(first.uid, "t", "c")]
+    assert await graph.pending_extractions.replay(tenant="t") == 1
+    assert await graph.pending_extractions.replay() == 0
 
 
 async def test_a_dead_item_is_taken_out_or_dropped(graph: Graph) -> None:
     first, second = await ask(graph, "a", "b")
-    await graph.unread.postpone(first.uid, seconds=None, error="refused")
+    await graph.pending_extractions.postpone(first.uid, seconds=None, error="refused")
     assert await take(graph, first.uid)
-    await graph.unread.drop(second.uid)
-    await graph.unread.drop(second.uid)
-    await graph.unread.postpone(second.uid, seconds=0, error="late")
-    await graph.unread.renew(second.uid, seconds=LONG)
-    assert await graph.unread.backlog() == Backlog(0, 0)
+    await graph.pending_extractions.drop(second.uid)
+    await graph.pending_extractions.drop(second.uid)
+    await graph.pending_extractions.postpone(second.uid, seconds=0, error="late")
+    await graph.pending_extractions.renew(second.uid, seconds=LONG)
+    assert await graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
 async def test_asked_for_again_an_item_is_as_new(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
-    await graph.unread.postpone(item.uid, seconds=None, error="refused")
+    await graph.pending_extractions.postpone(item.uid, seconds=None, error="refused")
     await ask(graph, "a")
-    assert await graph.unread.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
+    assert await graph.pending_extractions.claim(9, seconds=LONG) == [PendingExtraction(item.uid, "t", "c")]
 
 
 async def test_the_records_of_what_is_unread_are_none_of_the_graph(graph: Graph) -> None:

@@ -20,39 +20,41 @@ def sizes(found: list[ArrivalCount]) -> dict[tuple[str, str], int]:
 
 
 async def test_contexts_have_grown_by_what_arrived_since_it_was_noted(graph: Graph) -> None:
-    assert await graph.log.grown(1, limit=9) == []
+    assert await graph.log.contexts_with_arrivals(1, limit=9) == []
     await arrive(graph, range(1, 6))
     await arrive(graph, range(1, 3), context="d")
     await arrive(graph, range(1, 10), tenant="u", context="e")
-    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 5, ("u", "e"): 9}
-    assert len(await graph.log.grown(1, limit=2)) == 2
-    await graph.log.note_growth(ArrivalCount("t", "c", 4))
-    assert sizes(await graph.log.grown(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}
-    assert sizes(await graph.log.grown(1, limit=9))[("t", "c")] == 5
-    await graph.log.note_growth(ArrivalCount("t", "c", 2))
-    assert sizes(await graph.log.grown(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}, "what was noted stays"
+    assert sizes(await graph.log.contexts_with_arrivals(3, limit=9)) == {("t", "c"): 5, ("u", "e"): 9}
+    assert len(await graph.log.contexts_with_arrivals(1, limit=2)) == 2
+    await graph.log.record_arrivals(ArrivalCount("t", "c", 4))
+    assert sizes(await graph.log.contexts_with_arrivals(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}
+    assert sizes(await graph.log.contexts_with_arrivals(1, limit=9))[("t", "c")] == 5
+    await graph.log.record_arrivals(ArrivalCount("t", "c", 2))
+    assert sizes(await graph.log.contexts_with_arrivals(2, limit=9)) == {("t", "d"): 2, ("u", "e"): 9}, (
+        "what was noted stays"
+    )
     await arrive(graph, range(6, 8))
-    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 7, ("u", "e"): 9}
+    assert sizes(await graph.log.contexts_with_arrivals(3, limit=9)) == {("t", "c"): 7, ("u", "e"): 9}
 
 
 async def test_a_context_that_begins_anew_has_grown_by_all_of_it(graph: Graph) -> None:
     await arrive(graph, range(1, 6))
-    await graph.log.note_growth(ArrivalCount("t", "c", 5))
+    await graph.log.record_arrivals(ArrivalCount("t", "c", 5))
     await graph.write("t", "c", lambda transaction: transaction.drop_counters([], arrivals=True))
-    assert await graph.log.grown(1, limit=9) == []
+    assert await graph.log.contexts_with_arrivals(1, limit=9) == []
     await arrive(graph, range(1, 4))
-    assert sizes(await graph.log.grown(3, limit=9)) == {("t", "c"): 3}
+    assert sizes(await graph.log.contexts_with_arrivals(3, limit=9)) == {("t", "c"): 3}
 
 
 async def test_of_a_context_that_there_is_not_nothing_is_noted(graph: Graph) -> None:
-    await graph.log.note_growth(ArrivalCount("t", "nothing", 3))
+    await graph.log.record_arrivals(ArrivalCount("t", "nothing", 3))
     await arrive(graph, range(1, 3), context="nothing")
-    assert sizes(await graph.log.grown(1, limit=9)) == {("t", "nothing"): 2}
+    assert sizes(await graph.log.contexts_with_arrivals(1, limit=9)) == {("t", "nothing"): 2}
 
 
 async def test_a_large_context_has_grown_when_it_did_by_a_twentieth(graph: Graph) -> None:
     await arrive(graph, range(1, 101))
-    await graph.log.note_growth(ArrivalCount("t", "c", 96))
-    assert await graph.log.grown(4, limit=9) == [], "4 of 100"
+    await graph.log.record_arrivals(ArrivalCount("t", "c", 96))
+    assert await graph.log.contexts_with_arrivals(4, limit=9) == [], "4 of 100"
     await arrive(graph, range(101, 102))
-    assert sizes(await graph.log.grown(4, limit=9)) == {("t", "c"): 101}
+    assert sizes(await graph.log.contexts_with_arrivals(4, limit=9)) == {("t", "c"): 101}

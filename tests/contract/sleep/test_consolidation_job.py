@@ -25,10 +25,10 @@ from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation import flow_scan, source_reader
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.flow_scan import FlowBookmark
-from vicw_sleep.consolidation.job import CaughtUp, Errand, catch_up
-from vicw_sleep.consolidation.job import turn as take_turn
+from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
+from vicw_sleep.consolidation.job import consolidate_slice as take_turn
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
-from vicw_sleep.llm_requests import Asking
+from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -48,7 +48,9 @@ def turns(count: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 def consolidation(side: Side, **fields: Any) -> Consolidation:
-    return Consolidation(side.graph, side.graph.unread, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+    return Consolidation(
+        side.graph, side.graph.pending_extractions, side.indexer.indexes, REGISTRY, side.indexer, **fields
+    )
 
 
 async def run(side: Side, rules: ConsolidationRules = RULES, **how: Any) -> Consolidated:
@@ -232,7 +234,7 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
 async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     await tell(side, turns(5))
     third = (await thread(side))[2]
-    await side.graph.uses.note_uses("t", {third.uid: 1}, LATER)
+    await side.graph.uses.add_uses("t", {third.uid: 1}, LATER)
     assert (await run(side, replace(RULES, used_since=LATER))).macros == 0
     assert (await run(side, replace(RULES, used_since=LATER + timedelta(hours=1)))).macros == 1
     await sound(side)
@@ -281,7 +283,7 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.consolidation.job.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.consolidation.job.SLICE_SECONDS", 0.0)
     await tell(side, turns(12))
     done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0))
     assert done is not None and (done.macros, done.next is None) == (1, False)
@@ -293,18 +295,18 @@ async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: 
     after = ConsolidationSettings(hours=0, used_hours=0, interactions=6, batches=2)
     left = (await catch_up(consolidation(side), after)).next
     assert left is not None and left.grown == ArrivalCount("t", "c", 12), "a turn is over, the rest is left"
-    left = Errand.read(json.loads(json.dumps(left.written)))
-    assert await catch_up(consolidation(side), after, left) == CaughtUp(None)
+    left = ContextRun.read(json.loads(json.dumps(left.written)))
+    assert await catch_up(consolidation(side), after, left) == CatchUpResult(None)
     assert len(await thread(side)) == 3
     assert len(await side.graph.scan(Thread(Flow("t", "d", "f")), limit=9)) == 5, (
         "the other context has not grown enough"
     )
     await tell(side, [turn(n, f"We spoke of Porto in round {n}.") for n in range(20, 25)])
-    assert await catch_up(consolidation(side), after) == CaughtUp(None)
+    assert await catch_up(consolidation(side), after) == CatchUpResult(None)
     assert len(await thread(side)) == 8, "5 more are not 6"
-    assert await catch_up(consolidation(side), after.model_copy(update={"interactions": 0})) == CaughtUp(None)
+    assert await catch_up(consolidation(side), after.model_copy(update={"interactions": 0})) == CatchUpResult(None)
     await tell(side, [turn(30, "We spoke of Lima.")])
-    assert await catch_up(consolidation(side), after) == CaughtUp(None)
+    assert await catch_up(consolidation(side), after) == CatchUpResult(None)
     assert len(await thread(side)) < 8
 
 
@@ -319,8 +321,8 @@ async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
 
     with monkeypatch.context() as broken:
         broken.setattr(side.vectors, "upsert", away)
-        assert await catch_up(consolidation(side), after) == CaughtUp(None)
-    assert await side.graph.log.grown(6, limit=9) == []
+        assert await catch_up(consolidation(side), after) == CatchUpResult(None)
+    assert await side.graph.log.contexts_with_arrivals(6, limit=9) == []
     assert len(await thread(side)) == 12
     assert (await run(side)).macros == 3
 
@@ -470,7 +472,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        asking = Asking(model, max_tokens=4096, at_once=2)
+        asking = LlmRequester(model, max_tokens=4096, at_once=2)
         done = await consolidation(side, asking=asking).run(RULES, now=LATER)
         await model.close()
     assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
@@ -498,7 +500,7 @@ async def test_what_a_language_model_has_written_is_used_first(side: Side) -> No
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        asking = Asking(model, max_tokens=4096, at_once=3)
+        asking = LlmRequester(model, max_tokens=4096, at_once=3)
         done = await consolidation(side, asking=asking).run(RULES, now=LATER, seconds=0.0)
         assert (done.macros, len(chat.asked)) == (1, 3)
         await model.close()
@@ -515,7 +517,7 @@ async def test_what_a_language_model_has_written_is_not_lost_to_the_end_of_a_tur
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        made = consolidation(side, asking=Asking(model, max_tokens=4096, at_once=2))
+        made = consolidation(side, asking=LlmRequester(model, max_tokens=4096, at_once=2))
         done = await made.run(RULES, now=LATER, seconds=0.0)
         assert (done.macros, len(chat.asked), done.next is None) == (2, 2, False), "as many as it is asked for at once"
         done = await made.run(RULES, now=LATER, start=done.next)
@@ -535,7 +537,7 @@ async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_it
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        asking = Asking(model, max_tokens=4096, at_once=2)
+        asking = LlmRequester(model, max_tokens=4096, at_once=2)
         written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"}) or 0.0
         done = await consolidation(side, chunk_chars=190, asking=asking).run(RULES, now=LATER)
         await model.close()

@@ -27,8 +27,8 @@ from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream import wipe as wipe_module
 from vicw_sleep.dream.auto_tags import Tag
-from vicw_sleep.dream.commit import Added, DreamCommit, Dreamt
-from vicw_sleep.dream.job import turn as take_turn
+from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult
+from vicw_sleep.dream.job import dream_slice as take_turn
 from vicw_sleep.dream.service import Dream, DreamReport, DreamRules
 from vicw_sleep.dream.wipe import wipe
 from vicw_sleep.mirror.atoms import atom_of
@@ -132,10 +132,10 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
-    told: list[Dreamt] = []
+    told: list[DreamResult] = []
     dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
     assert await side.graph.scan(Steps(), limit=9) == []
-    done: list[Dreamt] = []
+    done: list[DreamResult] = []
     assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
     assert dry.tags == sum(map(len, (await tags_of(side)).values()))
     assert told == done
@@ -387,7 +387,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
-    monkeypatch.setattr("vicw_sleep.dream.job.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.dream.job.SLICE_SECONDS", 0.0)
     await tell(side, *items())
     done = await take_turn(dream(side), DreamSettings(hours=0), None)
     assert done is not None and (done.items, done.next is None) == (2, False)
@@ -418,11 +418,11 @@ async def test_the_mirror_follows_and_shows_what_nobody_gave(side: Side, tmp_pat
 async def test_auto_tags_lead_on_where_they_may(side: Side) -> None:
     await tell(side, item(0, "The amulet was hidden."), item(1, "Edran rode north."))
     nodes = {node.source_id: node for node in (await side.nodes()).values() if node.content_hash is not None}
-    found = await side.graph.whole("t", [node.uid for node in nodes.values()])
+    found = await side.graph.item_views("t", [node.uid for node in nodes.values()])
     atoms = [atom for one in found if (atom := atom_of(one)) is not None]
-    dreams = [Dreamt(atom, [Tag("quest", 0.9, "key phrase")]) for atom in atoms]
+    dreams = [DreamResult(atom, [Tag("quest", 0.9, "key phrase")]) for atom in atoms]
 
-    async def add(transaction: GraphTransaction) -> Added:
+    async def add(transaction: GraphTransaction) -> AddedTags:
         return await DreamCommit(transaction, REGISTRY, _LATER, 3).add(dreams)
 
     await side.graph.write("t", "c", add)

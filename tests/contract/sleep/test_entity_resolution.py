@@ -30,8 +30,8 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings
 from vicw_shared.uids import named_uid
-from vicw_sleep.resolve.job import turn as take_turn
-from vicw_sleep.resolve.merge_decision import Decided, Deciding, MergeOutcome
+from vicw_sleep.resolve.job import resolve_slice as take_turn
+from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOutcome
 from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -69,9 +69,11 @@ async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", context: st
     await side.indexer.drain()
 
 
-async def run(side: Side, rules: ResolveRules = RULES, told: list[Decided] | None = None, **how: Any) -> ResolveReport:
-    heard: list[Decided] = told if told is not None else []
-    return await Resolve(side.graph, REGISTRY, told=heard.append).run(rules, now=_LATER, **how)
+async def run(
+    side: Side, rules: ResolveRules = RULES, told: list[DecidedPair] | None = None, **how: Any
+) -> ResolveReport:
+    heard: list[DecidedPair] = told if told is not None else []
+    return await Resolve(side.graph, REGISTRY, on_pair=heard.append).run(rules, now=_LATER, **how)
 
 
 async def undo(side: Side, step: str, now: datetime = _LATER) -> bool:
@@ -89,7 +91,7 @@ async def merged(side: Side) -> set[tuple[str, str]]:
 
 async def left(side: Side, rules: ResolveRules = RULES) -> list[str]:
     """Run, and return why the pairs that were judged are left."""
-    told: list[Decided] = []
+    told: list[DecidedPair] = []
     await run(side, rules, told)
     assert all(one.fate is MergeOutcome.LEAVE for one in told)
     return [one.reason.partition(": ")[2] for one in told]
@@ -124,7 +126,7 @@ async def test_what_is_one_is_merged_once_into_what_more_is_known_of(side: Side)
 async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     await tell(side, *two())
     before = await whole(side)
-    told: list[Decided] = []
+    told: list[DecidedPair] = []
     assert (await run(side, told=told, dry=True)).merged == 1
     (decided,) = told
     assert (decided.fate, [node.name for node in decided.things]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
@@ -300,14 +302,14 @@ async def test_two_at_once_merge_everything_once(side: Side) -> None:
 async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *two())
     before = await whole(side)
-    merging = Deciding._merge
+    merging = MergeDecider._merge
 
-    async def dies(self: Deciding, *given: Any) -> None:
+    async def dies(self: MergeDecider, *given: Any) -> None:
         await merging(self, *given)
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Deciding, "_merge", dies)  # edge and step are put by then
+        patch.setattr(MergeDecider, "_merge", dies)  # edge and step are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before
@@ -331,7 +333,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
 
 
 async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.resolve.job.TURN_SECONDS", 0.0)
+    monkeypatch.setattr("vicw_sleep.resolve.job.SLICE_SECONDS", 0.0)
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
     done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None)
@@ -418,7 +420,7 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     await run(side)
     assert (await run(side)).split == 0
     await tell(side, *(item(f"t{n}", speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(2)))
-    dry: list[Decided] = []
+    dry: list[DecidedPair] = []
     assert (await run(side, told=dry, dry=True)).split == 1
     assert [(one.fate, one.reason) for one in dry] == [(MergeOutcome.SPLIT, "both speak in one conversation")]
     assert len(await merges(side)) == 1

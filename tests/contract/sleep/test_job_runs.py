@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import timedelta
 
 from support.stores.graph_records import AT, Graph
-from vicw_shared.ports import Round
+from vicw_shared.ports import JobRun
 
-BEGUN = Round("dream", AT, AT + timedelta(seconds=5), 1)
+BEGUN = JobRun("dream", AT, AT + timedelta(seconds=5), 1)
 
 
 async def test_the_last_round_of_each_task_is_kept(graph: Graph) -> None:
-    assert await graph.log.rounds() == []
-    await graph.log.note_round(BEGUN)
-    other = Round("consolidation", AT, AT, error="the index 'x' is \N{SNOWMAN} away")
-    await graph.log.note_round(other)
-    assert await graph.log.rounds() == [other, BEGUN]
-    over = replace(BEGUN, at=AT + timedelta(minutes=1), turns=4, over=True)
-    await graph.log.note_round(over)
-    assert await graph.log.rounds() == [other, over]
+    assert await graph.log.job_runs() == []
+    await graph.log.record_job_run(BEGUN)
+    other = JobRun("consolidation", AT, AT, error="the index 'x' is \N{SNOWMAN} away")
+    await graph.log.record_job_run(other)
+    assert await graph.log.job_runs() == [other, BEGUN]
+    over = replace(BEGUN, at=AT + timedelta(minutes=1), slices=4, over=True)
+    await graph.log.record_job_run(over)
+    assert await graph.log.job_runs() == [other, over]

@@ -35,7 +35,7 @@ async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
     await put(graph, [], [edge("TAGGED", "i3", "amulet")])
     nodes, edges = item("i7", "word7 was said", 7, retired_at=AT)
     await put(graph, nodes, edges)
-    await graph.outbox.settle(await graph.outbox.claim(1000, seconds=60))
+    await graph.outbox.acknowledge(await graph.outbox.claim(1000, seconds=60))
     done = await mirror.sync()
     assert (done.built, done.atoms) == (True, 60)
     text = everything(tmp_path / "m")
@@ -45,7 +45,7 @@ async def test_a_mirror_follows(graph: Graph, tmp_path: Path) -> None:
     await Mirror(graph, tmp_path / "fresh", "t").build()
     assert pages(tmp_path / "m") == pages(tmp_path / "fresh")
     assert_consistent(tmp_path / "m")
-    assert await graph.whole("t", [make_uid("i7")]) == []
+    assert await graph.item_views("t", [make_uid("i7")]) == []
 
 
 async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(

@@ -22,23 +22,23 @@ async def test_uses_add_up_and_the_latest_stays(graph: Graph) -> None:
     await fill(graph)
     assert await graph.uses.uses("t", [A, B]) == {}
     later = AT + timedelta(hours=1)
-    await graph.uses.note_uses("t", {A: 2, B: 1}, later)
-    await graph.uses.note_uses("t", {A: 3}, AT)
+    await graph.uses.add_uses("t", {A: 2, B: 1}, later)
+    await graph.uses.add_uses("t", {A: 3}, AT)
     assert await graph.uses.uses("t", [A, B]) == {A: Use(5, later), B: Use(1, later)}
     assert await graph.uses.uses("t", []) == {}
-    await graph.uses.note_uses("t", {}, later)
+    await graph.uses.add_uses("t", {}, later)
 
 
 async def test_nothing_is_noted_of_what_there_is_not_or_is_anothers(graph: Graph) -> None:
     await fill(graph)
-    await graph.uses.note_uses("t", {make_uid("nothing"): 1, OTHERS: 1, A: 1}, AT)
+    await graph.uses.add_uses("t", {make_uid("nothing"): 1, OTHERS: 1, A: 1}, AT)
     assert await graph.uses.uses("t", [make_uid("nothing"), OTHERS, A]) == {A: Use(1, AT)}
     assert await graph.uses.uses("u", [OTHERS, A]) == {}
 
 
 async def test_uses_outlive_a_change_and_go_with_their_item(graph: Graph) -> None:
     await fill(graph)
-    await graph.uses.note_uses("t", {A: 1, B: 1}, AT)
+    await graph.uses.add_uses("t", {A: 1, B: 1}, AT)
     await put(graph, [node("a", speaker="Ana")])
     assert await graph.uses.uses("t", [A]) == {A: Use(1, AT)}
     await graph.write("t", "c", lambda transaction: transaction.drop_nodes([A]))
@@ -48,14 +48,14 @@ async def test_uses_outlive_a_change_and_go_with_their_item(graph: Graph) -> Non
 
 async def test_those_who_note_the_same_at_once_lose_nothing(graph: Graph) -> None:
     await fill(graph)
-    await asyncio.gather(*(graph.uses.note_uses("t", {A: 1, B: 1} if n % 2 else {B: 1, A: 1}, AT) for n in range(20)))
+    await asyncio.gather(*(graph.uses.add_uses("t", {A: 1, B: 1} if n % 2 else {B: 1, A: 1}, AT) for n in range(20)))
     assert await graph.uses.uses("t", [A, B]) == {A: Use(20, AT), B: Use(20, AT)}
 
 
 async def test_uses_are_no_nodes(graph: Graph) -> None:
     await fill(graph)
     before = await graph.audit.count(Label.ENTITY)
-    await graph.uses.note_uses("t", {A: 1}, AT)
+    await graph.uses.add_uses("t", {A: 1}, AT)
     assert await graph.audit.count(Label.ENTITY) == before
     assert [one.uid for one in await graph.scan(Nodes(Label.ENTITY), limit=9)] == sorted([A, OTHERS])
 
@@ -64,20 +64,20 @@ async def test_uses_are_handed_on_the_most_and_the_latest(graph: Graph) -> None:
     await fill(graph)
     await put(graph, [node("c"), node("d")])
     later, uids = AT + timedelta(hours=1), [make_uid("c"), make_uid("d")]
-    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses([A, B], uids))
+    await graph.write("t", "c", lambda transaction: transaction.transfer_uses([A, B], uids))
     assert await graph.uses.uses("t", uids) == {}, "there is nothing to hand on"
-    await graph.uses.note_uses("t", {A: 3}, AT)
-    await graph.uses.note_uses("t", {B: 2, uids[1]: 9}, later)
-    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses([A, B], uids))
+    await graph.uses.add_uses("t", {A: 3}, AT)
+    await graph.uses.add_uses("t", {B: 2, uids[1]: 9}, later)
+    await graph.write("t", "c", lambda transaction: transaction.transfer_uses([A, B], uids))
     assert await graph.uses.uses("t", uids) == {uids[0]: Use(3, later), uids[1]: Use(9, later)}
-    await graph.write("t", "c", lambda transaction: transaction.hand_on_uses(uids, []))
+    await graph.write("t", "c", lambda transaction: transaction.transfer_uses(uids, []))
     assert await graph.uses.uses("t", [A]) == {A: Use(3, AT)}
 
 
 async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> None:
     await fill(graph)
     earlier, later = AT - timedelta(hours=1), AT + timedelta(hours=1)
-    await graph.uses.note_uses("t", {A: 5}, AT)
+    await graph.uses.add_uses("t", {A: 5}, AT)
     told = {A: Use(3, later), B: Use(2, earlier), OTHERS: Use(9, AT), make_uid("nothing"): Use(9, AT)}
     for _ in range(2):
         await graph.write("t", "c", lambda transaction: transaction.raise_uses(told))
@@ -89,11 +89,11 @@ async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> No
 
 
 async def test_it_is_known_how_long_ago_somebody_asked(graph: Graph) -> None:
-    assert await graph.uses.asked_ago() is None
+    assert await graph.uses.seconds_since_question() is None
     for _ in range(2):
-        await graph.uses.note_asked()
+        await graph.uses.record_question()
         await asyncio.sleep(0.3)
-        ago = await graph.uses.asked_ago()
+        ago = await graph.uses.seconds_since_question()
         assert ago is not None
         assert 0.2 < ago < 5
-    await asyncio.gather(*(graph.uses.note_asked() for _ in range(10)))
+    await asyncio.gather(*(graph.uses.record_question() for _ in range(10)))

@@ -25,10 +25,10 @@ async def test_an_event_that_its_chain_does_not_find_is_told(
     ]
     edges = [edge(NEXT, *ends) for ends in ("ab", "bc")] + [edge(HAPPENED_AFTER, *ends) for ends in ("ba", "cb")]
     await put(graph, events, edges)
-    assert not any(link.misplaced for link in (await graph.audit.links(chain, events)).values())
+    assert not any(link.misplaced for link in (await graph.audit.chain_links(chain, events)).values())
     with server.driver() as driver, driver.session() as session:
         session.run(f"MATCH (n:Event {{uid: $uid}}) {change.format(place)}", uid=events[2].uid).consume()
-    told = await graph.audit.links(chain, events)
+    told = await graph.audit.chain_links(chain, events)
     assert [event.name for event in events if told[event.uid].misplaced] == ["c"]
 
 
@@ -38,4 +38,4 @@ async def test_what_is_retired_must_not_be_found_in_a_chain(graph: Neo4jGraphSto
     with server.driver() as driver, driver.session() as session:
         session.run("MATCH (n:Event {uid: $uid}) SET n.retired_at = 1", uid=event.uid).consume()
     (found,) = await graph.scan(Nodes(Label.EVENT), limit=1)
-    assert (await graph.audit.links(NEXT, [found]))[event.uid].misplaced
+    assert (await graph.audit.chain_links(NEXT, [found]))[event.uid].misplaced

@@ -30,18 +30,18 @@ async def put_item(graph: Neo4jGraphStore, name: str) -> Node:
 
 async def test_what_was_written_under_a_claim_that_ran_out_is_queued_again(graph: Neo4jGraphStore) -> None:
     chunk = await put_item(graph, "a")
-    await graph.outbox.settle(await graph.outbox.claim(1, seconds=LONG))
+    await graph.outbox.acknowledge(await graph.outbox.claim(1, seconds=LONG))
     await put(graph, [replace(chunk, indexed=True, importance=0.1)])
     old = await graph.outbox.claim(1, seconds=0.1)
     await put(graph, [replace(chunk, indexed=True, importance=0.9)])
     await asyncio.sleep(0.2)
-    await graph.outbox.settle(await graph.outbox.claim(1, seconds=LONG))
+    await graph.outbox.acknowledge(await graph.outbox.claim(1, seconds=LONG))
     assert await graph.outbox.backlog() == Backlog(0, 0), "the other has written the newer payload"
 
     await graph.outbox.postpone(old, seconds=0)  # whoever stalled has written the older one since, and failed then
     (again,) = await graph.outbox.claim(1, seconds=LONG)
     assert (again.kind, again.chunk and again.chunk.importance) == (PendingKind.PAYLOAD, 0.9)
-    await graph.outbox.settle([again])
+    await graph.outbox.acknowledge([again])
     assert await graph.outbox.backlog() == Backlog(0, 0)
 
 
@@ -49,7 +49,7 @@ async def test_a_claim_that_ran_out_and_was_settled_unchanged_is_over(graph: Neo
     await put_item(graph, "a")
     old = await graph.outbox.claim(1, seconds=0.1)
     await asyncio.sleep(0.2)
-    await graph.outbox.settle(await graph.outbox.claim(1, seconds=LONG))
+    await graph.outbox.acknowledge(await graph.outbox.claim(1, seconds=LONG))
     await graph.outbox.postpone(old, seconds=0, error="refused")
     assert (await graph.outbox.backlog(), await graph.outbox.failures(None, 9)) == (Backlog(0, 0), [])
 

@@ -49,8 +49,8 @@ READS: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "nodes": lambda graph: graph.nodes("t", [A, C]),
     "texts": lambda graph: graph.texts("t", [A, C]),
     "owners": lambda graph: graph.owners("t", [make_uid("proof of a"), make_uid("proof of c")]),
-    "leads": lambda graph: graph.leads("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
-    "whole": lambda graph: graph.whole("t", [A, C]),
+    "leads": lambda graph: graph.weighted_neighbours("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
+    "whole": lambda graph: graph.item_views("t", [A, C]),
     "find_names": lambda graph: look_up(graph, "t", ["a", "c"], limit=9, by=By.TITLE),
     "page": lambda graph: graph.scan(Nodes(Label.ENTITY), limit=9),
     "passages": lambda graph: graph.scan(Passages(), limit=9),
@@ -60,7 +60,7 @@ PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "between": lambda graph: graph.between("t", AT - HOUR, AT + HOUR, contexts=["c"], limit=9),
     "expired": lambda graph: graph.expired(AT + HOUR, limit=9),
     "triggered": lambda graph: graph.triggered("t", ["phrase"], limit=9),
-    "worded": lambda graph: graph.worded("t", ["a", "c"], limit=9),
+    "worded": lambda graph: graph.by_text_key("t", ["a", "c"], limit=9),
     "list_named": lambda graph: graph.scan(NamedThings(tenant="t", context="c"), limit=9),
 }
 

@@ -67,12 +67,12 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
     async def work(transaction: GraphTransaction) -> None:
         await transaction.put_nodes([item, chunk, whom, root, tag])
         await transaction.put_edges(edges)
-        await transaction.remember(Receipt(text, text, AT, {text: text}))
+        await transaction.put_receipt(Receipt(text, text, AT, {text: text}))
         await transaction.forget_receipts(AT, limit=9)
         assert await transaction.receipt(text) == Receipt(text, text, AT, {text: text})
         assert await transaction.items([text]) == {text: item}
         assert (await transaction.counters([text])).flow_steps == {text: 1}
-        assert await transaction.told_by([text]) == [told]
+        assert await transaction.edges_from_items([text]) == [told]
         (gap,) = await transaction.gaps(text, [(1, 0, 0, 0)])
         assert (gap.before, gap.after) == (None, item.uid)
 

@@ -64,10 +64,10 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
     yield from ((f"text_keys.find {one}", text_keys.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
-    yield "edges.told", edges.told(TYPES)
+    yield "edges.told", edges.extracted_edges(TYPES)
     yield "edges.along", edges.along(SPREADS)
     yield "edges.around", edges.around(TYPES)
-    yield from ((f"edges.leads {spread}", edges.leads(spread)) for spread in SPREADS)
+    yield from ((f"edges.leads {spread}", edges.weighted_neighbours(spread)) for spread in SPREADS)
     yield "edges.isolated", edges.isolated(TYPES)
     yield from (
         (f"pending_extractions.failures {one}", pending_extractions.failures(of_tenant=one)) for one in (True, False)

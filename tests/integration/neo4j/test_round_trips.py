@@ -36,7 +36,7 @@ async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatc
             graph.texts("t", [A]),
             graph.owners("t", [A]),
             graph.expand("t", [A, B], SPREADS, 5),
-            graph.leads("t", [A], SPREADS[0], 5),
+            graph.weighted_neighbours("t", [A], SPREADS[0], 5),
             graph.find_names("t", queries),
             graph.triggered("t", ["a"], limit=3),
         )

@@ -154,14 +154,14 @@ async def test_there_are_five_labels_and_what_is_the_stores_own_is_seen_by_nobod
     graph: Neo4jGraphStore, server: Neo4jServer
 ) -> None:
     async def work(transaction: GraphTransaction) -> None:
-        await transaction.remember(Receipt("key", "print", AT, {"answer": "harbour"}))
+        await transaction.put_receipt(Receipt("key", "print", AT, {"answer": "harbour"}))
         event = node("e", Label.EVENT, arrival=1, flow_id="f", flow_step=1, timestamp=AT, content_hash="h")
         await transaction.put_nodes([node("x"), event, node("k", Label.CHUNK, text="t"), node("c", Label.CONTEXT)])
         await transaction.put_edges([edge("EVIDENCED_BY", "e", "k"), edge("ABOUT", "e", "x")])
 
     await graph.write("t", "c", work)
     await graph.record.set_model(ModelIdentity("m", 3, "d", 1))
-    await graph.outbox.settle(await graph.outbox.claim(10, seconds=1))
+    await graph.outbox.acknowledge(await graph.outbox.claim(10, seconds=1))
     assert names(server, "CALL db.labels()") <= set(Label)
     assert names(server, "MATCH (n) WHERE size(labels(n)) <> 1 RETURN n") == set()
     seen = {label: [found.name for found in await graph.scan(Nodes(label), limit=100)] for label in Label}

@@ -39,7 +39,7 @@ async def append(graph: Neo4jGraphStore, name: str, seconds: int) -> None:
         linked = await Chains(transaction, REGISTRY, AT).place([event])
         await transaction.put_nodes([event, node("shared")])
         await transaction.put_edges([*linked, edge("ABOUT", name, "shared")])
-        await transaction.remember(Receipt(name, "print", AT, {}))
+        await transaction.put_receipt(Receipt(name, "print", AT, {}))
         await transaction.forget_receipts(AT + timedelta(days=1), limit=9)
 
     await graph.write("t", "c", work)
@@ -95,7 +95,7 @@ async def test_two_that_forget_the_same_receipts_at_once_do_not_fail(server: Neo
 
         async def keep(transaction: GraphTransaction) -> None:
             for number in range(20):
-                await transaction.remember(Receipt(f"k{number}", "print", AT, {}))
+                await transaction.put_receipt(Receipt(f"k{number}", "print", AT, {}))
 
         async def forget(transaction: GraphTransaction) -> None:
             await transaction.forget_receipts(AT + timedelta(days=1), limit=20)
@@ -123,7 +123,7 @@ async def test_workers_of_several_processes_share_the_outbox_and_lose_nothing(se
                 await asyncio.sleep(0.01)
                 written.update((point.point_id, _text(point)) for point in page)
                 held.difference_update(points)
-                await graph.outbox.settle(page)
+                await graph.outbox.acknowledge(page)
 
         async def change() -> None:
             for start in range(0, 60, 10):
@@ -148,10 +148,10 @@ async def test_who_comes_late_with_what_is_old_has_it_written_again(graph: Neo4j
     await asyncio.sleep(0.1)
     await put(graph, [replace(chunk, text="second")])
     (prompt,) = await graph.outbox.claim(1, seconds=30)
-    await graph.outbox.settle([late])
-    await graph.outbox.settle([prompt])
+    await graph.outbox.acknowledge([late])
+    await graph.outbox.acknowledge([prompt])
     (again,) = await graph.outbox.claim(1, seconds=30)
     assert _text(again) == "second"
-    await graph.outbox.settle([again])
-    await graph.outbox.settle([again])
+    await graph.outbox.acknowledge([again])
+    await graph.outbox.acknowledge([again])
     assert (await graph.outbox.backlog()).waiting == 0

@@ -33,7 +33,7 @@ async def environment(
         "VICW_QDRANT_URL": f"{qdrant_server.url.rpartition(':')[0]}:{qdrant_server.grpc_port}",
         "VICW_QDRANT_ALIAS": f"test-{uuid.uuid4().hex[:8]}",
         "VICW_EMBEDDING_URL": embedding_url,
-        "VICW_REINDEX_LOOK_SECONDS": "0.05",
+        "VICW_REINDEX_POLL_SECONDS": "0.05",
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

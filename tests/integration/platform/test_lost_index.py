@@ -44,7 +44,7 @@ async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None
         done = await reconcile(graph.outbox, graph.audit, vectors, start=ReconcileBookmark(lost_at=lost_at))
         assert (done.missing, done.rebuilt) == (0, lost_at)
         assert await graph.record.clear_rebuilding(lost_at)
-        await opened.indexes.look()
+        await opened.indexes.refresh()
         assert "rebuilding" not in await opened.describe("t")
 
 

@@ -56,7 +56,7 @@ async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: 
         done = await change(platform, "new")
         assert time.monotonic() - began > 2 * KNOWN_SECONDS, "others may look more rarely than is set here"
         assert (done.embedded, done.passages, done.before.name) == (3, 3, "old")
-        await opened.indexes.look()
+        await opened.indexes.refresh()
         assert opened.indexes.reading.model.name == "new"
         asked = len(old.texts)
         await fill(opened, "d")

@@ -49,7 +49,7 @@ async def test_the_worker_retires_what_has_expired_whenever_it_is_woken(start: S
     soon = now() + timedelta(seconds=3)
     await tell({"id": "soon over", "text": "Clara left for Lyon.", "expires_at": soon.isoformat()})
     stored = (await live(wiring))["soon over"]
-    start("beat", "vicw_sleep.beat", VICW_REDIS_LOOK_SECONDS="1")
+    start("beat", "vicw_sleep.beat", VICW_REDIS_POLL_SECONDS="1")
     await until(lambda: over("soon over"), 60)
     left = await live(wiring)
     assert {"lasting", "Mara", "Lisbon"} <= left.keys()

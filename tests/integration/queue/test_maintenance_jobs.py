@@ -41,7 +41,7 @@ async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
         return len(await graph.scan(Steps(), limit=99)) == count
 
     async def small_alone() -> bool:
-        return [one.context for one in await graph.log.grown(1, limit=9)] == ["small"]
+        return [one.context for one in await graph.log.contexts_with_arrivals(1, limit=9)] == ["small"]
 
     start("worker", *WORKER)
     await tell("large", "Porto")
@@ -56,7 +56,7 @@ async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
     await until(lambda: consolidated(9), 60)
 
     async def over() -> bool:
-        through = {one.task: one.turns > 1 for one in await graph.log.rounds() if one.over}
+        through = {one.task: one.slices > 1 for one in await graph.log.job_runs() if one.over}
         return through == {"consolidation": True, BY_DAY: True}
 
     await until(over, 20)
@@ -77,11 +77,11 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
     async def left(count: int) -> bool:
         return len(await graph.scan(Thread(Flow("t", "c", "f")), limit=99)) == count
 
-    little = {"VICW_FORGET_ITEMS": "5", "VICW_FORGET_DAYS": "0", "VICW_FORGET_BATCH": "4"}
+    little = {"VICW_EVICTION_ITEMS": "5", "VICW_EVICTION_DAYS": "0", "VICW_EVICTION_BATCH": "4"}
     start("worker", *WORKER, **little)
     await until(indexed, 60)
     app.send_task(FORGET)
     await until(partial(left, 5), 60)
     await until(indexed, 60)
     assert await graph.erasures.erasures() == []
-    assert [one.task for one in await graph.log.rounds()] == ["forgetting"]
+    assert [one.task for one in await graph.log.job_runs()] == ["forgetting"]

@@ -169,11 +169,11 @@ def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client:
     chain = TaskChain(client, "task")
     first = chain.hold(None)
     assert first is not None
-    assert (chain.free(rested=False), chain.free(rested=True)) == (False, False), "it goes on"
+    assert (chain.may_begin(rested=False), chain.may_begin(rested=True)) == (False, False), "it goes on"
     chain.end(first, rest_seconds=60)
     assert 0 < client.ttl(key_of("task")) <= 60
-    assert (chain.hold(first), chain.hold(None), chain.free(rested=False)) == (None, None, False)
-    assert chain.free(rested=True)
+    assert (chain.hold(first), chain.hold(None), chain.may_begin(rested=False)) == (None, None, False)
+    assert chain.may_begin(rested=True)
     assert chain.hold(None) not in {None, first}
 
 

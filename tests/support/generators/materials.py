@@ -8,12 +8,14 @@ from typing import Any
 
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import chunk_uid, make_uid
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 
 AT = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
 
-def said(number: int, *texts: str, speaker: str | None = "Ana", minute: float | None = None, **fields: Any) -> Material:
+def said(
+    number: int, *texts: str, speaker: str | None = "Ana", minute: float | None = None, **fields: Any
+) -> SourceEvent:
     """Return the material of the so-manieth turn of a flow, a passage a text."""
     uid = make_uid(str(number))
     at = AT + timedelta(minutes=number if minute is None else minute)
@@ -53,4 +55,4 @@ def said(number: int, *texts: str, speaker: str | None = "Ana", minute: float | 
         )
         for n, text in enumerate(texts)
     )
-    return Material(event, passages, **of_material)
+    return SourceEvent(event, passages, **of_material)

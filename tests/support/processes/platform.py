@@ -120,7 +120,7 @@ class Platform:
             VICW_QDRANT_URL=f"{host}:{qdrant.grpc_port}",
             VICW_QDRANT_ALIAS=f"test-{uuid.uuid4().hex[:8]}",
             VICW_REDIS_URL=redis.database(1),
-            VICW_REDIS_LOOK_SECONDS="2",
+            VICW_REDIS_POLL_SECONDS="2",
             VICW_INGEST_WAIT_SECONDS="30",
             VICW_INGEST_BATCH="16",
             VICW_EMBEDDING_API_KEY=self.secret,

@@ -17,26 +17,26 @@ from vicw_shared.archive.writer import ArchiveWriter
 from vicw_shared.extensions import Registries
 from vicw_shared.model import CollectionRegistry, EdgeRegistry
 from vicw_shared.ports import ModelIdentity, VectorStore
-from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 from vicw_sleep.archive.importer import ImportResult, ImportTarget, import_archive
-from vicw_sleep.archive.validator import judge
+from vicw_sleep.archive.validator import validate
 
 
 def registries() -> Registries:
     return Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
 
 
-async def exported(side: Side, path: Path, wanted: Wanted | None = None) -> Manifest:
+async def exported(side: Side, path: Path, wanted: ExportSelection | None = None) -> Manifest:
     source = ExportSource(graph=side.graph, vectors=side.vectors, model=(await side.graph.record.models()).used)
     with ArchiveWriter(path) as writer:
-        return await export(source, writer, registries(), wanted or Wanted(), program="test")
+        return await export(source, writer, registries(), wanted or ExportSelection(), program="test")
 
 
 async def imported(path: Path, side: Side, *, restoring: bool = False) -> ImportResult:
     async def open_vectors(model: ModelIdentity) -> VectorStore | None:
         return side.vectors if (await side.graph.record.models()).used == model else None
 
-    judged = judge(ArchiveReader(path), registries().edges)
+    judged = validate(ArchiveReader(path), registries().edges)
     return await import_archive(judged, ImportTarget(graph=side.graph, open_vectors=open_vectors), restoring=restoring)
 
 

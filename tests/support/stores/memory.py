@@ -27,7 +27,7 @@ from vicw_shared.settings import (
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retract import RetractRequest
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import Report, check
+from vicw_sleep.check import CheckReport, check
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
@@ -81,7 +81,7 @@ class Memory:
     async def found(self, query: str, **fields: Any) -> list[str | None]:
         return [result.id for result in (await self.retrieve(query, **fields)).results]
 
-    async def check(self) -> Report:
+    async def check(self) -> CheckReport:
         graph = self.standalone.graph
         index = self.standalone.indexes.reading
         vectors = index.vectors if index.model.has_vectors else None

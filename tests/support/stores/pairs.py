@@ -26,7 +26,7 @@ from support.stores.qdrant import collections_for_tests, server_if_any
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
-from vicw_ingest.llm_queue.requests import ModelReading
+from vicw_ingest.llm_queue.requests import ModelExtractionPlan
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.versions.expiry import Expiry
 from vicw_ingest.versions.retraction import retract
@@ -45,7 +45,7 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import Report, check
+from vicw_sleep.check import CheckReport, check
 from vicw_sleep.reconcile import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -93,7 +93,7 @@ class Side:
     embedder: HashEmbedder
     indexer: Indexer
     collection: str = ""
-    model: ModelReading | None = None
+    model: ModelExtractionPlan | None = None
 
     async def ingest(self, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
         request = IngestRequest.model_validate(_UNWAITED | body)
@@ -113,7 +113,7 @@ class Side:
         return await list_pages(self.graph, tenant, KnowledgeQuery.model_validate(query))
 
     async def job(self, job: str, tenant: str) -> JobStatus:
-        return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.unread)
+        return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.pending_extractions)
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
         patient = dict.fromkeys(("budget_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
@@ -145,7 +145,7 @@ class Side:
         chunks = [uid for uid, node in (await self.nodes()).items() if node.label is Label.CHUNK]
         return await self.graph.outbox.requeue(chunks)
 
-    async def check(self) -> Report:
+    async def check(self) -> CheckReport:
         return await check(self.graph.audit, self.graph.outbox, self.vectors, EdgeRegistry.with_core_types())
 
     async def nodes(self) -> dict[str, Node]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from vicw_shared import background_throttle as module
-from vicw_shared.background_throttle import BackgroundThrottle, RemoteLoadThrottle, polite
+from vicw_shared.background_throttle import BackgroundThrottle, RemoteLoadThrottle, throttled
 from vicw_shared.ports import Lane
-from vicw_shared.throttled_indexes import TEXTS_AT_ONCE, Piecemeal
+from vicw_shared.throttled_indexes import TEXTS_AT_ONCE, BatchedVectors
 
 
 class Engine:
@@ -39,10 +39,10 @@ class Engine:
 async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
     courtesy, engine = BackgroundThrottle(), Engine()
-    await courtesy.give_way()
-    background = polite(engine, courtesy)
-    with courtesy.asking():
-        with courtesy.asking():
+    await courtesy.yield_to_foreground()
+    background = throttled(engine, courtesy)
+    with courtesy.foreground_request():
+        with courtesy.foreground_request():
             begun = asyncio.create_task(background.read(1))
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.01)
@@ -65,9 +65,9 @@ class Used:
 
 async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
     courtesy, engine = BackgroundThrottle(), Used()
-    await courtesy.give_way()
-    background = polite(engine, courtesy)
-    with courtesy.asking():
+    await courtesy.yield_to_foreground()
+    background = throttled(engine, courtesy)
+    with courtesy.foreground_request():
         begun = asyncio.create_task(background.uses.erasures())
         await asyncio.sleep(0.01)
         assert not begun.done()
@@ -77,10 +77,10 @@ async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 0.2)
     courtesy, engine = BackgroundThrottle(), Engine()
-    await courtesy.give_way()
-    with courtesy.asking():
+    await courtesy.yield_to_foreground()
+    with courtesy.foreground_request():
         began = time.monotonic()
-        first, second = [asyncio.create_task(polite(engine, courtesy).read(n)) for n in (1, 2)]
+        first, second = [asyncio.create_task(throttled(engine, courtesy).read(n)) for n in (1, 2)]
         done, _ = await asyncio.wait({first, second}, return_when=asyncio.FIRST_COMPLETED)
         assert time.monotonic() - began >= 0.15
         assert len(done) == 1, "one step, whoever takes it"
@@ -92,10 +92,10 @@ async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) 
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
     courtesy, engine = BackgroundThrottle(), Engine()
-    background = polite(engine, courtesy)
+    background = throttled(engine, courtesy)
 
     async def work() -> int:
-        with courtesy.asking():
+        with courtesy.foreground_request():
             return await asyncio.ensure_future(background.read(1)) + await background.read(2)
 
     async with asyncio.timeout(5):
@@ -107,18 +107,18 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
 ) -> None:
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
     courtesy = BackgroundThrottle()
-    with courtesy.asking():
+    with courtesy.foreground_request():
         pass
-    await courtesy.give_way()
-    await courtesy.give_way()  # so soon that it is the same step
+    await courtesy.yield_to_foreground()
+    await courtesy.yield_to_foreground()  # so soon that it is the same step
     await asyncio.sleep(0.02)
     began = time.monotonic()
-    await courtesy.give_way()
+    await courtesy.yield_to_foreground()
     assert time.monotonic() - began >= 0.02 * module.RESTS * 0.9
     await asyncio.sleep(0.02)
     monkeypatch.setattr(module, "LULL_SECONDS", 0)
     began = time.monotonic()
-    await courtesy.give_way()
+    await courtesy.yield_to_foreground()
     assert time.monotonic() - began < 0.02 * module.RESTS / 2, "nobody has asked for long"
 
 
@@ -126,9 +126,9 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
     courtesy = BackgroundThrottle(rests=0)
     began = time.monotonic()
-    with courtesy.asking():
+    with courtesy.foreground_request():
         for _ in range(3):
-            await courtesy.give_way()
+            await courtesy.yield_to_foreground()
             await asyncio.sleep(0.02)
     assert time.monotonic() - began < 1
 
@@ -137,25 +137,25 @@ async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "LULL_SECONDS", 60)
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
     courtesy = BackgroundThrottle()
-    with courtesy.asking():
+    with courtesy.foreground_request():
         pass
-    await asyncio.create_task(courtesy.give_way())  # its task ends
+    await asyncio.create_task(courtesy.yield_to_foreground())  # its task ends
     async with asyncio.timeout(30):
-        await courtesy.give_way()
+        await courtesy.yield_to_foreground()
 
 
 async def test_a_question_that_fails_is_over() -> None:
     courtesy = BackgroundThrottle()
-    with pytest.raises(ValueError, match="no answer"), courtesy.asking():
+    with pytest.raises(ValueError, match="no answer"), courtesy.foreground_request():
         raise ValueError("no answer")
     async with asyncio.timeout(5):
-        await courtesy.give_way()
+        await courtesy.yield_to_foreground()
 
 
 async def test_giving_way_lets_the_loop_go_round() -> None:
     gone_round = asyncio.Event()
     asyncio.get_running_loop().call_soon(gone_round.set)
-    await BackgroundThrottle().give_way()
+    await BackgroundThrottle().yield_to_foreground()
     assert gone_round.is_set()
 
 
@@ -173,7 +173,7 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
     async def steps(count: int) -> float:
         began = time.monotonic()
         for _ in range(count):
-            await courtesy.give_way()
+            await courtesy.yield_to_foreground()
             await asyncio.sleep(0.01)
         return time.monotonic() - began
 
@@ -183,7 +183,7 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
     await asyncio.sleep(0.05)
     assert await steps(10) > 0.4
     assert looks < 40, "not at every step"
-    ago[0] = module.RUMOUR_SECONDS + 1
+    ago[0] = module.REMOTE_READ_SECONDS + 1
     await asyncio.sleep(0.15)
     assert await steps(10) < 0.3, "that is over"
 
@@ -201,9 +201,9 @@ async def test_little_is_embedded_at_once_and_one_text_while_questions_come(monk
     for rests, most in ((0.0, TEXTS_AT_ONCE), (0.001, 1)):
         at_once.clear()
         courtesy = BackgroundThrottle(rests)
-        with courtesy.asking():
+        with courtesy.foreground_request():
             pass
-        rows = await Piecemeal(embedder, courtesy).embed(texts, Lane.BULK)
+        rows = await BatchedVectors(embedder, courtesy).embed(texts, Lane.BULK)
         assert np.array_equal(rows, whole)
         assert max(at_once) == most
-    assert (await Piecemeal(embedder, courtesy).embed([], Lane.BULK)).shape == (0, whole.shape[1])
+    assert (await BatchedVectors(embedder, courtesy).embed([], Lane.BULK)).shape == (0, whole.shape[1])

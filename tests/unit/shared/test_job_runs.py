@@ -8,8 +8,8 @@ import pytest
 
 from vicw_shared import job_runs
 from vicw_shared.errors import UnavailableError
-from vicw_shared.job_runs import GIVEN_UP, STOPPED, note, noted, under_way
-from vicw_shared.ports import ArrivalCount, MaintenanceStep, Round
+from vicw_shared.job_runs import GIVEN_UP, STOPPED, in_progress, record_run, recorded_run
+from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep
 
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
 
@@ -18,24 +18,24 @@ class Notes:
     """Rounds in a list: every note that was made."""
 
     def __init__(self) -> None:
-        self.made: list[Round] = []
+        self.made: list[JobRun] = []
         self.away = False
 
     async def step(self, step_id: str) -> MaintenanceStep | None:
         raise NotImplementedError
 
-    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
         raise NotImplementedError
 
-    async def note_growth(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, growth: ArrivalCount) -> None:
         raise NotImplementedError
 
-    async def note_round(self, note: Round) -> None:
+    async def record_job_run(self, note: JobRun) -> None:
         if self.away:
             raise UnavailableError("graph", "away")
         self.made.append(note)
 
-    async def rounds(self) -> list[Round]:
+    async def job_runs(self) -> list[JobRun]:
         if self.away:
             raise UnavailableError("graph", "away")
         return list({one.task: one for one in self.made}.values())
@@ -49,45 +49,45 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 
 
 async def take(notes: Notes, clock: list[datetime], *, first: bool, more: bool = False, failed: bool = False) -> None:
-    async with noted(notes, "dream", first=first) as turn:
+    async with recorded_run(notes, "dream", first=first) as turn:
         clock[0] += timedelta(minutes=1)
         turn.more, turn.failed = more, failed
 
 
 async def test_turn_by_turn_a_round_goes_on_until_it_is_over(clock: list[datetime]) -> None:
     notes = Notes()
-    async with noted(notes, "dream", first=True) as turn:
-        assert notes.made == [Round("dream", NOW, NOW)], "it is told of as soon as it begins"
-        assert under_way(notes.made[-1])
+    async with recorded_run(notes, "dream", first=True) as turn:
+        assert notes.made == [JobRun("dream", NOW, NOW)], "it is told of as soon as it begins"
+        assert in_progress(notes.made[-1])
         clock[0] += timedelta(minutes=1)
         turn.more = True
-    assert notes.made[-1] == Round("dream", NOW, clock[0], 1)
+    assert notes.made[-1] == JobRun("dream", NOW, clock[0], 1)
     await take(notes, clock, first=False, more=True)
     await take(notes, clock, first=False)
-    assert notes.made[-1] == Round("dream", NOW, NOW + timedelta(minutes=3), 3, over=True)
-    assert not under_way(notes.made[-1])
+    assert notes.made[-1] == JobRun("dream", NOW, NOW + timedelta(minutes=3), 3, over=True)
+    assert not in_progress(notes.made[-1])
     await take(notes, clock, first=False)
-    assert (notes.made[-1].turns, notes.made[-1].began) == (1, NOW + timedelta(minutes=3)), "what is over begins anew"
+    assert (notes.made[-1].slices, notes.made[-1].began) == (1, NOW + timedelta(minutes=3)), "what is over begins anew"
 
 
 async def test_what_fails_is_told_of_and_begins_anew(clock: list[datetime]) -> None:
     notes = Notes()
     await take(notes, clock, first=True, failed=True)
     assert (notes.made[-1].over, notes.made[-1].error) == (False, STOPPED)
-    assert not under_way(notes.made[-1])
+    assert not in_progress(notes.made[-1])
     with pytest.raises(KeyError):
-        async with noted(notes, "dream", first=False):
+        async with recorded_run(notes, "dream", first=False):
             raise KeyError("mistake")
-    assert (notes.made[-1].turns, notes.made[-1].error) == (1, STOPPED)
+    assert (notes.made[-1].slices, notes.made[-1].error) == (1, STOPPED)
 
 
 async def test_of_what_was_killed_nothing_is_heard(clock: list[datetime]) -> None:
     notes = Notes()
     await take(notes, clock, first=True, more=True)
     clock[0] += GIVEN_UP
-    assert not under_way(notes.made[-1])
+    assert not in_progress(notes.made[-1])
     await take(notes, clock, first=False, more=True)
-    assert notes.made[-1].turns == 1
+    assert notes.made[-1].slices == 1
 
 
 async def test_a_note_that_cannot_be_made_costs_nothing(clock: list[datetime]) -> None:
@@ -95,16 +95,16 @@ async def test_a_note_that_cannot_be_made_costs_nothing(clock: list[datetime]) -
     notes.away = True
     await take(notes, clock, first=True, more=True)
     await take(notes, clock, first=False)
-    await note(notes, "mirror", NOW)
+    await record_run(notes, "mirror", NOW)
     assert notes.made == []
 
 
 async def test_a_round_of_one_turn(clock: list[datetime]) -> None:
     notes = Notes()
     clock[0] += timedelta(seconds=2)
-    await note(notes, "mirror", NOW)
-    await note(notes, "mirror", NOW, "no room left")
+    await record_run(notes, "mirror", NOW)
+    await record_run(notes, "mirror", NOW, "no room left")
     assert notes.made == [
-        Round("mirror", NOW, clock[0], 1, over=True),
-        Round("mirror", NOW, clock[0], 1, error="no room left"),
+        JobRun("mirror", NOW, clock[0], 1, over=True),
+        JobRun("mirror", NOW, clock[0], 1, error="no room left"),
     ]

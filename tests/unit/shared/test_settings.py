@@ -71,7 +71,7 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
         (ServerSettings, "VICW_TENANT", "a\x1bb", "contains a control character (U+001B). Correct it"),
         (ServerSettings, "VICW_PORT", "99999", "should be less than or equal to 65535. Correct it"),
         (RetrievalSettings, "VICW_RETRIEVAL_FUSION", "max", "should be 'zscore' or 'rrf'. Correct it"),
-        (ReindexSettings, "VICW_REINDEX_LOOK_SECONDS", "2.1", "should be less than or equal to 2. Correct it"),
+        (ReindexSettings, "VICW_REINDEX_POLL_SECONDS", "2.1", "should be less than or equal to 2. Correct it"),
         (EmbeddingSettings, "VICW_EMBEDDING_DIMENSIONS", "big", "should be a valid integer. Correct it, or unset it"),
     ],
 )

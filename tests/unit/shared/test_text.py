@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from vicw_shared import sparse
 from vicw_shared.clock import from_us, to_ms, to_us
 from vicw_shared.domains import canonical
-from vicw_shared.text import flaw, fold, visible
+from vicw_shared.text import flaw, fold_case, visible
 from vicw_shared.wire.ingest import IngestRequest, Item
 from vicw_shared.wrapper import wrap
 
@@ -39,7 +39,7 @@ def test_flaws_are_named() -> None:
     assert "U+D800" in (flaw("a\ud800") or "")
     assert not visible("\u200b \t\u2060")
     assert visible("🤷")
-    assert fold("  ＡＮＡ   Maria ") == "ana maria"
+    assert fold_case("  ＡＮＡ   Maria ") == "ana maria"
 
 
 def test_prose_is_normalised_and_identifiers_are_not() -> None:

@@ -50,6 +50,6 @@ def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set
     lease: Any = next(field.default for field in fields(Indexer) if field.name == "lease_seconds")
     longest = 25.0
     assert longest + lease <= 60
-    assert RedisSettings(look_seconds=longest).look_seconds == longest
+    assert RedisSettings(poll_seconds=longest).poll_seconds == longest
     with pytest.raises(ValidationError, match="look_seconds"):
-        RedisSettings(look_seconds=longest + 0.1)
+        RedisSettings(poll_seconds=longest + 0.1)

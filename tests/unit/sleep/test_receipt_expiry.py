@@ -17,7 +17,7 @@ OLD = 130
 def old_receipts(when: datetime) -> Callable[[GraphTransaction], Awaitable[None]]:
     async def keep(transaction: GraphTransaction) -> None:
         for number in range(OLD):
-            await transaction.remember(Receipt(f"k{number}", "print", when, {}))
+            await transaction.put_receipt(Receipt(f"k{number}", "print", when, {}))
 
     return keep
 

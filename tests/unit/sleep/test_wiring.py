@@ -19,7 +19,7 @@ class Graph:
     def __init__(self) -> None:
         self.uses = self
 
-    async def asked_ago(self) -> float | None:
+    async def seconds_since_question(self) -> float | None:
         self.looks += 1
         return None
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from unit.standalone.test_sleep_command import fill_with_turns
-from vicw_ingest.eviction.job import turn as forget
+from vicw_ingest.eviction.job import evict_slice as forget
 from vicw_shared import background_throttle
 from vicw_shared.ports import Lane, Steps
-from vicw_shared.settings import ConsolidationSettings, DreamSettings, ForgetSettings, ResolveSettings
-from vicw_sleep.consolidation.job import turn as consolidate
-from vicw_sleep.dream.job import turn as dream
-from vicw_sleep.resolve.job import turn as resolve
+from vicw_shared.settings import ConsolidationSettings, DreamSettings, EvictionSettings, ResolveSettings
+from vicw_sleep.consolidation.job import consolidate_slice as consolidate
+from vicw_sleep.dream.job import dream_slice as dream
+from vicw_sleep.resolve.job import resolve_slice as resolve
 from vicw_standalone.app import create_standalone_app
 from vicw_standalone.scheduled_jobs import compare
 from vicw_standalone.wiring import Standalone
@@ -49,7 +49,7 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
     "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
     "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
     "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
-    "forgetting": lambda s: forget(s.asleep.capacity(), ForgetSettings(items=1)),
+    "forgetting": lambda s: forget(s.asleep.capacity(), EvictionSettings(items=1)),
     "reconcile": lambda s: through(compare(s.settings, s.asleep)),
 }
 

@@ -95,7 +95,7 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.dream.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 1)
     settings = replace(

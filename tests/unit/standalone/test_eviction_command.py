@@ -19,7 +19,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label
 from vicw_shared.ports import Nodes
-from vicw_shared.settings import ForgetSettings, SleepSettings
+from vicw_shared.settings import EvictionSettings, SleepSettings
 from vicw_standalone.cli import app
 from vicw_standalone.wiring import Standalone
 
@@ -49,7 +49,7 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asyncio.run(fill(store))
     without_model(monkeypatch)
     monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
-    monkeypatch.setenv("VICW_FORGET_DAYS", "0")
+    monkeypatch.setenv("VICW_EVICTION_DAYS", "0")
     return store
 
 
@@ -76,20 +76,20 @@ def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
 
 
 def test_a_setting_says_how_many_items_are_kept(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VICW_FORGET_ITEMS", "4")
+    monkeypatch.setenv("VICW_EVICTION_ITEMS", "4")
     assert capacity(filled, "-q").stdout == "1 item erased\n"
     assert "forgetting: next at" in sleep(filled, "status").stdout
 
 
 def test_where_every_item_is_kept_it_is_said_how_to_change_that(filled: Path) -> None:
     wrong = capacity(filled)
-    assert (wrong.exit_code, "VICW_FORGET_ITEMS" in wrong.output) == (2, True)
+    assert (wrong.exit_code, "VICW_EVICTION_ITEMS" in wrong.output) == (2, True)
     assert "forgetting: never by itself" in sleep(filled, "status").stdout
 
 
 async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
-    wrong = replace(settings_for(store), forgetting=ForgetSettings(schedule="at night"))
-    with pytest.raises(SettingsError, match="VICW_FORGET_SCHEDULE"):
+    wrong = replace(settings_for(store), forgetting=EvictionSettings(schedule="at night"))
+    with pytest.raises(SettingsError, match="VICW_EVICTION_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
 
@@ -99,9 +99,9 @@ async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.Monkey
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
-    forgetting = ForgetSettings(items=3, days=0, batch=1)
+    forgetting = EvictionSettings(items=3, days=0, batch=1)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), forgetting=forgetting)
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()

@@ -102,7 +102,7 @@ async def test_while_the_graph_fails_what_vectors_there_are_answer(lost: Path, m
     async with open_memory(lost) as memory:
         await rebuilt(memory)
         await memory.standalone.graph.record.mark_rebuilding(now())
-        await memory.standalone.indexes.look()
+        await memory.standalone.indexes.refresh()
         with monkeypatch.context() as patch:
             patch.setattr(memory.standalone.graph, "find", down)
             answer = await memory.retrieve("harbour fog", limit=1)
@@ -172,7 +172,7 @@ async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_
 
         assert await told() == [0, 0, 0]
         await memory.standalone.graph.record.mark_rebuilding(now())
-        await memory.standalone.indexes.look()
+        await memory.standalone.indexes.refresh()
         assert await told() == [None, None, None], "nothing is counted yet, which is not nothing"
         embedder.down = True
         for memory.tenant, count in (("a", 2), ("b", 1)):

@@ -137,7 +137,7 @@ def test_the_mirror_of_a_tenant_that_was_erased_is_emptied(
 
 
 async def test_a_server_keeps_the_mirror_of_a_tenant_that_has_nothing_yet(store: Path, tmp_path: Path) -> None:
-    settings = MirrorSettings(path=tmp_path / "m", tenant="later", look_seconds=0.05)
+    settings = MirrorSettings(path=tmp_path / "m", tenant="later", poll_seconds=0.05)
     standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
     await standalone.open()
     standalone.start_indexer()
@@ -156,7 +156,7 @@ async def test_a_server_keeps_the_mirror_of_a_tenant_that_has_nothing_yet(store:
 
 
 async def test_a_server_keeps_its_mirror_up_to_date(store: Path, tmp_path: Path) -> None:
-    settings = MirrorSettings(path=tmp_path / "m", look_seconds=0.05)
+    settings = MirrorSettings(path=tmp_path / "m", poll_seconds=0.05)
     standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
     await standalone.open()
     standalone.start_indexer()
@@ -174,7 +174,7 @@ async def test_a_server_keeps_its_mirror_up_to_date(store: Path, tmp_path: Path)
 
 async def test_a_mirror_that_cannot_be_kept_stops_no_server(store: Path, tmp_path: Path) -> None:
     (tmp_path / "m").write_text("mine")
-    settings = MirrorSettings(path=tmp_path / "m", look_seconds=0.05)
+    settings = MirrorSettings(path=tmp_path / "m", poll_seconds=0.05)
     standalone = Standalone(replace(settings_for(store), mirror=settings), HashEmbedder())
     await standalone.open()
     standalone.start_indexer()

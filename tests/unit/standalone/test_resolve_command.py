@@ -105,7 +105,7 @@ async def test_a_server_merges_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.resolve.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), resolve=ResolveSettings(pairs=1))
     standalone = Standalone(settings, HashEmbedder())

@@ -16,7 +16,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
-from vicw_shared.ports import Round, Steps
+from vicw_shared.ports import JobRun, Steps
 from vicw_shared.settings import ConsolidationSettings, SleepSettings
 from vicw_standalone.wiring import Standalone
 
@@ -82,10 +82,10 @@ async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled
     began = now() - timedelta(minutes=7)
     async with open_memory(filled) as memory:
         graph = memory.standalone.graph
-        await graph.log.note_round(Round("consolidation", began, now(), 3))
-        await graph.log.note_round(Round("dream", began, began + timedelta(minutes=2), 1, over=True))
-        await graph.log.note_round(Round("resolve", began, began, 2, error="stopped"))
-        await graph.log.note_round(Round("mirror", began, began, 1, over=True))
+        await graph.log.record_job_run(JobRun("consolidation", began, now(), 3))
+        await graph.log.record_job_run(JobRun("dream", began, began + timedelta(minutes=2), 1, over=True))
+        await graph.log.record_job_run(JobRun("resolve", began, began, 2, error="stopped"))
+        await graph.log.record_job_run(JobRun("mirror", began, began, 1, over=True))
         told = (await asyncio.to_thread(sleep, filled, "status")).stdout
     minute = f"{began:%Y-%m-%d %H:%M} UTC"
     assert re.search(rf"consolidation: next at .*; under way since {minute} \(3 turns, last heard of \d s ago\)", told)
@@ -128,7 +128,7 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
@@ -146,10 +146,10 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
                 break
         assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
         for _ in range(100):
-            if (found := await standalone.graph.log.rounds()) and found[0].over:
+            if (found := await standalone.graph.log.job_runs()) and found[0].over:
                 break
             await asyncio.sleep(0.02)
-        told = [(one.task, one.over, one.turns >= 3) for one in found if one.task == "consolidation"]
+        told = [(one.task, one.over, one.slices >= 3) for one in found if one.task == "consolidation"]
         assert told == ([] if paused else [("consolidation", True, True)])
     finally:
         await standalone.close()
@@ -159,7 +159,7 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
 async def test_a_server_consolidates_a_context_that_has_grown_by_day(
     store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
 ) -> None:
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     await fill(store)
     often = ConsolidationSettings(schedule="never", interactions=12, hours=0, batches=1)
@@ -171,11 +171,11 @@ async def test_a_server_consolidates_a_context_that_has_grown_by_day(
         standalone.start_indexer()
         for _ in range(20 if paused else 100):
             await asyncio.sleep(0.05)
-            if len(await standalone.graph.scan(Steps(), limit=9)) == 3 and not await standalone.graph.log.grown(
-                1, limit=9
-            ):
+            if len(
+                await standalone.graph.scan(Steps(), limit=9)
+            ) == 3 and not await standalone.graph.log.contexts_with_arrivals(1, limit=9):
                 break
         assert len(await standalone.graph.scan(Steps(), limit=9)) == (0 if paused else 3)
-        assert bool(await standalone.graph.log.grown(1, limit=9)) == paused
+        assert bool(await standalone.graph.log.contexts_with_arrivals(1, limit=9)) == paused
     finally:
         await standalone.close()

@@ -107,7 +107,7 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
     await spoil(store)
     moment = [now()]
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
     monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
     standalone = Standalone(replace(settings_for(store), sleep=often), HashEmbedder())
@@ -120,7 +120,7 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
         moment[0] += timedelta(hours=1)
         for _ in range(200):
             await asyncio.sleep(0.05)
-            through = [one.task for one in await standalone.graph.log.rounds() if one.over]
+            through = [one.task for one in await standalone.graph.log.job_runs() if one.over]
             if "reconcile" in through and not await _wrong(standalone):
                 break
         assert await _wrong(standalone) == 0
@@ -131,7 +131,7 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
 
 async def _receipt_of_old(standalone: Standalone) -> None:
     old = Receipt("k", "print", now() - timedelta(days=400), {})
-    await standalone.graph.write("default", "ctx", lambda transaction: transaction.remember(old))
+    await standalone.graph.write("default", "ctx", lambda transaction: transaction.put_receipt(old))
 
 
 async def _wrong(standalone: Standalone) -> int:

@@ -59,11 +59,11 @@ async def test_what_cannot_be_opened_is_made_anew_only_when_told(tmp_path: Path)
 
 def test_whoever_finds_a_directory_in_use_learns_where_its_server_answers(tmp_path: Path) -> None:
     path = tmp_path / "data"
-    assert DataDir.server_of(path) is None
+    assert DataDir.read_address(path) is None
     with DataDir(path) as data_dir:
-        assert DataDir.server_of(path) is None, "it does not answer yet"
-        data_dir.tell("http://127.0.0.1:8080")
-        assert DataDir.server_of(path) == "http://127.0.0.1:8080"
+        assert DataDir.read_address(path) is None, "it does not answer yet"
+        data_dir.record_address("http://127.0.0.1:8080")
+        assert DataDir.read_address(path) == "http://127.0.0.1:8080"
         with pytest.raises(DataDirError, match=r"pid \d+\)"):
             DataDir(path).open()
-    assert DataDir.server_of(path) is None, "it has ended"
+    assert DataDir.read_address(path) is None, "it has ended"

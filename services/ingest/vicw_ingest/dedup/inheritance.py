@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, tie
+from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, duplicate_edge
 from vicw_ingest.dedup.model import DuplicateSource
-from vicw_ingest.plan.passages import passages_of, standing_on
+from vicw_ingest.plan.passages import item_point, passages_of
 from vicw_shared.edge_factory import ECHO, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.text_keys import text_key
@@ -28,7 +28,7 @@ class Inheritance:
     registry: EdgeRegistry
     now: datetime
 
-    async def settle(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
+    async def apply(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
         """Return the uids of the items that have passages now. ``edges`` are all that touch the retired ones."""
         gone = {item.uid for item in retired}
         copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == ECHO and PASSAGES in e.properties]
@@ -58,14 +58,14 @@ class Inheritance:
         ties = EdgeFactory(self.registry, self.now)
         chunks = tuple(chunk.uid for chunk in passages_of(first, texts, verbatim=False))
         source = DuplicateSource(first, Repetition.COPY, chunks)
-        linked = [tie(ties, item.uid, source, may_take_over=True) for item in others if item not in alone]
+        linked = [duplicate_edge(ties, item.uid, source, may_take_over=True) for item in others if item not in alone]
         await self.transaction.put_edges(linked)
         return {item.uid for item in heirs}
 
     async def _give(self, item: Node, texts: Sequence[str], key: str | None) -> None:
         verbatim = key == text_key(texts[0], verbatim=True)
         whole = text_key("".join(texts), verbatim=verbatim) if len(texts) > 1 else None
-        item = replace(standing_on(item, texts), text_key=whole)
+        item = replace(item_point(item, texts), text_key=whole)
         chunks = passages_of(item, texts, verbatim=verbatim)
         ties, root = EdgeFactory(self.registry, self.now), context_uid(item.tenant, item.context)
         edges = [ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]

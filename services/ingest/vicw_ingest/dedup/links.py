@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_ingest.dedup.model import DuplicateSource, Echoes
+from vicw_ingest.dedup.model import Duplicates, DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_shared.edge_factory import ECHO, EdgeFactory
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, Repeated, Repetition
+from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, RepeatedItem, Repetition
 
 DERIVED_FROM = "DERIVED_FROM"
 PASSAGES, HOW = "passages", "how"
@@ -22,15 +22,15 @@ PASSAGES, HOW = "passages", "how"
 
 
 @dataclass(frozen=True, slots=True)
-class Linking:
+class DuplicateLinks:
     """The echoes of a request whose sources are still there."""
 
-    echoes: Echoes
+    echoes: Duplicates
     held: frozenset[int] = frozenset()
     dropped: frozenset[int] = frozenset()
 
     @classmethod
-    async def of(cls, echoes: Echoes, transaction: GraphTransaction) -> Linking:
+    async def of(cls, echoes: Duplicates, transaction: GraphTransaction) -> DuplicateLinks:
         """Leave out sources that were retired since they were found."""
         uids = {source.item.uid for echo in echoes.values() for source in echo.sources}
         if not uids:
@@ -39,18 +39,18 @@ class Linking:
         left = {index: echo.only(live) for index, echo in echoes.items()}
         return cls({index: echo for index, echo in left.items() if echo is not None})
 
-    async def after(self, back: Sequence[Node], transaction: GraphTransaction) -> Linking:
+    async def after(self, back: Sequence[Node], transaction: GraphTransaction) -> DuplicateLinks:
         """Return it after items were brought ``back``: they are the sources, and no more what stood for them."""
         items = {item.source_id: item for item in back if item.source_id is not None}
         moved = {index: echo.moved(items) for index, echo in self.echoes.items()}
-        return await Linking.of(moved, transaction) if back else self
+        return await DuplicateLinks.of(moved, transaction) if back else self
 
     @property
-    def rests(self) -> dict[int, str]:
+    def remainders(self) -> dict[int, str]:
         """What is kept of the texts that repeat an answer, by their items' indexes."""
         return {index: echo.rest for index, echo in self.echoes.items() if echo.rest is not None}
 
-    def judge(self, drafts: Iterable[ItemDraft], latest: Mapping[str, Node]) -> Linking:
+    def judge(self, drafts: Iterable[ItemDraft], latest: Mapping[str, Node]) -> DuplicateLinks:
         """Return it with what becomes of those that say nothing new. The new content of a known item is stored."""
         empty = [d for d in drafts if d.index in self.echoes and self.echoes[d.index].nothing_new]
         held = frozenset(d.index for d in empty if d.item.id is not None and d.item.id not in latest)
@@ -63,20 +63,20 @@ class Linking:
     def edges(self, nodes: Mapping[int, Node], ties: EdgeFactory) -> list[Edge]:
         """Return what links the stored items of a request to their sources."""
         return [
-            tie(ties, nodes[index].uid, source, may_take_over=index in self.held)
+            duplicate_edge(ties, nodes[index].uid, source, may_take_over=index in self.held)
             for index, echo in self.echoes.items()
             if index in nodes
             for source in echo.sources
             if (nodes[index].label, source.item.label) in ties.registry.get(DERIVED_FROM).pairs
         ]
 
-    def told(self, index: int) -> tuple[Repeated, ...]:
+    def to_wire(self, index: int) -> tuple[RepeatedItem, ...]:
         """Return the sources of an item as the wire has them."""
         echo = self.echoes.get(index)
-        return tuple(source.told for source in echo.sources) if echo is not None else ()
+        return tuple(source.to_wire for source in echo.sources) if echo is not None else ()
 
 
-def tie(ties: EdgeFactory, item: str, source: DuplicateSource, *, may_take_over: bool) -> Edge:
+def duplicate_edge(ties: EdgeFactory, item: str, source: DuplicateSource, *, may_take_over: bool) -> Edge:
     """Return the edge from an echo to a source. It weighs nothing: where words come from makes none of them stronger.
 
     ``may_take_over``: the echo has the text of a copy again once the source is gone.
@@ -84,11 +84,11 @@ def tie(ties: EdgeFactory, item: str, source: DuplicateSource, *, may_take_over:
     said: dict[str, object] = {HOW: source.how.value}
     if may_take_over and source.how is Repetition.COPY:
         said[PASSAGES] = list(source.passages)
-    edge = ties.edge(DERIVED_FROM, item, source.item.uid, by=ECHO, item=item, told_by=ECHO, said=said)
+    edge = ties.edge(DERIVED_FROM, item, source.item.uid, by=ECHO, item=item, source_item=ECHO, properties=said)
     return replace(edge, weight=0.0)
 
 
-async def held_before(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[DuplicateSource]]:
+async def sources_of_copies(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[DuplicateSource]]:
     """Return the sources of those of these stored items that have no text of their own, by uid."""
     held = [item.uid for item in items if item.is_echo]
     edges = await transaction.edges(held, [DERIVED_FROM], Direction.OUT) if held else []
@@ -117,5 +117,5 @@ def linked(
         flow_step=node.flow_step if node is not None else None,
         nodes=(),
         masked=masked,
-        sources=tuple(source.told for source in sources),
+        sources=tuple(source.to_wire for source in sources),
     )

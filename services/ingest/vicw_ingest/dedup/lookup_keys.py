@@ -12,7 +12,7 @@ from vicw_shared.wire.ingest import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class LookupKeys:
     """An item, all of it, and its blocks that may repeat a memory."""
 
     item: Item
@@ -20,7 +20,7 @@ class Parts:
     blocks: Sequence[QuotedResult]
 
     @classmethod
-    def of(cls, item: Item, least: int) -> Parts:
+    def of(cls, item: Item, least: int) -> LookupKeys:
         """Take an item apart. ``least`` is how many characters are no coincidence."""
         text = item.text
         return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, least))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from vicw_shared.model import Node
-from vicw_shared.wire.ingest import IngestRequest, Repeated, Repetition
+from vicw_shared.wire.ingest import IngestRequest, RepeatedItem, Repetition
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class DuplicateSource:
     passages: tuple[str, ...] = ()
 
     @property
-    def told(self) -> Repeated:
+    def to_wire(self) -> RepeatedItem:
         """Return it as the wire has it."""
-        return Repeated(uid=self.item.uid, id=self.item.source_id, context=self.item.context, how=self.how)
+        return RepeatedItem(uid=self.item.uid, id=self.item.source_id, context=self.item.context, how=self.how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ def _moved(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource
     return source if item is None else replace(source, item=item)
 
 
-type Echoes = Mapping[int, Duplicate]
+type Duplicates = Mapping[int, Duplicate]
 """Echoes by the index of their item in the request."""
 
 
-def to_be_read(request: IngestRequest, echoes: Echoes) -> IngestRequest:
+def without_duplicates(request: IngestRequest, echoes: Duplicates) -> IngestRequest:
     """Return a request whose texts are without what they repeat: what is read in that is told by its sources."""
     texts = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
     if not texts:

@@ -10,7 +10,7 @@ _FENCE = re.compile(r"</?[\w-]{0,30}(?:memor|recall)[\w-]{0,30}(?:\s[^<>\n]{0,20
 _MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
 
 
-def without(text: str, taken: Iterable[tuple[int, int]]) -> str:
+def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
     """Return a text without some of its parts."""
     left, at = [], 0
     for start, end in sorted(taken):

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from vicw_ingest.dedup.lookup_keys import Parts
+from vicw_ingest.dedup.lookup_keys import LookupKeys
 from vicw_ingest.dedup.quotations import CUT, QuotedSpan
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import Direction, GraphStore, Scope
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import Item
 
 _SAME = 20
@@ -23,7 +23,7 @@ _MOST_CUTS, _CUT_CHARS = 10, 300
 
 
 @dataclass(frozen=True, slots=True)
-class Memories:
+class StoredTexts:
     """Stored texts by their keys, the items that they are of, and whom private items are about."""
 
     context: str
@@ -35,16 +35,16 @@ class Memories:
 
     @classmethod
     async def look_up(
-        cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[Parts], now: datetime
-    ) -> Memories:
+        cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[LookupKeys], now: datetime
+    ) -> StoredTexts:
         """Look up all at once: in the request's context, and what answers may have brought from another."""
         brought = {key for part in parts for key in part.brought}
         cut = {key for key in brought if key.startswith(CUT)}
         wanted = {key for part in parts for key in part.whole.keys} | brought - cut
-        found = await graph.worded(tenant, list(wanted), contexts=[context], limit=_SAME)
+        found = await graph.by_text_key(tenant, list(wanted), contexts=[context], limit=_SAME)
         if brought := brought - cut - found.keys():
-            found |= await graph.worded(tenant, sorted(brought), limit=_SAME)
-        found |= await _gone_on(graph, tenant, cut, now)
+            found |= await graph.by_text_key(tenant, sorted(brought), limit=_SAME)
+        found |= await _continuations(graph, tenant, cut, now)
         nodes = {node.uid: node for named in found.values() for node in named}
         chunks = [uid for uid, node in nodes.items() if node.label is Label.CHUNK]
         refs = await graph.owners(tenant, chunks) if chunks else {}
@@ -67,7 +67,7 @@ class Memories:
                 if item.expires_at is None or item.expires_at > self.now:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
-    def standing(self, place: QuotedSpan, item: Item) -> Iterator[Node]:
+    def linkable(self, place: QuotedSpan, item: Item) -> Iterator[Node]:
         """Yield those that an item may be linked to."""
         for source, _ in self.of(place):
             if self.may_link(item, source):
@@ -87,7 +87,7 @@ class Memories:
         if source.sensitivity is Sensitivity.PUBLIC:
             return True
         about = self.about.get(source.uid, frozenset())
-        return source.sensitivity is item.sensitivity and about.issuperset(map(fold, item.about))
+        return source.sensitivity is item.sensitivity and about.issuperset(map(fold_case, item.about))
 
 
 def _owner(item: Node, passage: Node) -> Node:
@@ -102,7 +102,9 @@ async def _subjects(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
         return {}
     about: dict[str, set[str]] = {}
     for edge in await graph.expand(tenant, list(dict.fromkeys(items)), [("ABOUT", Direction.OUT)], _ABOUT):
-        about.setdefault(edge.origin, set()).update((edge.node.uid, *map(fold, (edge.node.name, *edge.node.aliases))))
+        about.setdefault(edge.origin, set()).update(
+            (edge.node.uid, *map(fold_case, (edge.node.name, *edge.node.aliases)))
+        )
     return {uid: frozenset(names) for uid, names in about.items()}
 
 
@@ -119,7 +121,7 @@ async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
     }
 
 
-async def _gone_on(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
+async def _continuations(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
     """Return, by their keys, the passages that go on from where texts were cut."""
     found: dict[str, list[Node]] = {}
     for key in islice(sorted(cut), _MOST_CUTS):

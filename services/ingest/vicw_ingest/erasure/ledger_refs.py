@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import batched
 
-from vicw_shared.consolidation.ledger import Entry
+from vicw_shared.consolidation.ledger import LedgerEntry
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.edges import TOLD_BY
@@ -16,7 +16,7 @@ _READ = 500
 _WRITTEN = 25
 
 
-async def loosen(graph: Store, tenant: str, gone: Collection[str]) -> None:
+async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) -> None:
     """Take edges to nodes that are gone out of the ledgers of a tenant: they lead nowhere, and would not come back.
 
     Not every such ledger is beside what went: of an item that has expired the graph has no more what it told of others.
@@ -26,22 +26,24 @@ async def loosen(graph: Store, tenant: str, gone: Collection[str]) -> None:
         stale: list[str] = []
         async with graph.archive.snapshot() as snapshot:
             for batch in batched(await snapshot.members(root), _READ):
-                stale += [node.uid for node in _loosened((await snapshot.nodes(root, batch)).values(), gone)]
+                stale += [
+                    node.uid for node in _without_dangling_edges((await snapshot.nodes(root, batch)).values(), gone)
+                ]
         for batch in batched(stale, _WRITTEN):
 
             async def work(transaction: GraphTransaction, uids: Sequence[str] = batch) -> None:
-                await transaction.put_nodes(_loosened((await transaction.nodes(uids)).values(), gone))
+                await transaction.put_nodes(_without_dangling_edges((await transaction.nodes(uids)).values(), gone))
 
             await graph.write(tenant, root.context, work)
 
 
-def _loosened(nodes: Collection[Node], gone: Collection[str]) -> list[Node]:
+def _without_dangling_edges(nodes: Collection[Node], gone: Collection[str]) -> list[Node]:
     """Return those of these nodes whose ledger has such an edge, without it."""
     found: list[Node] = []
     for node in nodes:
         if LEDGER not in node.metadata:
             continue
-        entry = Entry.load(str(node.metadata[LEDGER]))
+        entry = LedgerEntry.load(str(node.metadata[LEDGER]))
         kept = tuple(edge for edge in entry.edges if not _is_of(edge, gone))
         if len(kept) < len(entry.edges):
             dumped = replace(entry, edges=kept).dump()

@@ -10,7 +10,7 @@ from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED, UNHOLDING
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _LOOSE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
 """Types that join a name to others, but tell of nothing: no item is behind them."""
@@ -23,7 +23,7 @@ def is_thing(node: Node) -> bool:
     return node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
 
 
-async def resting_on_nothing(
+async def find_orphans(
     transaction: GraphTransaction, registry: EdgeRegistry, context: str, candidates: Collection[str]
 ) -> dict[str, Node]:
     """Return the named things of a context among ``candidates``, and beside them, that nothing stored tells of.
@@ -42,7 +42,7 @@ async def resting_on_nothing(
             break
         things |= {uid: node for uid, node in beside if uid in fresh}
         edges |= {edge.id: edge for edge in await transaction.edges(sorted(fresh), types)}
-    unsaid = await _unsaid(transaction, things, edges.values())
+    unsaid = await _unproven_tags(transaction, things, edges.values())
     edges = {uid: edge for uid, edge in edges.items() if uid not in unsaid}
     alone = set(things)
     while held := {
@@ -55,7 +55,7 @@ async def resting_on_nothing(
     return {uid: things[uid] for uid in sorted(alone)}
 
 
-async def _unsaid(transaction: GraphTransaction, things: Mapping[str, Node], edges: Iterable[Edge]) -> set[str]:
+async def _unproven_tags(transaction: GraphTransaction, things: Mapping[str, Node], edges: Iterable[Edge]) -> set[str]:
     """Return the auto-tags (ids of edges) whose items do not say the tag's name, as it is stored or folded."""
     auto = [edge for edge in edges if edge.type == AUTO_TAGGED and edge.target in things]
     if not auto:
@@ -67,11 +67,11 @@ async def _unsaid(transaction: GraphTransaction, things: Mapping[str, Node], edg
     for item, uid in (*zip(items, items, strict=True), *((proof.source, proof.target) for proof in proofs)):
         told[item] += _words(nodes[uid]) if uid in nodes else []
     said = {item: "\n".join(words) for item, words in told.items()}
-    said = {item: f"{words}\n{fold(words)}" for item, words in said.items()}
+    said = {item: f"{words}\n{fold_case(words)}" for item, words in said.items()}
     return {edge.id for edge in auto if things[edge.target].name not in said[edge.source]}
 
 
-async def without_lost_names(
+async def drop_unproven_names(
     transaction: GraphTransaction, registry: EdgeRegistry, things: Sequence[Node]
 ) -> list[Node]:
     """Return those of these things that had a name before which nothing stored says any more, without it."""
@@ -86,8 +86,8 @@ async def without_lost_names(
             continue  # what so many speak of has its names from others, too
         proofs = await transaction.edges(sorted(tellers), ["EVIDENCED_BY"], Direction.OUT)
         nodes = await transaction.nodes(sorted(tellers | {proof.target for proof in proofs}))
-        said = fold("\n".join(word for node in nodes.values() for word in _words(node)))
-        kept = tuple(alias for alias in thing.aliases if fold(alias) in said)
+        said = fold_case("\n".join(word for node in nodes.values() for word in _words(node)))
+        kept = tuple(alias for alias in thing.aliases if fold_case(alias) in said)
         if kept != thing.aliases:
             changed.append(replace(thing, aliases=kept))
     return changed

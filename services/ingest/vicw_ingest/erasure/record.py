@@ -45,13 +45,13 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
 
 
-async def note_copies(graph: Store, erasure: str, folders: Sequence[str]) -> None:
+async def record_copies(graph: Store, erasure: str, folders: Sequence[str]) -> None:
     """Note folders of copies (absolute paths): they are searched until nothing is left, whoever goes on with it.
 
     Each time it is a note of its own, so that two at once lose none. Of an erasure that has ended nothing is noted.
     """
     notes = [note for note in await graph.erasures.erasures() if note.erasure == erasure]
-    fresh = sorted({*folders} - united(notes, COPIES))
+    fresh = sorted({*folders} - merged_list(notes, COPIES))
     if notes and fresh:
         note = replace(notes[0], number=1 + secrets.randbits(_NUMBER_BITS), body={COPIES: fresh})
         await graph.write(note.tenant, "", methodcaller("note_erasure", note))
@@ -59,10 +59,10 @@ async def note_copies(graph: Store, erasure: str, folders: Sequence[str]) -> Non
 
 async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:
     """Return the folders of copies that are noted of erasures."""
-    return sorted(united([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
+    return sorted(merged_list([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
 
 
-def note_of(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
+def batch_record(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
     """Return the note of a batch: uids of what went, hashes of its flows and its texts.
 
     Its number is drawn, so that two who erase the same at once never write one note.
@@ -110,12 +110,12 @@ def sealed(note: ErasureNote) -> ErasureNote:
     told = note.body[MARKS]
     assert isinstance(told, Mapping)
     marks = Fingerprints.load(told)
-    for uid in united([note], GONE):
+    for uid in merged_list([note], GONE):
         marks.add_uid(uid)
     return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
 
 
-def tells_of(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
+def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
     """Tell whether a step of the log may tell of what went; ``there`` are the nodes that steps are about."""
     if step.subject in gone or context_uid(step.tenant, step.context) in gone:
         return True
@@ -124,9 +124,9 @@ def tells_of(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapp
     return not gone.isdisjoint(UID.findall(said)) or (flow in flows and step.subject not in there)
 
 
-def shortened(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
+def redacted_step(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
     """Return a step without the tags and the items that its dream gave, as far as these went."""
-    tags, related = (listed(step.details.get(name)) for name in (_TAGS, _RELATED))
+    tags, related = (recorded_uids(step.details.get(name)) for name in (_TAGS, _RELATED))
     left = {
         _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in gone],
         _RELATED: [uid for uid in related if uid not in gone],
@@ -134,11 +134,11 @@ def shortened(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
     return step if left == {_TAGS: tags, _RELATED: related} else replace(step, details={**step.details, **left})
 
 
-def united(notes: Sequence[ErasureNote], name: str) -> set[str]:
+def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
     """Return what notes list under a name."""
-    return {str(one) for note in notes for one in listed(note.body.get(name))}
+    return {str(one) for note in notes for one in recorded_uids(note.body.get(name))}
 
 
-def listed(told: object) -> list[object]:
+def recorded_uids(told: object) -> list[object]:
     """Return what a note lists."""
     return told if isinstance(told, list) else []

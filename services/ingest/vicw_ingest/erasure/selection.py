@@ -25,7 +25,7 @@ from vicw_shared.ports import (
     look_up,
     scan_pages,
 )
-from vicw_shared.text import flaw, fold
+from vicw_shared.text import flaw, fold_case
 from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
@@ -40,7 +40,7 @@ _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ErasureSelection:
     """What is to go: ``items`` (uids) by context, or all of these contexts, or all of the tenant.
 
     ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name. Of ``scattered``
@@ -53,7 +53,7 @@ class Chosen:
     everything: bool = False
     people: tuple[Node, ...] = ()
     mentioned: int = 0
-    scattered: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -61,7 +61,7 @@ class Chosen:
         return sum(map(len, self.items.values()))
 
 
-async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> Chosen:
+async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> ErasureSelection:
     """Choose items by their callers' ids or their uids, consolidated ones, too.
 
     Raises NotFoundError for one that is not stored; ConflictError for an id that several contexts have, which names
@@ -77,7 +77,7 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
         if len(places) > 1:
             raise StateConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
         found.setdefault(places[0], []).extend(node.uid for node in known)
-    return Chosen(tenant, {place: list(dict.fromkeys(uids)) for place, uids in found.items()})
+    return ErasureSelection(tenant, {place: list(dict.fromkeys(uids)) for place, uids in found.items()})
 
 
 async def choose_person(
@@ -88,7 +88,7 @@ async def choose_person(
     *,
     everywhere: bool = False,
     with_mentions: bool = False,
-) -> Chosen:
+) -> ErasureSelection:
     """Choose what somebody said and what is about them, whatever names they have; ``name`` may be a uid.
 
     That may all be of the past: retracted, over, or told otherwise since.
@@ -98,7 +98,10 @@ async def choose_person(
     people = await _people(graph, tenant, name, context, everywhere=everywhere)
     uids = [person.uid for person in people]
     found: dict[str, set[str]] = {}
-    for item in [*(await _items_of(graph, tenant, uids, _OWN)).values(), *await _told_while_one(graph, tenant, people)]:
+    for item in [
+        *(await _items_of(graph, tenant, uids, _OWN)).values(),
+        *await _said_while_merged(graph, tenant, people),
+    ]:
         found.setdefault(item.context, set()).add(item.uid)
     mentioned = 0
     for place, items in (await _mentioning(graph, tenant, uids)).items():
@@ -108,18 +111,18 @@ async def choose_person(
         else:
             mentioned += len(others)
     items_of = {place: sorted(items) for place, items in sorted(found.items()) if items}
-    return Chosen(tenant, items_of, people=tuple(people), mentioned=mentioned)
+    return ErasureSelection(tenant, items_of, people=tuple(people), mentioned=mentioned)
 
 
-async def choose_context(graph: GraphStore, tenant: str, context: str) -> Chosen:
+async def choose_context(graph: GraphStore, tenant: str, context: str) -> ErasureSelection:
     """Choose all of a context. Raises NotFoundError if there is none of this name."""
     known = [root.name for root in await graph.contexts(tenant)]
     if context not in known:
         raise MissingRecordError(f"There is no context {context!r} in tenant {tenant!r}; there is {_listed(known)}")
-    return Chosen(tenant, contexts=(context,))
+    return ErasureSelection(tenant, contexts=(context,))
 
 
-async def choose_tenant(graph: Store, tenant: str) -> Chosen:
+async def choose_tenant(graph: Store, tenant: str) -> ErasureSelection:
     """Choose all of a tenant. Raises NotFoundError where nothing of it is stored, nor being erased.
 
     One whose erasure was killed may have nothing left but that to go on with.
@@ -129,7 +132,7 @@ async def choose_tenant(graph: Store, tenant: str) -> Chosen:
         async with graph.archive.snapshot() as snapshot:
             known = {root.tenant for root in await snapshot.roots()}
         raise MissingRecordError(f"Nothing of tenant {tenant!r} is stored; there is {_listed(known)}")
-    return Chosen(tenant, contexts=contexts, everything=True)
+    return ErasureSelection(tenant, contexts=contexts, everything=True)
 
 
 async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
@@ -157,7 +160,7 @@ async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[
 
 async def _people(graph: Store, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
     """Return the nodes of a person: all that it is called, and the users that it is."""
-    called = [node for node in await _called(graph, tenant, name, context) if _may_be_somebody(node)]
+    called = [node for node in await _called(graph, tenant, name, context) if _may_be_person(node)]
     if not called:
         raise MissingRecordError(f"No person is called {name!r} in {_of(tenant, context)}")
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
@@ -179,16 +182,16 @@ async def _called(graph: Store, tenant: str, name: str, context: str | None) -> 
         return list((await graph.nodes(tenant, [name])).values())
     if flaw(name) or flaw(context or ""):
         return []  # nobody has it: it could not be stored
-    folded, contexts = fold(name), [context] if context is not None else None
+    folded, contexts = fold_case(name), [context] if context is not None else None
     found = (await look_up(graph, tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
     async for page in scan_pages(graph, Nodes(Label.ENTITY)):
         past = [node for node in page if node.retired_at is not None and node.tenant == tenant]
         past = [node for node in past if context in {None, node.context}]
-        found += [node for node in past if folded in map(fold, (node.name, *node.aliases))]
+        found += [node for node in past if folded in map(fold_case, (node.name, *node.aliases))]
     return found
 
 
-def _may_be_somebody(node: Node) -> bool:
+def _may_be_person(node: Node) -> bool:
     return node.label is Label.ENTITY and node.content_hash is None
 
 
@@ -213,13 +216,13 @@ async def _items_of(
     return found
 
 
-async def _told_while_one(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
+async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
     """Return what somebody said while another, whom they were told apart from since, stood for them."""
     uids = {person.uid for person in people}
-    names = {fold(name) for person in people for name in (person.name, *person.aliases)}
+    names = {fold_case(name) for person in people for name in (person.name, *person.aliases)}
     others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _APART)} - uids)
     items = await _items_of(graph, tenant, others, _SAID)
-    return [item for item in items.values() if fold(item.speaker or "") in names]
+    return [item for item in items.values() if fold_case(item.speaker or "") in names]
 
 
 async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:

@@ -15,7 +15,7 @@ from itertools import batched
 from operator import methodcaller
 
 from vicw_ingest.dedup.inheritance import Inheritance
-from vicw_ingest.erasure.ledger_refs import loosen
+from vicw_ingest.erasure.ledger_refs import drop_dangling_edges
 from vicw_ingest.erasure.partial_contexts import drop_scattered
 from vicw_ingest.erasure.record import (
     ALL,
@@ -27,15 +27,15 @@ from vicw_ingest.erasure.record import (
     ROOTS,
     SCATTERED,
     UID,
-    listed,
-    note_of,
+    batch_record,
+    mentions_erased,
+    merged_list,
+    recorded_uids,
+    redacted_step,
     sealed,
-    shortened,
-    tells_of,
-    united,
 )
-from vicw_ingest.erasure.selection import Chosen
-from vicw_ingest.erasure.transaction import Erasing
+from vicw_ingest.erasure.selection import ErasureSelection
+from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_shared.clock import now
 from vicw_shared.fingerprints import new_key
 from vicw_shared.indexes import Indexes
@@ -80,22 +80,20 @@ class Eraser:
     graph: Store
     indexes: Indexes
     registry: EdgeRegistry
-    told: Callable[[int], None] = lambda erased: None
+    on_progress: Callable[[int], None] = lambda erased: None
     """Hears how many items or nodes have gone so far."""
 
-    async def begin(self, chosen: Chosen) -> str:
+    async def begin(self, chosen: ErasureSelection) -> str:
         """Note what is to go; return the erasure's uid. Nothing has gone yet."""
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
-        erasure = make_uid(
-            chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items, chosen.scattered])
-        )
+        erasure = make_uid(chosen.tenant, "erasure", f"{now().timestamp()}", json.dumps([roots, items, chosen.partial]))
         body: dict[str, object] = {
             ITEMS: {**people, **items},
             ROOTS: roots,
             ALL: chosen.everything,
-            SCATTERED: list(chosen.scattered),
+            SCATTERED: list(chosen.partial),
             PEOPLE: [person.uid for person in chosen.people],
             KEY: f"{new_key():x}",
         }
@@ -120,18 +118,18 @@ class Eraser:
         if ITEMS in first.body:
             await self._empty(first, done)
             notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
-        gone = united(notes, GONE)
+        gone = merged_list(notes, GONE)
         if gone:
-            await loosen(self.graph, first.tenant, gone - await self._again(first.tenant, gone))
+            await drop_dangling_edges(self.graph, first.tenant, gone - await self._ingested_again(first.tenant, gone))
             await self._drop_points(first.tenant, gone)
             await self._drop_receipts(first.tenant, gone, done)
-            await self._drop_steps(first.tenant, gone, united(notes, FLOWS), done)
-        if await self._stands(erasure):
+            await self._drop_steps(first.tenant, gone, merged_list(notes, FLOWS), done)
+        if await self._is_pending(erasure):
             await self._seal(notes)
         await self.graph.erasures.count_erasure()
         return done
 
-    async def _stands(self, erasure: str) -> bool:
+    async def _is_pending(self, erasure: str) -> bool:
         """Tell whether nobody has come to the end of an erasure: what is told from then on is new."""
         return any(note.erasure == erasure for note in await self.graph.erasures.erasures())
 
@@ -152,26 +150,28 @@ class Eraser:
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
         items = first.body[ITEMS]
         assert isinstance(items, dict)
-        people = [str(uid) for uid in listed(first.body[PEOPLE])]
+        people = [str(uid) for uid in recorded_uids(first.body[PEOPLE])]
         for root in (roots[uid] for uid in items if uid in roots):
             left = await self._left(root.tenant, items[root.uid])
             there = await self.graph.nodes(root.tenant, people)
             for batch in batched(left, _ITEMS) if left else [()] * bool(there):
                 done.count(await self._erase(root, batch, people, first, key))
-                self.told(sum(done.nodes.values()))
+                self.on_progress(sum(done.nodes.values()))
         wanted = first.body[ROOTS]
-        chosen = roots.values() if first.body[ALL] else [roots[u] for u in map(str, listed(wanted)) if u in roots]
+        chosen = (
+            roots.values() if first.body[ALL] else [roots[u] for u in map(str, recorded_uids(wanted)) if u in roots]
+        )
         for root in chosen:
             async for went in self._erase_context(root, first, key):
                 done.count(went)
-                self.told(sum(done.nodes.values()))
-        parts, stands = [*map(str, listed(first.body.get(SCATTERED)))], partial(self._stands, first.erasure)
+                self.on_progress(sum(done.nodes.values()))
+        parts, stands = [*map(str, recorded_uids(first.body.get(SCATTERED)))], partial(self._is_pending, first.erasure)
         drop = partial(self._drop_members, first=first, key=key)
         async for went in drop_scattered(self.graph, first.tenant, parts, drop, stands):
             done.count(went)
-            self.told(sum(done.nodes.values()))
+            self.on_progress(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
-        if await self._stands(first.erasure):
+        if await self._is_pending(first.erasure):
             await self._write(first.tenant, methodcaller("note_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
@@ -186,27 +186,27 @@ class Eraser:
         self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, key: int
     ) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
-            erasing = Erasing(transaction, self.registry, now(), root.tenant, root.context)
+            erasing = ErasureTransaction(transaction, self.registry, now(), root.tenant, root.context)
             gone = [*await erasing.erase(uids), *await erasing.drop_things(people)]
             if gone:
-                await transaction.note_erasure(note_of(first, gone, key))
+                await transaction.record_erasure(batch_record(first, gone, key))
             return gone
 
         return await self.graph.write(root.tenant, root.context, work)
 
     async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
         """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
-        while await self._stands(first.erasure) and (members := await self._members(root)):
+        while await self._is_pending(first.erasure) and (members := await self._members(root)):
             for batch in batched(members, _NODES):
                 yield await self._drop_members(root.context, batch, first, key)
 
-        if not await self._stands(first.erasure):
+        if not await self._is_pending(first.erasure):
             return
 
         async def last(transaction: GraphTransaction) -> None:
             await transaction.drop_nodes([root.uid])
             await transaction.drop_counters([], arrivals=True)
-            await transaction.note_erasure(note_of(first, [root], key))
+            await transaction.record_erasure(batch_record(first, [root], key))
 
         await self.graph.write(root.tenant, root.context, last)
         yield [root]
@@ -214,11 +214,11 @@ class Eraser:
     async def _drop_members(self, context: str, uids: Sequence[str], first: ErasureNote, key: int) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             gone = list((await transaction.nodes(uids)).values())
-            await self._bequeath(transaction, context, gone)
+            await self._hand_over_texts(transaction, context, gone)
             await transaction.drop_counters(sorted({n.flow_id for n in gone if n.flow_id is not None}))
             await transaction.drop_nodes([node.uid for node in gone])
             if gone:
-                await transaction.note_erasure(note_of(first, gone, key))
+                await transaction.record_erasure(batch_record(first, gone, key))
             return gone
 
         return await self.graph.write(first.tenant, context, work)
@@ -227,21 +227,21 @@ class Eraser:
         async with self.graph.archive.snapshot() as snapshot:
             return [uid for uid in await snapshot.members(root) if uid != root.uid]
 
-    async def _bequeath(self, transaction: GraphTransaction, context: str, gone: Sequence[Node]) -> None:
+    async def _hand_over_texts(self, transaction: GraphTransaction, context: str, gone: Sequence[Node]) -> None:
         items = [node for node in gone if node.content_hash is not None]
         copies = await transaction.edges([item.uid for item in items], ["DERIVED_FROM"], Direction.IN) if items else []
         heirs = await transaction.nodes([edge.source for edge in copies])
         others = [e for e in copies if e.source in heirs and heirs[e.source].context != context]
-        await Inheritance(transaction, self.registry, now()).settle(items, others)
+        await Inheritance(transaction, self.registry, now()).apply(items, others)
 
-    async def _again(self, tenant: str, gone: Iterable[str]) -> set[str]:
+    async def _ingested_again(self, tenant: str, gone: Iterable[str]) -> set[str]:
         """Return what has come again since under the same uid."""
         return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
     async def _drop_points(self, tenant: str, gone: set[str]) -> None:
         """Remove points, but of what has come again since under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
-            going = sorted({*batch} - await self._again(tenant, batch))
+            going = sorted({*batch} - await self._ingested_again(tenant, batch))
             await (await self.indexes.writing()).vectors.delete(going)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
@@ -268,9 +268,9 @@ class Eraser:
         async for page in scan_pages(self.graph, Steps(tenant=tenant)):
             there = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
-                short = shortened(step, gone)
+                short = redacted_step(step, gone)
                 undone = step.outcome is Outcome.UNDONE and step.subject in there
-                if tells_of(short if undone else step, gone, flows, there) or (short != step and not undone):
+                if mentions_erased(short if undone else step, gone, flows, there) or (short != step and not undone):
                     ids.append(step.id)
                 elif short != step:
                     done.steps += await self._shorten(step, gone)
@@ -283,7 +283,7 @@ class Eraser:
 
         async def work(transaction: GraphTransaction) -> int:
             noted = await self.graph.log.step(step.id)  # another dream may have been here since
-            if noted is None or (short := shortened(noted, gone)) == noted:
+            if noted is None or (short := redacted_step(noted, gone)) == noted:
                 return 0
             await transaction.log_step(short)
             return 1

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from vicw_ingest.erasure.orphans import is_thing, resting_on_nothing, without_lost_names
+from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_thing
 from vicw_ingest.erasure.vacated_steps import vacate
-from vicw_ingest.knowledge.page_graph import let_go
+from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_ingest.versions.shared_events import retold
+from vicw_ingest.versions.shared_events import events_retold
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
 from vicw_shared.consolidation.restore import Restorer
@@ -29,7 +29,7 @@ from vicw_shared.uids import chunk_uid, context_uid, item_uid
 
 
 @dataclass(frozen=True, slots=True)
-class Erasing:
+class ErasureTransaction:
     """Erases items of one context inside one transaction."""
 
     transaction: GraphTransaction
@@ -40,7 +40,7 @@ class Erasing:
 
     async def erase(self, uids: Sequence[str]) -> list[Node]:
         """Erase items with all their versions; return all that went. Those that are not there are passed over."""
-        macros = await self._unfold(uids)
+        macros = await self._restore_consolidated(uids)
         items = await self._versions(uids)
         if not items:
             return macros
@@ -48,9 +48,9 @@ class Erasing:
         chains = Chains(self.transaction, self.registry, self.now)
         retirement = Retirement(self.transaction, self.registry, self.now, chains)
         retired = await retirement.retire(live, dict.fromkeys(item.uid for item in live))
-        await let_go(self.transaction, self.registry, self.now, live)
+        await remove_pages(self.transaction, self.registry, self.now, live)
         edges = await self._touching([item.uid for item in items])
-        told = await self.transaction.told_by([item.uid for item in items])
+        told = await self.transaction.edges_from_items([item.uid for item in items])
         parts = await self._parts(items, edges)
         own = {node.uid for node in (*items, *parts)}
         all_edges = (*retired.edges, *edges, *told, *await self._touching([part.uid for part in parts]))
@@ -58,11 +58,11 @@ class Erasing:
         beside |= await self._folders(items, all_edges)
         beside -= own
         await retirement.release(Retired(all_edges, told, frozenset(beside)), self.context)
-        await Supersession(self.transaction, self.registry, self.now).settle(beside)
+        await Supersession(self.transaction, self.registry, self.now).apply(beside)
         await self.transaction.drop_edges(told)
         await self.transaction.drop_nodes(sorted(own))
         proofs = [edge for edge in all_edges if edge.type == "EVIDENCED_BY" and edge.target in own]
-        await self.transaction.put_nodes(await retold(self.transaction, {edge.source for edge in proofs} - own))
+        await self.transaction.put_nodes(await events_retold(self.transaction, {edge.source for edge in proofs} - own))
         things = await self.drop_things(beside)
         for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():
             await vacate(self.transaction, root, items)
@@ -70,17 +70,17 @@ class Erasing:
 
     async def drop_things(self, beside: Collection[str]) -> list[Node]:
         """Drop the named things that rested on what went, and return them; forget names that only this had."""
-        things = await resting_on_nothing(self.transaction, self.registry, self.context, beside)
+        things = await find_orphans(self.transaction, self.registry, self.context, beside)
         # Before the tags themselves: whoever keeps a copy of what had one as an auto-tag hears of it by this.
         auto = await self.transaction.edges(list(things), [AUTO_TAGGED], Direction.IN) if things else []
         await self.transaction.drop_edges(auto)
         await self.transaction.drop_nodes(list(things))
         stay = (await self.transaction.nodes(sorted(set(beside) - things.keys()))).values()
         named = [node for node in stay if is_thing(node) and node.context == self.context]
-        await self.transaction.put_nodes(await without_lost_names(self.transaction, self.registry, named))
+        await self.transaction.put_nodes(await drop_unproven_names(self.transaction, self.registry, named))
         return list(things.values())
 
-    async def _unfold(self, uids: Sequence[str]) -> list[Node]:
+    async def _restore_consolidated(self, uids: Sequence[str]) -> list[Node]:
         """Bring items back that a Macro-Event stands for; return the Macro-Events and summaries that went."""
         gone: dict[str, Node] = {}
         while macros := await self._macros(uids):
@@ -101,7 +101,7 @@ class Erasing:
         proofs = await self.transaction.edges(folded, ["EVIDENCED_BY"], Direction.IN) if folded else []
         there = [item.uid for item in await self._versions(uids)]
         types = [t.name for t in self.registry if t.name not in {NEXT, HAPPENED_AFTER}]
-        edges = [*await self.transaction.edges(there, types), *await self.transaction.told_by(there)]
+        edges = [*await self.transaction.edges(there, types), *await self.transaction.edges_from_items(there)]
         ends = {proof.source for proof in proofs} | {end for edge in edges for end in (edge.source, edge.target)}
         nodes = await self.transaction.nodes(sorted(ends))
         return [node for node in nodes.values() if node.is_macro and node.context == self.context]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
 
-from vicw_ingest.eviction.policy import Policy, is_kept_item
+from vicw_ingest.eviction.policy import EvictionPolicy, is_kept_item
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, Store, Use, Uses, scan_pages
 
@@ -19,7 +19,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Weighed:
+class WeighedItem:
     """An item that may go, by what it weighs; of two that weigh alike first what happened first."""
 
     weight: float
@@ -28,7 +28,7 @@ class Weighed:
     context: str
 
 
-async def weakest(graph: Store, policy: Policy, now: datetime, most: int) -> dict[str, list[Weighed]]:
+async def weakest(graph: Store, policy: EvictionPolicy, now: datetime, most: int) -> dict[str, list[WeighedItem]]:
     """Return of each tenant that has too many items those that weigh least first, ``most`` at most.
 
     Fewer, where what is left may not go.
@@ -38,7 +38,7 @@ async def weakest(graph: Store, policy: Policy, now: datetime, most: int) -> dic
     if not over:
         return {}
     held: Counter[str] = Counter()
-    lightest: dict[str, list[Weighed]] = defaultdict(list)
+    lightest: dict[str, list[WeighedItem]] = defaultdict(list)
     async for page in _pages(graph):
         held.update(node.tenant for node in page)
         for tenant, found in (await _weigh(graph, [n for n in page if n.tenant in over], policy, now)).items():
@@ -55,14 +55,16 @@ async def _held(graph: GraphAudit) -> Counter[str]:
     return held
 
 
-async def _weigh(graph: Store, items: Sequence[Node], policy: Policy, now: datetime) -> dict[str, list[Weighed]]:
-    found: dict[str, list[Weighed]] = defaultdict(list)
+async def _weigh(
+    graph: Store, items: Sequence[Node], policy: EvictionPolicy, now: datetime
+) -> dict[str, list[WeighedItem]]:
+    found: dict[str, list[WeighedItem]] = defaultdict(list)
     uses = await _uses(graph.uses, items)
     for item in items:
         use = uses.get(item.uid)
         if not policy.stays(item, use, now):
             found[item.tenant].append(
-                Weighed(policy.weight(item, use, now), item.timestamp or item.created_at, item.uid, item.context)
+                WeighedItem(policy.weight(item, use, now), item.timestamp or item.created_at, item.uid, item.context)
             )
     return found
 
@@ -75,9 +77,9 @@ async def _uses(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
     return {uid: use for tenant, uids in of.items() for uid, use in (await graph.uses(tenant, uids)).items()}
 
 
-async def _free(graph: GraphStore, tenant: str, weighed: Sequence[Weighed]) -> list[Weighed]:
+async def _free(graph: GraphStore, tenant: str, weighed: Sequence[WeighedItem]) -> list[WeighedItem]:
     """Return those that correct nothing: without the correction the error would be true again."""
-    found: list[Weighed] = []
+    found: list[WeighedItem] = []
     for batch in batched(weighed, _AT_ONCE):
         correcting = await correcting_of(graph, tenant, [one.uid for one in batch])
         found += [one for one in batch if one.uid not in correcting]

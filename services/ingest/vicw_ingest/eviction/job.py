@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import structlog
 
-from vicw_ingest.eviction.policy import Policy
-from vicw_ingest.eviction.service import Capacity
+from vicw_ingest.eviction.policy import EvictionPolicy
+from vicw_ingest.eviction.service import Eviction
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.settings import ForgetSettings
+from vicw_shared.settings import EvictionSettings
 
 _log = structlog.get_logger()
 
 
-def policy_of(settings: ForgetSettings) -> Policy:
+def policy_of(settings: EvictionSettings) -> EvictionPolicy:
     """Return what is kept, and what goes first."""
-    return Policy(items=settings.items, half_life=settings.half_life, rest=settings.rest)
+    return EvictionPolicy(items=settings.items, half_life=settings.half_life, rest=settings.rest)
 
 
-async def turn(capacity: Capacity, settings: ForgetSettings) -> bool:
+async def evict_slice(capacity: Eviction, settings: EvictionSettings) -> bool:
     """Do what is due, ``settings.batch`` items at most; tell whether there is more. What fails is logged."""
     if not settings.items:
         return False

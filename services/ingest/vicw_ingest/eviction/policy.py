@@ -11,7 +11,7 @@ from vicw_shared.ports import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class EvictionPolicy:
     """A tenant keeps ``items``. What goes first weighs least, which halves in each ``half_life`` of disuse.
 
     What was learnt or shown within ``rest`` stays, and what is protected.

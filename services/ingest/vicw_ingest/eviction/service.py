@@ -15,9 +15,9 @@ from itertools import batched
 from prometheus_client import Counter as Counted
 
 from vicw_ingest.erasure.service import Eraser
-from vicw_ingest.erasure.transaction import Erasing
-from vicw_ingest.eviction.candidates import Weighed, correcting_of, weakest
-from vicw_ingest.eviction.policy import Policy, is_kept_item
+from vicw_ingest.erasure.transaction import ErasureTransaction
+from vicw_ingest.eviction.candidates import WeighedItem, correcting_of, weakest
+from vicw_ingest.eviction.policy import EvictionPolicy, is_kept_item
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid
@@ -26,9 +26,9 @@ FORGET = "forget"
 """The task that logs how many items went."""
 _AT_ONCE = 25
 """Items that one transaction erases."""
-ERASED = Counted("vicw_forget_erased_total", "Items that were evicted for lack of space")
+ERASED = Counted("vicw_eviction_erased_total", "Items that were evicted for lack of space")
 
-type Told = Callable[[Node, float], None]
+type OnEvicted = Callable[[Node, float], None]
 """Hears of each item that goes, and of what it weighs."""
 
 
@@ -46,15 +46,17 @@ class EvictionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class Eviction:
     """Keeps a store small. Any number of these may be at work."""
 
     graph: Store
     eraser: Eraser
     queue: WorkQueue
-    told: Told = field(default=lambda item, weight: None)
+    on_evicted: OnEvicted = field(default=lambda item, weight: None)
 
-    async def run(self, policy: Policy, *, now: datetime, dry: bool = False, most: int = 10_000) -> EvictionReport:
+    async def run(
+        self, policy: EvictionPolicy, *, now: datetime, dry: bool = False, most: int = 10_000
+    ) -> EvictionReport:
         """Erase what weighs least of each tenant that has too many items, ``most`` of a tenant at most.
 
         ``dry``: only tell what a run would erase. Raises what the engines raise; what was done until then stands.
@@ -71,9 +73,9 @@ class Capacity:
         return done
 
     async def _erase(
-        self, tenant: str, found: Sequence[Weighed], policy: Policy, now: datetime, done: EvictionReport
+        self, tenant: str, found: Sequence[WeighedItem], policy: EvictionPolicy, now: datetime, done: EvictionReport
     ) -> None:
-        of_context: dict[str, list[Weighed]] = defaultdict(list)
+        of_context: dict[str, list[WeighedItem]] = defaultdict(list)
         for one in found:
             of_context[one.context].append(one)
         gone: list[Node] = []
@@ -92,9 +94,9 @@ class Capacity:
         self,
         tenant: str,
         context: str,
-        batch: Sequence[Weighed],
+        batch: Sequence[WeighedItem],
         before: int,
-        policy: Policy,
+        policy: EvictionPolicy,
         now: datetime,
         done: EvictionReport,
     ) -> tuple[list[Node], int]:
@@ -111,7 +113,7 @@ class Capacity:
                     going[uid] = item
             if not going:
                 return []
-            erasing = Erasing(transaction, self.eraser.registry, now, tenant, context)
+            erasing = ErasureTransaction(transaction, self.eraser.registry, now, tenant, context)
             gone = await erasing.erase([uid for item in going.values() for uid in item.items])
             await transaction.log_step(_step(tenant, context, before + _items(going), now))
             return gone
@@ -121,11 +123,11 @@ class Capacity:
         ERASED.inc(_items(going))
         return gone, _items(going)
 
-    def _count(self, items: Mapping[str, Node], weighed: Sequence[Weighed], done: EvictionReport) -> None:
+    def _count(self, items: Mapping[str, Node], weighed: Sequence[WeighedItem], done: EvictionReport) -> None:
         for one in weighed:
             if one.uid in items:
                 done.erased += len(items[one.uid].items)
-                self.told(items[one.uid], one.weight)
+                self.on_evicted(items[one.uid], one.weight)
 
 
 def _items(nodes: Mapping[str, Node]) -> int:

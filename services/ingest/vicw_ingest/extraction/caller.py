@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.edges import AUTO_TAGGED
-from vicw_shared.text import fold
-from vicw_shared.uids import named_uid, told_event_uid
-from vicw_shared.wire.extraction import Extraction, Relation, ToldEvent, ToldThing
+from vicw_shared.text import fold_case
+from vicw_shared.uids import extracted_event_uid, named_uid
+from vicw_shared.wire.extraction import EntityInput, EventInput, Extraction, Relation
 
 SELF = "$item"
 KEPT_BY_US = frozenset(
@@ -21,7 +21,7 @@ KEPT_BY_US = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EdgeEnd:
     """A node that a relation may name."""
 
     uid: str
@@ -30,52 +30,52 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldNode:
+class CallerNode:
     """A node that the extraction tells of."""
 
-    end: End
-    told: ToldThing | ToldEvent
+    end: EdgeEnd
+    given: EntityInput | EventInput
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEdge:
+class CallerEdge:
     """A checked relation; ``path`` is where it stands in the request."""
 
     type: str
-    source: End
-    target: End
+    source: EdgeEnd
+    target: EdgeEnd
     weight: float
     path: str
     properties: Mapping[str, object] = field(default_factory=dict)
 
 
-def told_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, path: str) -> dict[str, ToldNode]:
+def caller_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, path: str) -> dict[str, CallerNode]:
     """Return the told nodes by local id. Raises InvalidInputError for a local id used twice."""
-    found: dict[str, ToldNode] = {}
+    found: dict[str, CallerNode] = {}
 
-    def add(told: ToldThing | ToldEvent, end: End, where: str) -> None:
+    def add(told: EntityInput | EventInput, end: EdgeEnd, where: str) -> None:
         local = told.id or told.name
-        known = found.setdefault(local, ToldNode(end, told))
+        known = found.setdefault(local, CallerNode(end, told))
         if known.end != end:
             raise InvalidInputError(
                 FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")
             )
 
     for kind, label, default in (("entities", Label.ENTITY, "thing"), ("concepts", Label.CONCEPT, "idea")):
-        things: tuple[ToldThing, ...] = getattr(extraction, kind)
+        things: tuple[EntityInput, ...] = getattr(extraction, kind)
         for index, thing in enumerate(things):
             subtype = thing.subtype or default
             uid = named_uid(tenant, context, subtype, thing.name)
-            add(thing, End(uid, label, subtype), f"{path}.{kind}[{index}]")
+            add(thing, EdgeEnd(uid, label, subtype), f"{path}.{kind}[{index}]")
     for index, event in enumerate(extraction.events):
-        uid = told_event_uid(item, f"id {event.id}" if event.id is not None else f"name {fold(event.name)}")
-        add(event, End(uid, Label.EVENT, event.subtype or "event"), f"{path}.events[{index}]")
+        uid = extracted_event_uid(item, f"id {event.id}" if event.id is not None else f"name {fold_case(event.name)}")
+        add(event, EdgeEnd(uid, Label.EVENT, event.subtype or "event"), f"{path}.events[{index}]")
     return found
 
 
-def told_edges(
-    extraction: Extraction, *, registry: EdgeRegistry, resolve: Callable[[str], End | None], path: str
-) -> list[ToldEdge]:
+def caller_edges(
+    extraction: Extraction, *, registry: EdgeRegistry, resolve: Callable[[str], EdgeEnd | None], path: str
+) -> list[CallerEdge]:
     """Return the relations as checked edges.
 
     Raises InvalidInputError for an end that names nothing or for an edge to itself, UnknownTypeError for an
@@ -87,7 +87,9 @@ def told_edges(
     ]
 
 
-def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], End | None], path: str) -> ToldEdge:
+def _edge(
+    relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], EdgeEnd | None], path: str
+) -> CallerEdge:
     if relation.type in KEPT_BY_US:
         raise InvalidInputError(
             FieldProblem(
@@ -103,7 +105,7 @@ def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], E
         raise InvalidInputError(FieldProblem(path, "joins a thing to itself", "Name two things"))
     registry.check(relation.type, source.label, target.label, target_subtype=target.subtype, field=f"{path}.type")
     properties = {"certainty": relation.certainty, "desc": relation.desc}
-    return ToldEdge(
+    return CallerEdge(
         relation.type,
         source,
         target,
@@ -113,7 +115,7 @@ def _edge(relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], E
     )
 
 
-def _end(reference: str, resolve: Callable[[str], End | None], path: str) -> End:
+def _end(reference: str, resolve: Callable[[str], EdgeEnd | None], path: str) -> EdgeEnd:
     end = resolve(reference)
     if end is None:
         raise InvalidInputError(

@@ -13,18 +13,18 @@ import structlog
 from prometheus_client import Counter
 
 from vicw_ingest.extraction.code.code_analysis import MOSTLY_BROKEN
-from vicw_ingest.extraction.code.code_mapper import tell
-from vicw_ingest.extraction.code.commit_mapper import tell_commit
+from vicw_ingest.extraction.code.code_mapper import map_code
+from vicw_ingest.extraction.code.commit_mapper import map_commit
 from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
 from vicw_ingest.extraction.code.fences import fences, without
 from vicw_ingest.extraction.code.languages import languages_of_path
-from vicw_ingest.extraction.code.trace_mapper import tell_traces, traces_in
+from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in
 from vicw_ingest.extraction.code.worker_process import read_code
 from vicw_ingest.extraction.model import SourceText, TextExtraction
-from vicw_ingest.extraction.rules.extractor import RulesReader
+from vicw_ingest.extraction.rules.extractor import RuleExtractor
 
 _log = structlog.get_logger()
-FAILED = Counter("vicw_ingest_reading_failures_total", "Texts that the rules could not read; stored without")
+FAILED = Counter("vicw_ingest_extraction_failures_total", "Texts that the rules could not read; stored without")
 
 
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
@@ -37,8 +37,8 @@ async def read(sources: Sequence[SourceText]) -> list[TextExtraction]:
 
 
 @cache
-def _rules() -> RulesReader:
-    return RulesReader()
+def _rules() -> RuleExtractor:
+    return RuleExtractor()
 
 
 def _read(sources: Sequence[SourceText]) -> list[TextExtraction]:
@@ -80,7 +80,7 @@ def _whole(source: SourceText) -> tuple[str, TextExtraction] | None:
         is_code = defines or (reads_well and bool(languages_of_path(source.path or "")))
     if not is_code:
         return None
-    return "", tell(code, "code", 0, source.name, whole=True)
+    return "", map_code(code, "code", 0, source.name, whole=True)
 
 
 def _quoted(source: SourceText) -> tuple[str, TextExtraction]:
@@ -90,14 +90,14 @@ def _quoted(source: SourceText) -> tuple[str, TextExtraction]:
         text = source.text[fence.code.start : fence.code.end]
         code = read_code(text, path=fence.path, language=fence.info or None)
         if code is not None:
-            reading.add(tell(code, f"code {number}", fence.code.start))
+            reading.add(map_code(code, f"code {number}", fence.code.start))
     traces = traces_in(source.text)
-    reading.add(tell_traces(traces))
+    reading.add(map_traces(traces))
     spans += [trace.span for trace in traces]
     for number, commit in enumerate(_commits(source)):
         spans += commit.apart
         if number == 0:
-            reading.add(tell_commit(commit))
+            reading.add(map_commit(commit))
     return without(source.text, spans) if spans else source.text, reading
 
 

@@ -86,7 +86,7 @@ class AttributeClaim:
     """
 
     statement: str
-    whose: str | None
+    owner: str | None
     of: str
     attribute: str
     value: str
@@ -110,7 +110,7 @@ class TextExtraction:
     def ends(self) -> set[str]:
         """Return the keys of all that its links and claims are of."""
         ends = {end for link in self.links for end in (link.source, link.target)}
-        return ends | {said.whose for said in self.asserted if said.whose}
+        return ends | {said.owner for said in self.asserted if said.owner}
 
     def add(self, other: TextExtraction) -> None:
         """Take in what another part of the text tells of; its keys are others than those here."""

@@ -15,14 +15,14 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, TOLD_BY
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Lookups
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import edge_id, make_uid
 
 _STAYING = IN_PAYLOAD | {IS_PERSON}
 
 
 @dataclass(frozen=True, slots=True)
-class StandIns:
+class CanonicalNames:
     """By the uid that a name would have: the thing that was ``renamed`` so, and the one that it was ``merged`` into."""
 
     renamed: Mapping[str, Node]
@@ -54,33 +54,33 @@ class StandIns:
         return self.merged[known].uid if known in self.merged and not stays else known
 
 
-async def stand_ins(lookups: Lookups, context: str, told: Iterable[Node]) -> StandIns:
+async def canonical_names(lookups: Lookups, context: str, told: Iterable[Node]) -> CanonicalNames:
     """Return what stands in for these things of a context, where something does."""
     things = {node.uid: node for node in told if is_named_thing(node)}
     if not things:
-        return StandIns({}, {})
+        return CanonicalNames({}, {})
     known = await lookups.nodes(list(things))
     new = [thing for uid, thing in things.items() if uid not in known]
-    namesakes = await lookups.named(list({fold(thing.name) for thing in new})) if new else {}
+    namesakes = await lookups.named(list({fold_case(thing.name) for thing in new})) if new else {}
     renamed = {
         thing.uid: fitting[0]
         for thing in new
-        if len(fitting := _renamed_so(thing, namesakes.get(fold(thing.name), ()))) == 1
+        if len(fitting := _renamed_so(thing, namesakes.get(fold_case(thing.name), ()))) == 1
     }
     standing = await canonical_nodes(lookups, [*known.values(), *renamed.values()], within=context)
-    return StandIns(renamed, {uid: node for uid, node in standing.items() if node.uid != uid})
+    return CanonicalNames(renamed, {uid: node for uid, node in standing.items() if node.uid != uid})
 
 
 def _id_of(edge: Edge, source: str, target: str) -> str:
     """Return the id that an edge has between other ends, made as its own was: told twice, it is still one."""
     desc, told_by = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
     for kept in product({"", desc}, {"", told_by}):
-        if edge_id(edge.type, edge.source, edge.target, desc=kept[0], told_by=kept[1]) == edge.id:
-            return edge_id(edge.type, source, target, desc=kept[0], told_by=kept[1])
+        if edge_id(edge.type, edge.source, edge.target, desc=kept[0], source_item=kept[1]) == edge.id:
+            return edge_id(edge.type, source, target, desc=kept[0], source_item=kept[1])
     return make_uid("edge", edge.id, source, target)
 
 
 def _renamed_so(thing: Node, namesakes: Sequence[Node]) -> list[Node]:
     """Return those that only a new name keeps from having the uid: a thing has that of the name it had first."""
-    kind = (thing.label, fold(thing.subtype), thing.source)
-    return [node for node in namesakes if node.aliases and (node.label, fold(node.subtype), node.source) == kind]
+    kind = (thing.label, fold_case(thing.subtype), thing.source)
+    return [node for node in namesakes if node.aliases and (node.label, fold_case(node.subtype), node.source) == kind]

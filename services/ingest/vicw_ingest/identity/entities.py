@@ -11,7 +11,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_thing
 from vicw_shared.ports import Direction, GraphStore, NamedThings, Neighbour
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
 
@@ -45,12 +45,12 @@ async def list_things(
 
     Raises InvalidInputError for an ``after`` that is none, and for a prefix that is too long.
     """
-    folded = fold(prefix)
+    folded = fold_case(prefix)
     if len(folded) > NAME_PREFIX:
         raise InvalidInputError(
             FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
         )
-    kind = fold(subtype) if subtype is not None else None
+    kind = fold_case(subtype) if subtype is not None else None
     things = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
     page = await graph.scan(things, after=await _place(graph, tenant, after), limit=limit + 1)
     more = page[limit:]
@@ -99,4 +99,4 @@ async def _place(graph: GraphStore, tenant: str, after: str | None) -> tuple[str
     last = (await graph.nodes(tenant, [after])).get(after) if is_uid(after) else None
     if last is None or not is_named_thing(last):
         raise InvalidInputError(FieldProblem("after", f"{after} ends no page", "Give the `next` of the page before"))
-    return fold(last.name), last.uid
+    return fold_case(last.name), last.uid

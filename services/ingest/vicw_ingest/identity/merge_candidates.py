@@ -9,7 +9,7 @@ from vicw_ingest.identity.entities import reference
 from vicw_shared.identity.pairs import SimilarPair, names_of, pairs_among
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.wire.entities import MergeCandidate, MergeCandidatePage
 
 
@@ -32,7 +32,7 @@ async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: 
 
 async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[Sequence[Node], bool]:
     found: list[Node] = []
-    subtype = fold(compared.subtype) if compared.subtype is not None else None
+    subtype = fold_case(compared.subtype) if compared.subtype is not None else None
     for context in dict.fromkeys(compared.contexts):
         room = compared.names - len(found)
         names = await names_of(graph, tenant, context, subtype=subtype, most=room)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from vicw_ingest.identity.requested_entities import thing_of, things
+from vicw_ingest.identity.requested_entities import requested_nodes, requested_thing
 from vicw_shared.errors import StateConflictError
-from vicw_shared.identity.merge import LOCK, MergeDecision, join, merged_into, part
+from vicw_shared.identity.merge import LOCK, MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, GraphTransaction
 
@@ -17,8 +17,10 @@ async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: s
     """
 
     async def work(transaction: GraphTransaction) -> bool:
-        nodes = await things(transaction, entity, into)
-        return await join(transaction, decision, thing_of(nodes, entity, "entity"), thing_of(nodes, into, "into"))
+        nodes = await requested_nodes(transaction, entity, into)
+        return await apply_merge(
+            transaction, decision, requested_thing(nodes, entity, "entity"), requested_thing(nodes, into, "into")
+        )
 
     return await graph.write(decision.tenant, LOCK, work)
 
@@ -30,16 +32,16 @@ async def split(graph: GraphStore, decision: MergeDecision, entity: str, apart_f
     """
 
     async def work(transaction: GraphTransaction) -> bool:
-        nodes = await things(transaction, entity, *([apart_from] if apart_from is not None else []))
-        source = thing_of(nodes, entity, "entity")
+        nodes = await requested_nodes(transaction, entity, *([apart_from] if apart_from is not None else []))
+        source = requested_thing(nodes, entity, "entity")
         if apart_from is not None:
-            return await part(transaction, decision, source, thing_of(nodes, apart_from, "apart_from"))
-        return await part(transaction, decision, source, await _standing_for(transaction, source))
+            return await apply_split(transaction, decision, source, requested_thing(nodes, apart_from, "apart_from"))
+        return await apply_split(transaction, decision, source, await _merged_into_any(transaction, source))
 
     return await graph.write(decision.tenant, LOCK, work)
 
 
-async def _standing_for(transaction: GraphTransaction, source: Node) -> Node:
+async def _merged_into_any(transaction: GraphTransaction, source: Node) -> Node:
     merged = await merged_into(transaction, source.uid)
     if merged is None:
         raise StateConflictError(f"entity: {source.name!r} is not merged. Name what it is not in `apart_from`")

@@ -9,7 +9,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictErr
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
 MOST_ALIASES = 100
@@ -46,8 +46,8 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
 
 
 def _renamed(node: Node, name: str) -> Node:
-    before = {fold(alias): alias for alias in (*node.aliases, node.name)}
-    before.pop(fold(name), None)
+    before = {fold_case(alias): alias for alias in (*node.aliases, node.name)}
+    before.pop(fold_case(name), None)
     if len(before) > MOST_ALIASES:
         raise StateConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
     return replace(node, name=name, title=name, aliases=tuple(before.values()))

@@ -13,18 +13,18 @@ from vicw_shared.uids import is_uid
 _FIX = "Give a uid that GET /entities lists"
 
 
-async def things(transaction: GraphTransaction, *uids: str) -> dict[str, Node]:
+async def requested_nodes(transaction: GraphTransaction, *uids: str) -> dict[str, Node]:
     """Return the nodes that exist among what a request takes for uids."""
     return await transaction.nodes([uid for uid in uids if is_uid(uid)])
 
 
-def thing_of(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
+def requested_thing(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
     """Return the live named thing ``uid`` among ``nodes``. Raises InvalidInputError that names ``field``."""
     node = nodes.get(uid)
     if node is None:
         raise InvalidInputError(FieldProblem(field, f"{uid} is the uid of nothing known", _FIX))
     if not is_named_thing(node):
-        raise InvalidInputError(FieldProblem(field, f"{uid} is {_what(node)}, not a named thing", _FIX))
+        raise InvalidInputError(FieldProblem(field, f"{uid} is {_kind_name(node)}, not a named thing", _FIX))
     return node
 
 
@@ -35,7 +35,7 @@ def require_thing(node: Node | None, uid: str) -> Node:
     return node
 
 
-def _what(node: Node) -> str:
+def _kind_name(node: Node) -> str:
     if node.content_hash is not None:
         return f"an item ({node.subtype})"
     return f"a retired {node.label}" if node.retired_at is not None else f"of the label {node.label}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.identity.requested_entities import thing_of, things
+from vicw_ingest.identity.requested_entities import requested_nodes, requested_thing
 from vicw_ingest.identity.users import USER
 from vicw_shared.canonical import DISTINCT_FROM
 from vicw_shared.edge_factory import EdgeFactory
@@ -11,7 +11,7 @@ from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
 _BY = "caller"
@@ -26,9 +26,9 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
     """
 
     async def work(transaction: GraphTransaction) -> bool:
-        nodes = await things(transaction, user, person)
-        _require(thing_of(nodes, user, "user"), "user", is_user=True)
-        _require(thing_of(nodes, person, "person"), "person", is_user=False)
+        nodes = await requested_nodes(transaction, user, person)
+        _require(requested_thing(nodes, user, "user"), "user", is_user=True)
+        _require(requested_thing(nodes, person, "person"), "person", is_user=False)
         known = await _between(transaction, IS_PERSON, user, person)
         apart = await _between(transaction, DISTINCT_FROM, user, person)
         mine = _decided(IS_PERSON, user, person, decision)
@@ -50,7 +50,7 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
 
 def _decided(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:
     # Apart from what items say of the two: what nothing says any more is taken back without this.
-    return EdgeFactory(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, told_by=_BY)
+    return EdgeFactory(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, source_item=_BY)
 
 
 async def _between(transaction: GraphTransaction, edge_type: str, user: str, person: str) -> list[Edge]:
@@ -59,7 +59,7 @@ async def _between(transaction: GraphTransaction, edge_type: str, user: str, per
 
 
 def _require(node: Node, field: str, *, is_user: bool) -> None:
-    if node.label is not Label.ENTITY or (fold(node.subtype) == USER) is not is_user:
+    if node.label is not Label.ENTITY or (fold_case(node.subtype) == USER) is not is_user:
         wanted = f"a thing of subtype {USER!r}" if is_user else "somebody else than a user"
         raise InvalidInputError(
             FieldProblem(field, f"{node.name!r} is of subtype {node.subtype!r}", f"Name {wanted}: see GET /entities")

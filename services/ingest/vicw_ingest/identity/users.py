@@ -16,7 +16,7 @@ from vicw_shared.canonical import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphTransaction, Lookups
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
 USER = "user"
@@ -27,7 +27,7 @@ _BATCH = 500
 
 
 @dataclass(slots=True)
-class Users:
+class UserPersons:
     """The users of one request: who is called as they are, and whose users these people are already."""
 
     _called: dict[str, list[Node]] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class Users:
     _apart: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    async def of(cls, lookups: Lookups, root: Node, speakers: Collection[str]) -> Users:
+    async def of(cls, lookups: Lookups, root: Node, speakers: Collection[str]) -> UserPersons:
         """Return what is known of those who are called as users of a context speak, merged or not."""
         if not speakers:
             return cls()
-        named = await lookups.named(sorted(set(map(fold, speakers))))
+        named = await lookups.named(sorted(set(map(fold_case, speakers))))
         called = {name: [node for node in nodes if _may_speak(node)] for name, nodes in named.items()}
         people = {node.uid for nodes in called.values() for node in nodes}
         # Of whom no item speaks any more, somebody may have said whose user that is.
@@ -55,21 +55,21 @@ class Users:
 
     def is_called(self, speaker: str) -> bool:
         """Tell whether anybody is called exactly so."""
-        return bool(self._called.get(fold(speaker)))
+        return bool(self._called.get(fold_case(speaker)))
 
     def introduce(self, person: Node) -> None:
         """Take in somebody whom this request is the first to name."""
-        self._called.setdefault(fold(person.name), []).append(person)
+        self._called.setdefault(fold_case(person.name), []).append(person)
 
     def person(self, user: Node, speaker: str, speaking: Node, stands_for: Callable[[str], str]) -> Node | None:
         """Return the person that a user is who speaks under a name; None where that is not certain.
 
-        ``stands_for`` tells what a thing has been merged into: of several people of one name it is who is ``speaking``.
+        ``stands_for`` returns the canonical uid of a thing: of several people of one name, ``speaking`` is meant.
         """
-        called = {node.uid: node for node in self._called.get(fold(speaker), ())}
+        called = {node.uid: node for node in self._called.get(fold_case(speaker), ())}
         own = named_uid(user.tenant, user.context, "person", speaker)
         meant = own if own in called and stands_for(own) == speaking.uid else speaking.uid
-        is_new = meant == speaking.uid not in called and fold(speaking.name) == fold(speaker)
+        is_new = meant == speaking.uid not in called and fold_case(speaking.name) == fold_case(speaker)
         found = speaking if is_new else called.get(meant) or called.get(own)
         if found is None and len(called) == 1:
             (found,) = called.values()
@@ -79,7 +79,7 @@ class Users:
 
 
 def _may_speak(node: Node) -> bool:
-    return node.label is Label.ENTITY and fold(node.subtype) in _SPEAKING
+    return node.label is Label.ENTITY and fold_case(node.subtype) in _SPEAKING
 
 
 async def release_users(
@@ -94,23 +94,23 @@ async def release_users(
     unsaid = [edge for edge in doubtful if edge.source in gone]
     kept = [edge for edge in doubtful if edge.source not in gone]
     if kept:
-        said = await _said(transaction, kept)
+        said = await _supported_edges(transaction, kept)
         unsaid += [edge for edge in kept if edge.id not in said]
     await transaction.drop_edges(unsaid)
 
 
-async def _said(lookups: Lookups, edges: Iterable[Edge]) -> set[str]:
+async def _supported_edges(lookups: Lookups, edges: Iterable[Edge]) -> set[str]:
     """Return those of these IS_PERSON edges that a live item bears out: what the user says under the person's name."""
     open_ = {edge.id: edge for edge in edges}
     people = await lookups.nodes([edge.target for edge in open_.values()])
-    names = {uid: {*map(fold, (person.name, *person.aliases))} for uid, person in people.items()}
+    names = {uid: {*map(fold_case, (person.name, *person.aliases))} for uid, person in people.items()}
     said: set[str] = set()
     stated = await lookups.edges(list({edge.source for edge in open_.values()}), [STATED_BY], Direction.IN)
     user_of = {edge.source: edge.target for edge in stated}
     for batch in batched(user_of, _BATCH):
         items = [item for item in (await lookups.nodes(batch)).values() if item.retired_at is None and item.speaker]
         for item in items:
-            name, user = fold(item.speaker or ""), user_of[item.uid]
+            name, user = fold_case(item.speaker or ""), user_of[item.uid]
             said |= {e.id for e in open_.values() if e.source == user and name in names.get(e.target, ())}
         if said == open_.keys():
             break

@@ -27,7 +27,7 @@ class _BacklogReading:
 
 
 @dataclass(slots=True)
-class Pressure:
+class Backpressure:
     """Refuses new work while more than ``most`` passages wait for their vectors, or ``most_of_tenant`` of a tenant.
 
     Looks once a second, at each tenant too.
@@ -41,7 +41,7 @@ class Pressure:
     _looks: dict[str | None, _BacklogReading] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, outbox: Outbox, settings: IngestSettings) -> Pressure:
+    def of(cls, outbox: Outbox, settings: IngestSettings) -> Backpressure:
         """Return one with the limits of the settings."""
         return cls(outbox, settings.max_backlog, settings.max_backlog_of_tenant)
 

@@ -22,14 +22,14 @@ from prometheus_client import Counter, Gauge
 from vicw_ingest.index.leases import ClaimedEntries, Lease
 from vicw_ingest.index.points import PointMaker
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
-from vicw_ingest.knowledge.bridges.candidates import Fresh
+from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.payload import payload_of
 from vicw_shared.points import light_point
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
-from vicw_shared.telemetry.spans import SpanRole, door, trace_headers
+from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
 
 _log = structlog.get_logger()
 _UNDER_WAY = 2
@@ -141,7 +141,7 @@ class Indexer:
                 async with asyncio.timeout(timeout_seconds):
                     while True:
                         seen = self._settled  # before the look: what is settled during it is not waited for
-                        left = await self.outbox.unsettled(tenant, items)
+                        left = await self.outbox.count_unindexed(tenant, items)
                         if not left.waiting:
                             return not left.dead
                         if time.monotonic() >= ask_at:
@@ -229,7 +229,7 @@ class Indexer:
 
     async def _index(self, claim: ClaimedEntries) -> int:
         """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
-        with door("index.batch", SpanRole.INTERNAL, claim.trace):
+        with entry_span("index.batch", SpanRole.INTERNAL, claim.trace):
             return await self._work_off(claim)
 
     async def _work_off(self, claim: ClaimedEntries) -> int:
@@ -245,7 +245,7 @@ class Indexer:
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
         with indexing("settle"):
-            gone = await self.outbox.settle(done)
+            gone = await self.outbox.acknowledge(done)
         await self.discard(sorted(gone))
         for point in done:
             INDEXED.labels(point.kind.value).inc()
@@ -271,7 +271,7 @@ class Indexer:
                 await index.vectors.upsert([part for point in upserts for part in made[point.point_id]])
             done += upserts
             if self.bridges is not None:  # before they are settled: what dies here is done again
-                fresh = [Fresh(point, made[point.point_id]) for point in upserts]
+                fresh = [NewPassage(point, made[point.point_id]) for point in upserts]
                 with indexing("bridge"):
                     await self.bridges.draw(fresh, index.vectors)
         await self._follow(batch, lease, index)
@@ -307,7 +307,7 @@ class Indexer:
         made = await self._maker.make(upserts)
         for point, reason in made.failed:
             await self._rest(point, reason)
-        lease.let_go({point.point_id for point, _ in made.failed})
+        lease.release({point.point_id for point, _ in made.failed})
         return made.points
 
     async def _rest(self, point: PendingPoint, reason: str) -> None:

@@ -38,7 +38,7 @@ class Lease:
         if time.monotonic() > self._until:
             raise UnavailableError("graph", "the claim on a batch could not be renewed in time")
 
-    def let_go(self, point_ids: Collection[str]) -> None:
+    def release(self, point_ids: Collection[str]) -> None:
         """Renew these no more: they were given back."""
         self.points = [point for point in self.points if point.point_id not in point_ids]
 

@@ -20,7 +20,7 @@ def _is_light(part: PendingPoint) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePoints:
     """The points of each entry, by its id, and the entries whose text the embedder fails at, with its words."""
 
     points: dict[str, list[Point]] = field(default_factory=dict)
@@ -35,21 +35,21 @@ class PointMaker:
     _shaken: dict[str, int] = field(default_factory=dict)
     _embedded_at: float = float("-inf")
 
-    async def make(self, pending: Sequence[PendingPoint]) -> Made:
+    async def make(self, pending: Sequence[PendingPoint]) -> MadePoints:
         """Return the points of these entries. Raises what the embedder raises where no text is at fault."""
         try:
-            made = Made(await self._points(pending))
+            made = MadePoints(await self._points(pending))
         except FatalError:
             raise  # a person has to act: it is nothing that any text has done
         except VicwError as error:
-            if isinstance(error, RetryableError) and not self._tried_enough(pending):
+            if isinstance(error, RetryableError) and not self._should_isolate(pending):
                 raise  # the embedder may be away
             made = await self._one_by_one(pending, error)
         for point in pending:
             self._shaken.pop(point.point_id, None)
         return made
 
-    def _tried_enough(self, pending: Sequence[PendingPoint]) -> bool:
+    def _should_isolate(self, pending: Sequence[PendingPoint]) -> bool:
         """Count a failure of these together; tell whether it is time to look which of them it is."""
         if len(self._shaken) > _MOST_SHAKEN:
             self._shaken.clear()
@@ -70,9 +70,9 @@ class PointMaker:
             for point in pending
         }
 
-    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> Made:
+    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> MadePoints:
         """Find the texts that the embedder fails at, so that they do not hold up the others."""
-        made = Made()
+        made = MadePoints()
         for point in pending:
             try:
                 made.points.update(await self._points([point]))
@@ -84,7 +84,7 @@ class PointMaker:
             raise error
         return made
 
-    def _is_away(self, error: VicwError, made: Made) -> bool:
+    def _is_away(self, error: VicwError, made: MadePoints) -> bool:
         """Tell whether it is the embedder and not the text: nothing else was embedded for a while either."""
         silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
         return isinstance(error, RetryableError) and not made.points and silent

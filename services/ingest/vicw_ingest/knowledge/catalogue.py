@@ -18,7 +18,7 @@ from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, FOLDER, PAGE, folder_uid
 from vicw_shared.ports import Direction, GraphStore, Lookups
-from vicw_shared.text import fold as fold_anew
+from vicw_shared.text import fold_case as fold_anew
 
 _MODULES = frozenset({"__init__", "index", "mod"})
 _WHOLE_FOLDER = 1_000_000

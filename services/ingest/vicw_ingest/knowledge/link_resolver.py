@@ -10,7 +10,7 @@ from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_shared.anchors import slug
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
 
@@ -18,7 +18,7 @@ _MOST_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class External:
+class ExternalTarget:
     """Something that is in no folder: a URL, a module of somebody else's."""
 
     name: str
@@ -32,7 +32,7 @@ class LinkTarget:
     type: str
     uid: str | None = None
     problem: LinkProblem | None = None
-    external: External | None = None
+    external: ExternalTarget | None = None
 
 
 class LinkResolver:
@@ -61,7 +61,7 @@ class LinkResolver:
             return self._outside("REFERENCES", link.target, "url")
         found = self._catalogue.meant(link, page)
         if link.kind is LinkKind.CODE:
-            uid = found[0].node.uid if len(found) == 1 else self._symbols.get(fold(link.target))
+            uid = found[0].node.uid if len(found) == 1 else self._symbols.get(fold_case(link.target))
             return LinkTarget("REFERENCES", uid)
         if link.kind is LinkKind.IMPORT:
             return self._imported(link, found)
@@ -81,9 +81,9 @@ class LinkResolver:
             return LinkTarget("REFERENCES", target.node.uid)
         if link.heading is None:
             return LinkTarget("LINKS_TO", target.node.uid)
-        wanted, anchor = fold(link.heading), slug(link.heading)
+        wanted, anchor = fold_case(link.heading), slug(link.heading)
         for place, (known, title) in enumerate(target.record.anchors):
-            if wanted in {fold(title), known} or anchor == known:
+            if wanted in {fold_case(title), known} or anchor == known:
                 is_title = place == 0 and title == target.node.name
                 return LinkTarget("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))
         return LinkTarget("LINKS_TO", target.node.uid, problem=_problem(LinkFault.HEADING, link))
@@ -97,7 +97,7 @@ class LinkResolver:
 
     def _outside(self, edge_type: str, name: str, subtype: str) -> LinkTarget:
         uid = named_uid(self._root.tenant, self._root.context, subtype, name)
-        return LinkTarget(edge_type, uid, external=External(name, subtype))
+        return LinkTarget(edge_type, uid, external=ExternalTarget(name, subtype))
 
 
 def _problem(fault: LinkFault, link: PageLink, candidates: tuple[str, ...] = ()) -> LinkProblem:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from vicw_ingest.knowledge.link_resolver import External
+from vicw_ingest.knowledge.link_resolver import ExternalTarget
 from vicw_ingest.knowledge.markdown import Heading
 from vicw_ingest.knowledge.pages import INDEXES, KnowledgePage, stem_of
 from vicw_ingest.knowledge.record import PageRecord
@@ -111,7 +111,7 @@ def folder_node(root: Node, folder: str, path: str, now: datetime) -> Node:
     )
 
 
-def external_node(uid: str, outside: External, root: Node, now: datetime) -> Node:
+def external_node(uid: str, outside: ExternalTarget, root: Node, now: datetime) -> Node:
     """Return the node of what a page names that is in no folder."""
     return Node(
         uid=uid,
@@ -137,4 +137,4 @@ def edge_of(
     item: str | None = None,
 ) -> Edge:
     """Return an edge, told by an item or by none."""
-    return EdgeFactory(registry, now).edge(edge_type, source, target, by=by, item=item, told_by=item or "")
+    return EdgeFactory(registry, now).edge(edge_type, source, target, by=by, item=item, source_item=item or "")

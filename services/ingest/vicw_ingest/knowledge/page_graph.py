@@ -14,14 +14,14 @@ from itertools import accumulate
 
 from vicw_ingest.extraction.code.model import SymbolKind
 from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry, load
-from vicw_ingest.knowledge.link_resolver import External, LinkResolver, LinkTarget
+from vicw_ingest.knowledge.link_resolver import ExternalTarget, LinkResolver, LinkTarget
 from vicw_ingest.knowledge.nodes import edge_of, external_node, folder_node, page_node, section_nodes
 from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.knowledge.record import PageRecord
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.knowledge import LinkProblem
 
@@ -39,7 +39,7 @@ class Filed:
 
 
 @dataclass(slots=True)
-class Filing:
+class PageGraphWriter:
     """Files pages of one context."""
 
     transaction: GraphTransaction
@@ -82,23 +82,23 @@ class Filing:
         sections = section_nodes(page, node, self.now)
         first = filed.chunks[0]
         self._note(node, *(section for _, section in sections))
-        self._tell("MENTIONS", item.uid, node.uid, item)
-        self._tell("EVIDENCED_BY", node.uid, first.uid, item)
+        self._add_edge("MENTIONS", item.uid, node.uid, item)
+        self._add_edge("EVIDENCED_BY", node.uid, first.uid, item)
         above: list[tuple[int, str]] = [(0, node.uid)]
         ends = list(accumulate(len(chunk.text or "") for chunk in filed.chunks))
         for heading, section in sections:
             while above[-1][0] >= heading.level:
                 above.pop()
-            self._tell("CONTAINS", above[-1][1], section.uid, item)
+            self._add_edge("CONTAINS", above[-1][1], section.uid, item)
             proof = next((n for n, end in enumerate(ends) if heading.start < end), len(ends) - 1)
-            self._tell("EVIDENCED_BY", section.uid, filed.chunks[proof].uid, item)
+            self._add_edge("EVIDENCED_BY", section.uid, filed.chunks[proof].uid, item)
             above.append((heading.level, section.uid))
         home = folder_node(self.root, page.folder, page.parent, self.now)
-        self._tell("CONTAINS", home.uid, node.uid, item)
+        self._add_edge("CONTAINS", home.uid, node.uid, item)
         if page.is_index:
-            self._tell("HAS_INDEX", home.uid, node.uid, item)
+            self._add_edge("HAS_INDEX", home.uid, node.uid, item)
         if page.is_entry:
-            self._tell("HAS_ENTRYPOINT", home.uid, node.uid, item)
+            self._add_edge("HAS_ENTRYPOINT", home.uid, node.uid, item)
         return PageEntry(node, PageRecord.of(node), fresh=True)
 
     def _folders(self, catalogue: Catalogue) -> None:
@@ -119,11 +119,11 @@ class Filing:
     async def _link(self, catalogue: Catalogue) -> dict[str, tuple[LinkProblem, ...]]:
         leading = LinkResolver(catalogue, self.root, await self._symbols(catalogue))
         problems: dict[str, tuple[LinkProblem, ...]] = {}
-        external: dict[str, External] = {}
+        external: dict[str, ExternalTarget] = {}
         followed = await asyncio.to_thread(leading.follow)
         for entry, steps in zip(catalogue.entries, followed, strict=True):
             external |= {step.uid: step.external for step in steps if step.external is not None and step.uid}
-            self._lead(entry, steps, leading)
+            self._add_links(entry, steps, leading)
             problems[entry.record.item] = tuple(step.problem for step in steps if step.problem is not None)
         known = await self.transaction.nodes(list(external))
         for uid, outside in external.items():
@@ -131,7 +131,7 @@ class Filing:
                 self._note(external_node(uid, outside, self.root, self.now))
         return problems
 
-    def _lead(self, entry: PageEntry, steps: Sequence[LinkTarget], leading: LinkResolver) -> None:
+    def _add_links(self, entry: PageEntry, steps: Sequence[LinkTarget], leading: LinkResolver) -> None:
         """Note where a page's links lead, as far as that is news."""
         uids, record = tuple(step.uid for step in steps), entry.record
         wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
@@ -141,14 +141,14 @@ class Filing:
             stale = [uid for uid in record.leads_to if uid is not None and uid not in uids]
             for uid in dict.fromkeys(stale):
                 for edge_type in leading.types:
-                    self._dropped.append(self._told(edge_type, entry.node.uid, uid, record.item))
+                    self._dropped.append(self._edge(edge_type, entry.node.uid, uid, record.item))
         for edge_type, uid in sorted(wanted):
-            self._edges.append(self._told(edge_type, entry.node.uid, uid, record.item))
+            self._edges.append(self._edge(edge_type, entry.node.uid, uid, record.item))
         self._nodes[entry.node.uid] = replace(entry.node, metadata=record.model_copy(update={"leads_to": uids}).dump())
 
     async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
         """Return the uids of what code of the context defines, by the folded names that pages have for it."""
-        names = {fold(name) for entry in catalogue.entries for name in LinkResolver.names_of_code(entry)}
+        names = {fold_case(name) for entry in catalogue.entries for name in LinkResolver.names_of_code(entry)}
         found = await self.transaction.named(sorted(names)) if names else {}
         symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in found.items()}
         uids = [node.uid for nodes in symbols.values() for node in nodes]
@@ -162,10 +162,10 @@ class Filing:
             self._nodes[node.uid] = node
             self._edges.append(edge_of(self.registry, "BELONGS_TO", node.uid, self.root.uid, self.now, _BY))
 
-    def _tell(self, edge_type: str, source: str, target: str, item: Node) -> None:
-        self._edges.append(self._told(edge_type, source, target, item.uid))
+    def _add_edge(self, edge_type: str, source: str, target: str, item: Node) -> None:
+        self._edges.append(self._edge(edge_type, source, target, item.uid))
 
-    def _told(self, edge_type: str, source: str, target: str, item: str) -> Edge:
+    def _edge(self, edge_type: str, source: str, target: str, item: str) -> Edge:
         return edge_of(self.registry, edge_type, source, target, self.now, _BY, item=item)
 
     async def _store(self) -> None:
@@ -174,10 +174,12 @@ class Filing:
         await self.transaction.put_edges(list({edge.id: edge for edge in self._edges}.values()))
 
 
-async def let_go(transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, items: Sequence[Node]) -> None:
+async def remove_pages(
+    transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, items: Sequence[Node]
+) -> None:
     """Take those of these items of a context that were pages, and are retired by now, out of their folders."""
     ids = [item.source_id for item in items if item.source_id is not None]
     if ids:
         uid = context_uid(items[0].tenant, items[0].context)
         root = (await transaction.nodes([uid]))[uid]
-        await Filing(transaction, registry, now, root).file([], ids)
+        await PageGraphWriter(transaction, registry, now, root).file([], ids)

@@ -12,7 +12,7 @@ from vicw_shared.model.knowledge import FILE
 _IMPORTS = "imports"
 
 
-def needing(page: KnowledgePage, reading: TextExtraction | None) -> KnowledgePage:
+def with_import_links(page: KnowledgePage, reading: TextExtraction | None) -> KnowledgePage:
     """Return the page with the imports of its code as links, and take these out of what was read in it.
 
     So are the paths that it links to: whether they are files of the folder is known when the page is filed.

@@ -16,7 +16,7 @@ from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model.knowledge import FILE, PAGE
 from vicw_shared.settings import LimitSettings
-from vicw_shared.text import fold, lines_of, visible
+from vicw_shared.text import fold_case, lines_of, visible
 from vicw_shared.wire.ingest import IngestRequest, Item
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
@@ -66,7 +66,7 @@ class KnowledgePage:
 
 def stem_of(path: str) -> str:
     """Return a file's folded name without its suffix."""
-    return fold(PurePosixPath(path).stem)
+    return fold_case(PurePosixPath(path).stem)
 
 
 def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import Stemmer
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _KEY = re.compile(
@@ -60,7 +60,7 @@ def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: st
     """Return what a page is about."""
     names = [title, *aliases]
     groups = [tuple(sorted(group)) for name in names if (group := _subject(name))]
-    keys = [fold(key) for key in ids]
+    keys = [fold_case(key) for key in ids]
     keys += [key for name in (*names, *ids) for key in keys_in(name)]
     keys += _decision(path)
     return Subjects(
@@ -82,7 +82,7 @@ def keys_in(text: str) -> list[str]:
 
 def stems(text: str) -> set[str]:
     """Return the stems of a text's words."""
-    words = _WORD.findall(fold(text))
+    words = _WORD.findall(fold_case(text))
     return set(_stemmer().stemWords(words)) | set(words)
 
 
@@ -103,7 +103,7 @@ def is_rule(sentence: str) -> bool:
 def _subject(name: str) -> set[str]:
     for key in _KEY.finditer(name):
         name = name.replace(key[0], " ")
-    words = [word for word in _WORD.findall(fold(name)) if not word.isdigit() and len(word) > 1]
+    words = [word for word in _WORD.findall(fold_case(name)) if not word.isdigit() and len(word) > 1]
     return {_stemmer().stemWord(word) for word in words if not {word, word.removesuffix("s")} & _GENERAL}
 
 

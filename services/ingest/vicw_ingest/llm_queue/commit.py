@@ -15,7 +15,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION
 from vicw_shared.model.names import SLOT
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid
 
 
@@ -24,7 +24,7 @@ class ExtractionCommit:
     """What a model told of an item, to be added once."""
 
     item: str
-    reading: TextExtraction
+    extraction: TextExtraction
     registry: EdgeRegistry
     now: datetime
     hub_edges: int
@@ -34,7 +34,7 @@ class ExtractionCommit:
 
         What this item tells of already stays as it was told first, by whomever.
         """
-        if not await transaction.take_unread(self.item):
+        if not await transaction.dequeue_extraction(self.item):
             return False
         item = (await transaction.nodes([self.item])).get(self.item)
         if item is None or item.retired_at is not None:
@@ -42,13 +42,13 @@ class ExtractionCommit:
         root = (await transaction.nodes([context_uid(item.tenant, item.context)])).popitem()[1]
         materialiser = WritePlanBuilder(transaction, self.registry, self.now, root, self.hub_edges)
         plan = await materialiser.add(await self._place(transaction, item))
-        told = await transaction.told_by([item.uid])
+        told = await transaction.edges_from_items([item.uid])
         known = {_said(edge): edge for edge in told}
-        again = await _told_again(transaction, plan, told)
+        again = await _claims_known(transaction, plan, told)
         added = [edge for edge in plan.edges if again.isdisjoint((edge.source, edge.target))]
         await transaction.put_nodes([node for node in plan.nodes if node.uid not in again])
         await transaction.put_edges([kept for edge in added if (kept := _beside(edge, known.get(_said(edge))))])
-        await Supersession(transaction, self.registry, self.now).settle({node.uid for node in plan.nodes})
+        await Supersession(transaction, self.registry, self.now).apply({node.uid for node in plan.nodes})
         return True
 
     async def _place(self, transaction: GraphTransaction, item: Node) -> ItemExtraction:
@@ -62,14 +62,14 @@ class ExtractionCommit:
         return ItemExtraction(
             item,
             sorted(chunks, key=lambda chunk: chunk.flow_step or 0),
-            self.reading,
+            self.extraction,
             speaker=speakers[0] if speakers else None,
             statements={n.text: n for n in told.values() if n.is_statement and n.text and n.retired_at is None},
-            whom=[ends[edge.target] for edge in out if edge.type == "ABOUT" and edge.target in ends],
+            addressees=[ends[edge.target] for edge in out if edge.type == "ABOUT" and edge.target in ends],
         )
 
 
-async def _told_again(transaction: GraphTransaction, plan: WritePlan, told: Sequence[Edge]) -> set[str]:
+async def _claims_known(transaction: GraphTransaction, plan: WritePlan, told: Sequence[Edge]) -> set[str]:
     """Return the slots of a plan that only claims would have which are there under another attribute's name.
 
     A sentence that says one thing would stand for two, and be true until both are replaced.
@@ -85,7 +85,7 @@ async def _told_again(transaction: GraphTransaction, plan: WritePlan, told: Sequ
 
 def _value(edge: Edge, slot: Node) -> tuple[str, ...]:
     whose = slot.name.rpartition(" · ")[0]
-    return edge.source, whose, fold(str(edge.properties["value"])), str(edge.properties.get("ended", False))
+    return edge.source, whose, fold_case(str(edge.properties["value"])), str(edge.properties.get("ended", False))
 
 
 def _beside(edge: Edge, known: Edge | None) -> Edge | None:
@@ -98,4 +98,4 @@ def _beside(edge: Edge, known: Edge | None) -> Edge | None:
 
 
 def _said(edge: Edge) -> tuple[str, str, str, str]:
-    return edge.type, edge.source, edge.target, fold(str(edge.properties.get("desc", "")))
+    return edge.type, edge.source, edge.target, fold_case(str(edge.properties.get("desc", "")))

@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.extraction.llm.requests import ModelExtractor, ReadingError
+from vicw_ingest.extraction.llm.requests import ExtractionError, ModelExtractor
 from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now
@@ -25,7 +25,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Direction, LanguageModel, PendingExtraction, Store
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
-from vicw_shared.telemetry.spans import SpanRole, door
+from vicw_shared.telemetry.spans import SpanRole, entry_span
 
 _log = structlog.get_logger()
 _LEASE_SECONDS = 30.0
@@ -136,7 +136,7 @@ class Extractor:
                     pause = _ASK_AGAIN_SECONDS
                     continue
                 # What is left is held by another, and waited for; or it rests, and is not.
-                left = await self.graph.unread.of(tenant, items)
+                left = await self.graph.pending_extractions.of(tenant, items)
                 if all(one.tries for one in left.values()):
                     return
                 await asyncio.sleep(pause)
@@ -176,20 +176,20 @@ class Extractor:
         await asyncio.sleep(seconds)
 
     async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[PendingExtraction]:
-        return await self.graph.unread.claim(limit, seconds=_LEASE_SECONDS, items=items)
+        return await self.graph.pending_extractions.claim(limit, seconds=_LEASE_SECONDS, items=items)
 
     async def _read(self, claimed: PendingExtraction) -> None:
         """Read a claimed item. Raises what the model, or the graph, raises that cannot be reached; it is due again."""
         try:
-            with door("llm.item", SpanRole.INTERNAL, {}):
+            with entry_span("llm.item", SpanRole.INTERNAL, {}):
                 async with self._held(claimed):
                     outcome = await self._work_off(claimed)
-        except ReadingError as error:
+        except ExtractionError as error:
             outcome = await self._rest(claimed, error)
         except BaseException:
             # Cancelled, or the model is away: no fault of the text.
             with contextlib.suppress(VicwError):
-                await self.graph.unread.postpone(claimed.item, seconds=0)
+                await self.graph.pending_extractions.postpone(claimed.item, seconds=0)
             raise
         READ.labels(outcome).inc()
 
@@ -197,12 +197,12 @@ class Extractor:
         found = await self.graph.nodes(claimed.tenant, [claimed.item])
         item = found.get(claimed.item)
         if item is None or item.retired_at is not None:
-            await self.graph.unread.drop(claimed.item)
+            await self.graph.pending_extractions.drop(claimed.item)
             return "outdated"
         passages = await self._passages(item)
         last = claimed.tries + 1 >= self.settings.max_tries
         told = await self._asker.read(_source(item, passages), passages, in_part=last)
-        adding = ExtractionCommit(item.uid, told.reading, self.registry, now(), self.hub_edges)
+        adding = ExtractionCommit(item.uid, told.extraction, self.registry, now(), self.hub_edges)
         if not await self.graph.write(item.tenant, item.context, adding):
             return "outdated"
         if told.missing:
@@ -214,15 +214,15 @@ class Extractor:
         chunks = [proof.node for proof in proofs if proof.node.label is Label.CHUNK]
         return [chunk.text or "" for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0)]
 
-    async def _rest(self, claimed: PendingExtraction, error: ReadingError) -> str:
+    async def _rest(self, claimed: PendingExtraction, error: ExtractionError) -> str:
         told = f"{error.reason}: {error.detail}"
         if claimed.tries + 1 >= self.settings.max_tries:
             _log.error("a language model fails at a text, which is given up", item=claimed.item, error=told)
-            await self.graph.unread.postpone(claimed.item, seconds=None, error=told)
+            await self.graph.pending_extractions.postpone(claimed.item, seconds=None, error=told)
             return "given_up"
         seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * _REST_GROWS**claimed.tries)
         _log.warning("a language model fails at a text", item=claimed.item, error=told, again_in_seconds=seconds)
-        await self.graph.unread.postpone(claimed.item, seconds=seconds, error=told)
+        await self.graph.pending_extractions.postpone(claimed.item, seconds=seconds, error=told)
         return "failed"
 
     @contextlib.asynccontextmanager
@@ -238,13 +238,13 @@ class Extractor:
         while True:
             await asyncio.sleep(_LEASE_SECONDS / 3)
             with contextlib.suppress(VicwError):
-                await self.graph.unread.renew(item, seconds=_LEASE_SECONDS)
+                await self.graph.pending_extractions.renew(item, seconds=_LEASE_SECONDS)
 
     async def _count(self) -> None:
         if time.monotonic() - self._counted_at > _COUNT_SECONDS:
             self._counted_at = time.monotonic()
             with contextlib.suppress(VicwError):
-                backlog = await self.graph.unread.backlog()
+                backlog = await self.graph.pending_extractions.backlog()
                 WAITING.set(backlog.waiting)
                 FAILING.set(backlog.failing)
                 DEAD.set(backlog.dead)

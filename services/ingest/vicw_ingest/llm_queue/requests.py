@@ -10,14 +10,14 @@ from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, Inge
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReading:
+class ModelExtractionPlan:
     """What has a language model read items, and whom to wake for what nobody waits for."""
 
     extractor: Extractor
     queue: WorkQueue
 
 
-def to_read(request: IngestRequest) -> frozenset[int]:
+def items_to_extract(request: IngestRequest) -> frozenset[int]:
     """Return the indexes of the items that a language model is to read, where there is one."""
     if request.extract is Extract.LLM:
         return frozenset(range(len(request.items)))
@@ -27,14 +27,14 @@ def to_read(request: IngestRequest) -> frozenset[int]:
 
 
 async def finished(
-    response: IngestResponse, tenant: str, model: ModelReading | None, timeout_seconds: float
+    response: IngestResponse, tenant: str, model: ModelExtractionPlan | None, timeout_seconds: float
 ) -> IngestResponse:
     """Have what is pending read while a request waits for it; return the response with what came of it."""
     pending = _pending(response)
     if model is None or not pending:
         return response
     await model.extractor.finish(tenant, pending, timeout_seconds)
-    response = await with_states(response, tenant, model.extractor.graph.unread)
+    response = await with_states(response, tenant, model.extractor.graph.pending_extractions)
     if _pending(response):
         await model.queue.wake()
     return response

@@ -9,24 +9,24 @@ from datetime import datetime
 from prometheus_client import Counter
 
 from vicw_ingest.extraction.acyclic import ORDERED, misplaced
-from vicw_ingest.extraction.caller import End
-from vicw_ingest.extraction.linking.linker import Placing
+from vicw_ingest.extraction.caller import EdgeEnd
+from vicw_ingest.extraction.linking.linker import EntityLinker
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.extraction.linking.previous_turn import Preceding
+from vicw_ingest.extraction.linking.previous_turn import PreviousTurns
 from vicw_ingest.extraction.model import TextExtraction
-from vicw_ingest.identity.users import STATED_BY, USER, Users
-from vicw_ingest.plan.caller_extraction import Telling
+from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
+from vicw_ingest.plan.caller_extraction import CallerExtraction
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
 from vicw_ingest.plan.named_entities import NamedEntities
-from vicw_ingest.plan.passages import passages_of, standing_on
+from vicw_ingest.plan.passages import item_point, passages_of
 from vicw_shared.edge_factory import CALLER, EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
-CIRCLES = Counter("vicw_ingest_circles_total", "Relations left out: a cause cannot follow its effect")
+CIRCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
 
 
 @dataclass(slots=True)
@@ -57,20 +57,20 @@ class WritePlanBuilder:
         self._root = root
         self._ties = EdgeFactory(registry, now)
         self._naming = NamedEntities(transaction, now, root)
-        self._telling = Telling(self._naming, self._ties, {})
+        self._telling = CallerExtraction(self._naming, self._ties, {})
         self._plan = WritePlan()
-        self._users = Users()
-        self._placing = Placing(transaction, registry, now, root, hub_edges)
+        self._users = UserPersons()
+        self._placing = EntityLinker(transaction, registry, now, root, hub_edges)
 
-    def know(self, pages: Iterable[Node]) -> None:
+    def know_pages(self, pages: Iterable[Node]) -> None:
         """Take what is called as one of these pages' files for that page, whatever is known besides."""
-        self._placing.known.given |= {fold(page.source): page for page in pages if page.source is not None}
+        self._placing.known.given |= {fold_case(page.source): page for page in pages if page.source is not None}
 
     async def plan(
         self,
         drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
-        ends: Mapping[str, End],
+        ends: Mapping[str, EdgeEnd],
         readings: Mapping[int, TextExtraction],
     ) -> WritePlan:
         """Return the nodes and edges of all drafts.
@@ -87,14 +87,14 @@ class WritePlanBuilder:
 
     async def add(self, place: ItemExtraction) -> WritePlan:
         """Return the nodes and edges of what was read in an item that is stored already."""
-        await self._placing.known.look_up((), [place.reading])
+        await self._placing.known.look_up((), [place.extraction])
         self._show(await self._add_reading(place), place)
         clashing = await self._naming.leave_out_clashes()
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
         return await self._settled([place])
 
     async def _settled(self, places: Sequence[ItemExtraction]) -> WritePlan:
-        standing = await self._naming.settle()
+        standing = await self._naming.resolve_names()
         self._plan.edges = standing.edges(self._plan.edges)
         self._plan.made = {index: standing.nodes(made) for index, made in self._plan.made.items()}
         await self._drop_circles({place.item.uid: place.item for place in places})
@@ -112,28 +112,30 @@ class WritePlanBuilder:
     ) -> list[ItemExtraction]:
         """Return each item as it is stored: its passages, who speaks, to whom, of whom, and after what."""
         read = {nodes[draft.index].uid: readings[draft.index] for draft in drafts if draft.index in readings}
-        preceding = Preceding(self._transaction, [nodes[draft.index] for draft in drafts])
+        preceding = PreviousTurns(self._transaction, [nodes[draft.index] for draft in drafts])
         before = await preceding.of(read)
         listeners = preceding.addressees(read, before)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
         await self._placing.known.look_up({*speakers, *listeners.values()}, list(read.values()))
         named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
-        self._users = await Users.of(self._transaction, self._root, named)
+        self._users = await UserPersons.of(self._transaction, self._root, named)
         return [
             ItemExtraction(
-                item := standing_on(nodes[draft.index], draft.passages),
+                item := item_point(nodes[draft.index], draft.passages),
                 passages_of(item, draft.passages, verbatim=draft.verbatim),
                 read.get(item.uid, TextExtraction()),
-                speaker=self._speaking(draft),
+                speaker=self._speaker_of(draft),
                 addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
                 previous=before.get(item.uid),
-                whom=[about.get(name) or self._naming.name(Label.ENTITY, "person", name) for name in draft.item.about],
+                addressees=[
+                    about.get(name) or self._naming.name(Label.ENTITY, "person", name) for name in draft.item.about
+                ],
             )
             for draft in drafts
         ]
 
     async def _add_item(self, draft: ItemDraft, place: ItemExtraction) -> None:
-        item, chunks, whom = place.item, place.chunks, place.whom
+        item, chunks, whom = place.item, place.chunks, place.addressees
         self._plan.nodes += [item, *chunks]
         made = self._plan.made[draft.index] = list(chunks)
         for node in (item, *chunks):
@@ -162,10 +164,10 @@ class WritePlanBuilder:
         self._plan.edges += [
             self._ties.edge("ABOUT", event.uid, person.uid, by=CALLER, item=place.item.uid)
             for event in events
-            for person in place.whom
+            for person in place.addressees
         ]
 
-    def _speaking(self, draft: ItemDraft) -> Node | None:
+    def _speaker_of(self, draft: ItemDraft) -> Node | None:
         """Return who says an item. Under a user's id nobody is taken for somebody of a longer name."""
         name = draft.item.speaker
         if name is None:
@@ -183,19 +185,19 @@ class WritePlanBuilder:
         self._plan.edges.append(self._ties.edge(STATED_BY, place.item.uid, user.uid))
         if place.speaker is not None and draft.item.speaker is not None:
             known = self._placing.known
-            person = self._users.person(user, draft.item.speaker, place.speaker, known.stands_for)
+            person = self._users.person(user, draft.item.speaker, place.speaker, known.canonical_uid)
             if person is not None:
                 self._plan.edges.append(self._ties.edge(IS_PERSON, user.uid, person.uid))
         return [user]
 
     def _speaker(self, name: str) -> Node:
         node = self._placing.known.person(name, speaker_subtype(name))
-        return self._naming.note(node)
+        return self._naming.put(node)
 
     async def _add_reading(self, place: ItemExtraction) -> list[Node]:
-        placed = await self._placing.place(place)
+        placed = await self._placing.link(place)
         for node in (*placed.named, *placed.slots, *placed.events):
-            self._naming.note(node)
+            self._naming.put(node)
         self._plan.edges += placed.edges
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_ingest.extraction.caller import SELF, End, ToldEdge, ToldNode, told_edges, told_nodes
+from vicw_ingest.extraction.caller import SELF, CallerEdge, CallerNode, EdgeEnd, caller_edges, caller_nodes
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.named_entities import NamedEntities
-from vicw_shared.edge_factory import CALLER, EdgeFactory, describing
+from vicw_shared.edge_factory import CALLER, EdgeFactory, mention_edge
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Lookups
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import edge_id
-from vicw_shared.wire.extraction import ToldEvent
+from vicw_shared.wire.extraction import EventInput
 
 
 async def item_ends(
     lookups: Lookups, drafts: Sequence[ItemDraft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
-) -> dict[str, End]:
+) -> dict[str, EdgeEnd]:
     """Return what the items' relations may name by the id of an item: of this request or stored before."""
     ends = _ends(latest)
-    ends |= {d.item.id: End(nodes[d.index].uid, d.label, d.subtype) for d in drafts if d.item.id is not None}
+    ends |= {d.item.id: EdgeEnd(nodes[d.index].uid, d.label, d.subtype) for d in drafts if d.item.id is not None}
     wanted = {
         reference
         for draft in drafts
@@ -35,12 +35,12 @@ async def item_ends(
 
 
 @dataclass(slots=True)
-class Telling:
+class CallerExtraction:
     """Adds what callers tell; ``paths`` says where in the request each relation was told, by the edge's id."""
 
     naming: NamedEntities
     ties: EdgeFactory
-    ends: Mapping[str, End]
+    ends: Mapping[str, EdgeEnd]
     paths: dict[str, str] = field(default_factory=dict)
 
     def of(self, draft: ItemDraft, item: Node, chunks: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
@@ -49,30 +49,30 @@ class Telling:
         if extraction is None:
             return [], []
         path = f"{draft.path}.extraction"
-        told = told_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
+        told = caller_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
         made, edges = [], []
-        folded = [(chunk, fold(chunk.text or "")) for chunk in chunks]
+        folded = [(chunk, fold_case(chunk.text or "")) for chunk in chunks]
         for entry in told.values():
             node = self._node(entry, item, path)
-            name = fold(node.name)
+            name = fold_case(node.name)
             proof = next((chunk for chunk, text in folded if name in text), chunks[0])
             edges.append(self.ties.edge("EVIDENCED_BY", node.uid, proof.uid, by=CALLER, item=item.uid))
             if node.label is not Label.EVENT:
                 mention = self.ties.edge("MENTIONS", item.uid, node.uid, by=CALLER, item=item.uid)
-                edges.append(describing(mention, entry.told.description))
+                edges.append(mention_edge(mention, entry.given.description))
             made.append(node)
 
-        def resolve(name: str) -> End | None:
+        def resolve(name: str) -> EdgeEnd | None:
             if name == SELF:
-                return End(item.uid, item.label, item.subtype)
+                return EdgeEnd(item.uid, item.label, item.subtype)
             return told[name].end if name in told else self.ends.get(name)
 
-        relations = told_edges(extraction, registry=self.ties.registry, resolve=resolve, path=path)
+        relations = caller_edges(extraction, registry=self.ties.registry, resolve=resolve, path=path)
         return made, edges + [self._relation(relation, item) for relation in relations]
 
-    def _relation(self, told: ToldEdge, item: Node) -> Edge:
+    def _relation(self, told: CallerEdge, item: Node) -> Edge:
         desc = str(told.properties.get("desc", ""))
-        uid = edge_id(told.type, told.source.uid, told.target.uid, desc=desc, told_by=item.uid)
+        uid = edge_id(told.type, told.source.uid, told.target.uid, desc=desc, source_item=item.uid)
         self.paths[uid] = told.path
         return Edge(
             id=uid,
@@ -85,9 +85,9 @@ class Telling:
             properties={**told.properties, TOLD_BY: item.uid},
         )
 
-    def _node(self, entry: ToldNode, item: Node, path: str) -> Node:
-        told, subtype = entry.told, entry.end.subtype
-        if not isinstance(told, ToldEvent):
+    def _node(self, entry: CallerNode, item: Node, path: str) -> Node:
+        told, subtype = entry.given, entry.end.subtype
+        if not isinstance(told, EventInput):
             return self.naming.name(entry.end.label, subtype, told.name, description=told.description, told_at=path)
         event = replace(
             self.naming.bare(entry.end.uid, Label.EVENT, subtype, told.name),
@@ -102,5 +102,5 @@ class Telling:
         return event
 
 
-def _ends(items: Mapping[str, Node]) -> dict[str, End]:
-    return {key: End(node.uid, node.label, node.subtype) for key, node in items.items() if node.retired_at is None}
+def _ends(items: Mapping[str, Node]) -> dict[str, EdgeEnd]:
+    return {key: EdgeEnd(node.uid, node.label, node.subtype) for key, node in items.items() if node.retired_at is None}

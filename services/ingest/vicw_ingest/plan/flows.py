@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from vicw_ingest.plan.drafts import ItemDraft, place
-from vicw_ingest.plan.threads import ThreadTurn, joins
+from vicw_ingest.plan.threads import ThreadTurn, matching_thread
 from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
@@ -41,7 +41,10 @@ async def infer_flows(
             thread: str | None = previous.flow_id
         else:
             turn = ThreadTurn(None, draft.item.speaker, draft.item.text, at)
-            thread = joins(turn, _session([*before[at], *told], at, pause)) or f"thread-{make_uid(draft.key)[-12:]}"
+            thread = (
+                matching_thread(turn, _session([*before[at], *told], at, pause))
+                or f"thread-{make_uid(draft.key)[-12:]}"
+            )
         told.append(ThreadTurn(thread, draft.item.speaker, draft.item.text, at))
         found[draft.index] = replace(draft, flow_id=thread)
     return [found.get(draft.index, draft) for draft in drafts]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.name_match import GUESSES
-from vicw_ingest.identity.canonical_names import StandIns, stand_ins
+from vicw_ingest.identity.canonical_names import CanonicalNames, canonical_names
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid, named_uid
 
 _SUBJECTS = ("person", "user", "chat", "agent")
@@ -58,7 +58,7 @@ class NamedEntities:
             created_at=self._now,
         )
 
-    def note(self, node: Node) -> Node:
+    def put(self, node: Node) -> Node:
         """Have a node stored; what is told of it already stays, but it may be better known by now."""
         known = self.nodes.setdefault(node.uid, node)
         if known.subtype != node.subtype:
@@ -75,12 +75,12 @@ class NamedEntities:
             by_name = [named_uid(self._root.tenant, self._root.context, subtype, name) for subtype in _SUBJECTS]
             candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
         known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
-        renamed = await self._transaction.named([fold(name) for name in candidates])
+        renamed = await self._transaction.named([fold_case(name) for name in candidates])
         found: dict[str, Node] = {}
         for name, uids in candidates.items():
             there = (known[uid] for uid in uids if uid in known and known[uid].retired_at is None)
             stored = (node for node in there if node.label is Label.ENTITY)
-            called = (node for node in renamed.get(fold(name), ()) if fold(node.subtype) in _SUBJECTS)
+            called = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
             if (node := next(stored, next(called, None))) is not None:
                 found[name] = node
             elif is_uid(name.lower()):
@@ -95,12 +95,12 @@ class NamedEntities:
             del self.nodes[uid]
         return clashing
 
-    async def settle(self) -> StandIns:
+    async def resolve_names(self) -> CanonicalNames:
         """Return what goes by a name that another thing has by now, or is merged into another: that one is told of.
 
         What is left in ``nodes`` is what is to be stored.
         """
-        standing = await stand_ins(self._transaction, self._root.context, self.nodes.values())
+        standing = await canonical_names(self._transaction, self._root.context, self.nodes.values())
         for uid in standing.renamed:
             self.nodes.pop(uid, None)
         await self._keep_known()

@@ -10,7 +10,7 @@ from vicw_shared.model.text_keys import text_key
 from vicw_shared.uids import chunk_uid
 
 
-def standing_on(item: Node, texts: Sequence[str]) -> Node:
+def item_point(item: Node, texts: Sequence[str]) -> Node:
     """Return an item with the point that stands for it: its first passage's; none where it has no text of its own."""
     return replace(item, qdrant_id=chunk_uid(item.uid, 0) if texts else None)
 

@@ -81,7 +81,7 @@ class ThreadTurn:
     at: datetime
 
 
-def joins(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | None:
+def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | None:
     """Return the thread that a turn goes on with, of those of ``recent`` turns, the latest last; None: a new one."""
     if not recent:
         return None
@@ -96,13 +96,13 @@ def joins(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | None:
         return None
     shared = _shared(said, recent, others)
     scores = {
-        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _takes_turn(turn, said, back, recent)
+        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _reply_score(turn, said, back, recent)
         for thread, back in _latest(recent).items()
     }
-    if (own := _gone_on_from(turn, recent).thread) is not None and _CONCLUDES.match(turn.text):
+    if (own := _default_predecessor(turn, recent).thread) is not None and _CONCLUDES.match(turn.text):
         scores[own] += _CONCLUDED
     best = max(scores, key=lambda thread: scores[thread], default=None)
-    return best if best is not None and scores[best] >= _anew(turn, said) else None
+    return best if best is not None and scores[best] >= _new_thread_score(turn, said) else None
 
 
 def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
@@ -130,7 +130,7 @@ def _shared(
     return shared
 
 
-def _takes_turn(turn: ThreadTurn, said: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
+def _reply_score(turn: ThreadTurn, said: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
     """Return how well a turn comes after a thread's latest, which ``back`` turns came after.
 
     People speak by turns (Sacks, Schegloff and Jefferson, 1974): whoever spoke last in a thread where others speak is
@@ -149,7 +149,7 @@ def _takes_turn(turn: ThreadTurn, said: dict[str, float], back: int, recent: Seq
     return score
 
 
-def _anew(turn: ThreadTurn, said: dict[str, float]) -> float:
+def _new_thread_score(turn: ThreadTurn, said: dict[str, float]) -> float:
     """Return what speaks for a new thread: a question that points at nothing; not what says little."""
     points_back = _PRONOUNS.search(turn.text) is not None
     score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(said) <= _LITTLE else 0.0)
@@ -160,7 +160,7 @@ def _asks(turn: ThreadTurn) -> bool:
     return turn.text.rstrip().endswith("?")
 
 
-def _gone_on_from(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> ThreadTurn:
+def _default_predecessor(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> ThreadTurn:
     """Return the turn that one goes on with if nothing else tells: the last, or the own one that it concludes from.
 
     Only over what others say aside (*by the way*), and if what is concluded is not addressed to them.

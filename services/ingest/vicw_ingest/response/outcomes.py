@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.dedup.links import Linking, held_before, linked
+from vicw_ingest.dedup.links import DuplicateLinks, linked, sources_of_copies
 from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.response.created_nodes import made_of, reference
@@ -20,21 +20,21 @@ Links = Mapping[str, tuple[LinkProblem, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredItems:
     """What a transaction has stored, by the items' indexes, and what it found: ``latest`` versions, by id."""
 
     nodes: Mapping[int, Node]
     latest: Mapping[str, Node]
     made: Mapping[int, Sequence[Node]]
     links: Links
-    unread: frozenset[int]
+    pending: frozenset[int]
     masked: Masked
-    linking: Linking
+    linking: DuplicateLinks
 
     async def outcomes(self, drafts: Sequence[ItemDraft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
         """Return the outcome of each draft, in order."""
         kept = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
-        made_before, sources_before = await made_of(transaction, kept), await held_before(transaction, kept)
+        made_before, sources_before = await made_of(transaction, kept), await sources_of_copies(transaction, kept)
         return tuple(self._outcome(draft, made_before, sources_before) for draft in drafts)
 
     def _outcome(
@@ -64,8 +64,8 @@ class Stored:
             flow_id=node.flow_id,
             flow_step=node.flow_step,
             nodes=tuple(reference(made_node) for made_node in around),
-            extraction=ExtractionState.PENDING if draft.index in self.unread & self.nodes.keys() else None,
+            extraction=ExtractionState.PENDING if draft.index in self.pending & self.nodes.keys() else None,
             masked=masked,
-            sources=self.linking.told(draft.index) if draft.index in self.nodes else (),
+            sources=self.linking.to_wire(draft.index) if draft.index in self.nodes else (),
             links=self.links.get(node.uid, ()),
         )

@@ -88,7 +88,7 @@ def in_url(text: str, at: int) -> Iterator[Span]:
 def in_header(text: str, at: int) -> Iterator[Span]:
     """Yield what opens doors in the header ``Authorization`` at ``at``."""
     match = _HEADER.match(text, at)
-    if match is not None and _opens_doors(match["scheme"].casefold(), match["value"]):
+    if match is not None and _is_credential(match["scheme"].casefold(), match["value"]):
         yield *match.span("value"), "authorization-header"
 
 
@@ -151,7 +151,7 @@ def _judge(kind: str) -> Callable[[str], bool]:
     return is_password if kind == "password" else is_token
 
 
-def _opens_doors(scheme: str, value: str) -> bool:
+def _is_credential(scheme: str, value: str) -> bool:
     if scheme != "basic":
         return is_token(value)
     try:

@@ -17,7 +17,7 @@ from typing import NoReturn
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.page_graph import let_go
+from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retirement
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
@@ -82,9 +82,9 @@ class Expiry:
             over = [node for node in found if node.retired_at is None and _is_over(node, instant)]
             retirement = Retirement(transaction, self.registry, instant, Chains(transaction, self.registry, instant))
             retired = await retirement.retire(over, {node.uid: node.expires_at for node in over})
-            await let_go(transaction, self.registry, instant, over)
+            await remove_pages(transaction, self.registry, instant, over)
             await retirement.release(retired, context)
-            await Supersession(transaction, self.registry, instant).settle(retired.beside)
+            await Supersession(transaction, self.registry, instant).apply(retired.beside)
             for node in over:
                 await transaction.log_step(_step(node, instant))
             return len(over)

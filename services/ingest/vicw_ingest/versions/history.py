@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_shared.edge_factory import ECHO, EdgeFactory, moved
+from vicw_shared.edge_factory import ECHO, EdgeFactory, repoint
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
@@ -103,7 +103,7 @@ class History:
             allowed = self.registry.get(edge.type).pairs
             if not any(labels.get(source, s) is s and labels.get(target, t) is t for s, t in allowed):
                 continue
-            carried.append(moved(edge, source, target))
+            carried.append(repoint(edge, source, target))
         return carried
 
     def _supersedes(self, old: Node, new: Node) -> Edge:

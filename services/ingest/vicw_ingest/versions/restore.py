@@ -39,7 +39,7 @@ async def latest_versions(
     return {**latest, **still}, done
 
 
-async def make_way(
+async def restore_before(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
 ) -> RestoredItems:
     """Bring back what Macro-Events stand for that some of these ``nodes`` have come between, stored with ``edges``."""

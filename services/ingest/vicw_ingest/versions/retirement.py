@@ -14,17 +14,17 @@ from datetime import datetime
 
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
-from vicw_ingest.versions.shared_events import retold
+from vicw_ingest.versions.shared_events import events_retold
 from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.chains import Chains
-from vicw_shared.dreams import by_dreams
+from vicw_shared.dreams import dream_edges
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION, UNHOLDING
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,17 @@ class Retirement:
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         events = await self._retire_nodes(items, ends, edges)
         await self.chains.unlink(uids)
-        told = await self.transaction.told_by(uids)
+        told = await self.transaction.edges_from_items(uids)
         history = {*uids, *events}
         dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
         if shared := {edge.source for edge in dropped if edge.type == "EVIDENCED_BY"}:
-            await self.transaction.put_nodes(await retold(self.transaction, shared))
+            await self.transaction.put_nodes(await events_retold(self.transaction, shared))
         beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
-        if dreamt := by_dreams(edges):
+        if dreamt := dream_edges(edges):
             await self.transaction.drop_edges(dreamt)
             edges = [edge for edge in edges if edge.created_by != DREAM]
-        heirs = await Inheritance(self.transaction, self.registry, self.now).settle(items, edges)
+        heirs = await Inheritance(self.transaction, self.registry, self.now).apply(items, edges)
         return Retired(edges, dropped, frozenset(beside - history), heirs)
 
     async def _retire_nodes(
@@ -115,23 +115,23 @@ class Retirement:
             return
         nodes = (await self.transaction.nodes(list(retired.beside))).values()
         things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
-        users = [thing for thing in things.values() if fold(thing.subtype) == USER]
+        users = [thing for thing in things.values() if fold_case(thing.subtype) == USER]
         loose = [
             uid for uid, thing in things.items() if uid not in told_of and (not thing.aliases or is_knowledge(thing))
         ]
-        await self._let_go_of_guesses(loose)
+        await self._drop_inferred_merges(loose)
         alone = await self.transaction.isolated(loose)
         await self.transaction.drop_edges(await self.transaction.edges(sorted(alone), BRIDGES))
         changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
         said = retired.descriptions
-        changed += await self._described_anew(
+        changed += await self._redescribed(
             [t for t in things.values() if t.uid not in alone and (t.uid, t.text) in said]
         )
         if changed:
             await self.transaction.put_nodes(changed)
         await release_users(self.transaction, users, alone, told)
 
-    async def _let_go_of_guesses(self, things: Collection[str]) -> None:
+    async def _drop_inferred_merges(self, things: Collection[str]) -> None:
         """Drop the guesses that one of these is another, where nothing else joins it to anything live."""
         merges = await self.transaction.edges(sorted(things), [MERGED_INTO])
         guesses = [edge for edge in merges if is_guess(edge)]
@@ -145,7 +145,7 @@ class Retirement:
         alone = loose - {one for one, other in pairs if other in ends and ends[other].retired_at is None}
         await self.transaction.drop_edges([e for e in guesses if not alone.isdisjoint((e.source, e.target))])
 
-    async def _described_anew(self, things: Sequence[Node]) -> list[Node]:
+    async def _redescribed(self, things: Sequence[Node]) -> list[Node]:
         """Return things with the first description that a live item gives of each, where it is another."""
         mentions = await self.transaction.edges([thing.uid for thing in things], ["MENTIONS"], Direction.IN)
         told = sorted((m for m in mentions if DESCRIPTION in m.properties), key=lambda m: (m.created_at, m.id))

@@ -12,7 +12,7 @@ from datetime import datetime
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.page_graph import let_go
+from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.restore import latest_versions
 from vicw_ingest.versions.retirement import Retirement
@@ -32,7 +32,7 @@ RETRACTED = Counter("vicw_retract_items_total", "Ids that were to be retracted",
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _RetractedBatch:
     """The outcome, the items whose payloads the vector store has to follow, and points that are nobody's any more."""
 
     items: tuple[RetractedItem, ...]
@@ -48,7 +48,7 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     """
     instant = now()
     _check(request, ports.limits, instant)
-    done = _Done(_outcomes(request.ids, {}), ())
+    done = _RetractedBatch(_outcomes(request.ids, {}), ())
     root = context_uid(tenant, request.context)
     if await ports.graph.nodes(tenant, [root]):  # else there is nothing to lock
         done = await ports.graph.write(
@@ -72,17 +72,17 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
 
 async def _commit(
     request: RetractRequest, instant: datetime, registry: EdgeRegistry, transaction: GraphTransaction
-) -> _Done:
+) -> _RetractedBatch:
     latest, restored = await latest_versions(transaction, registry, instant, dict.fromkeys(request.ids))
     live = [node for node in latest.values() if node.retired_at is None]
     retirement = Retirement(transaction, registry, instant, Chains(transaction, registry, instant))
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
-    await let_go(transaction, registry, instant, live)
+    await remove_pages(transaction, registry, instant, live)
     await retirement.release(retired, request.context)
-    told_anew = await Supersession(transaction, registry, instant).settle(retired.beside)
+    told_anew = await Supersession(transaction, registry, instant).apply(retired.beside)
     touched = {node.uid for node in (*latest.values(), *restored.items)}
     touched |= told_anew | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
-    return _Done(_outcomes(request.ids, latest), tuple(touched), restored.gone)
+    return _RetractedBatch(_outcomes(request.ids, latest), tuple(touched), restored.gone)
 
 
 def _outcomes(ids: Sequence[str], latest: Mapping[str, Node]) -> tuple[RetractedItem, ...]:

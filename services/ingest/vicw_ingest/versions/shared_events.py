@@ -17,7 +17,7 @@ _WORD = re.compile(r"(?:\b(?:an?|the)\s+)?\w+", re.IGNORECASE)
 """A word with its article."""
 
 
-async def retold(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
+async def events_retold(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
     """Return those of these events that nobody tells of who told of them so, as the first tells of them who does.
 
     What is true counts, and what is retired where nothing else is left.
@@ -28,26 +28,26 @@ async def retold(transaction: GraphTransaction, uids: Collection[str]) -> list[N
     for proof in proofs:
         if (passage := nodes.get(proof.target)) is not None and passage.label is Label.CHUNK:
             tellings[proof.source].append(passage)
-    events = {uid: nodes[uid] for uid in tellings if uid in nodes and _is_told_of(nodes[uid])}
-    told = {uid: _as_told(event, _first_tellings(tellings[uid])) for uid, event in events.items()}
+    events = {uid: nodes[uid] for uid in tellings if uid in nodes and _is_extracted_event(nodes[uid])}
+    told = {uid: _as_mentioned(event, _first_mentions(tellings[uid])) for uid, event in events.items()}
     return [event for uid, event in told.items() if event != events[uid]]
 
 
-def _is_told_of(node: Node) -> bool:
+def _is_extracted_event(node: Node) -> bool:
     """Tell whether a node is what texts tell of: things have proofs, too."""
     return node.label is Label.EVENT and node.content_hash is None
 
 
-def _first_tellings(passages: Sequence[Node]) -> list[Node]:
+def _first_mentions(passages: Sequence[Node]) -> list[Node]:
     live = [passage for passage in passages if passage.retired_at is None] or passages
     return sorted(live, key=lambda one: (one.created_at, one.timestamp or one.created_at, one.uid))
 
 
-def _as_told(event: Node, passages: Sequence[Node]) -> Node:
+def _as_mentioned(event: Node, passages: Sequence[Node]) -> Node:
     """Return an event as the first of these passages tells of it, or as it is where one of them told just that."""
     words = frozenset(words_of(event.text or ""))
     said = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
-    if any(_is_told(event, passage) for passage in said):
+    if any(_matches_passage(event, passage) for passage in said):
         return event
     first = (said or passages)[0]
     text = event.text if said else _nearest(first.text or "", words)
@@ -61,7 +61,7 @@ def _as_told(event: Node, passages: Sequence[Node]) -> Node:
     )
 
 
-def _is_told(event: Node, passage: Node) -> bool:
+def _matches_passage(event: Node, passage: Node) -> bool:
     """Tell whether an event is by whom, and of when, a passage is."""
     same = not event.timestamp_inferred or event.timestamp == passage.timestamp
     return same and event.speaker == passage.speaker

@@ -29,7 +29,7 @@ _MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Statement:
     """A live statement in a slot, and how well it is known: by the one concerned 3, others 2, from hearsay 1."""
 
     statement: Node
@@ -51,7 +51,7 @@ class Supersession:
     registry: EdgeRegistry
     now: datetime
 
-    async def settle(self, touched: Collection[str]) -> set[str]:
+    async def apply(self, touched: Collection[str]) -> set[str]:
         """Judge the slots among nodes that were touched; return the items whose passages changed."""
         nodes = await self.transaction.nodes(sorted(touched))
         slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
@@ -71,11 +71,11 @@ class Supersession:
         await self.transaction.put_edges(added)
         return await self._date({edge.target for edge in (*stale, *added)})
 
-    async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Said]]:
+    async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Statement]]:
         """Return what is live in each slot, in order of time; slots where nothing is are there, too."""
         uids = {uid for edge in told for uid in (edge.source, str(edge.properties[TOLD_BY]))}
         nodes = await self.transaction.nodes(sorted(uids))
-        said: dict[str, list[_Said]] = {edge.target: [] for edge in told}
+        said: dict[str, list[_Statement]] = {edge.target: [] for edge in told}
         for edge in told:
             statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[TOLD_BY]))
             if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
@@ -85,13 +85,13 @@ class Supersession:
             attribute, value = str(tells["attribute"]), str(tells["value"])
             claim = ParsedClaim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
             rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
-            said[edge.target].append(_Said(statement, item, claim, rank, int(str(tells["order"]))))
+            said[edge.target].append(_Statement(statement, item, claim, rank, int(str(tells["order"]))))
         return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
 
-    def _judged(self, slot: str, said: Iterable[_Said]) -> list[Edge]:
+    def _judged(self, slot: str, said: Iterable[_Statement]) -> list[Edge]:
         """Return the edges between the statements of a slot."""
         edges: list[Edge] = []
-        standing: list[_Said] = []
+        standing: list[_Statement] = []
         for new in said:
             left = []
             for old in standing:
@@ -103,13 +103,13 @@ class Supersession:
             standing = [*left, new]
         return edges
 
-    def _edge(self, edge_type: str, slot: str, new: _Said, old: _Said) -> Edge:
+    def _edge(self, edge_type: str, slot: str, new: _Statement, old: _Statement) -> Edge:
         said: dict[str, object] = {_SLOT: slot}
         if edge_type == "SUPERSEDES":
             said[_UNTIL] = _until(new, old).isoformat()
         item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
         return EdgeFactory(self.registry, self.now).edge(
-            edge_type, *uids, by=BY, item=item, told_by=item, desc=slot, said=said
+            edge_type, *uids, by=BY, item=item, source_item=item, desc=slot, properties=said
         )
 
     async def _date(self, changed: Collection[str]) -> set[str]:
@@ -149,7 +149,7 @@ class Supersession:
         return {uid: _last(list(claims[uid].values())) for uid in statements}
 
 
-def _verdict(new: _Said, old: _Said) -> str | None:
+def _verdict(new: _Statement, old: _Statement) -> str | None:
     """Return the type of the edge from a newer statement to an older one, None where both stand side by side."""
     if agrees(new.claim, old.claim):
         if new.rank > old.rank == 1:
@@ -162,7 +162,7 @@ def _verdict(new: _Said, old: _Said) -> str | None:
     return "SUPERSEDES" if new.rank >= old.rank else "CONTRADICTS"
 
 
-def _until(new: _Said, old: _Said) -> datetime:
+def _until(new: _Statement, old: _Statement) -> datetime:
     """Return when the older stopped being true: when the newer began to be, if that is after it was said."""
     began, said = new.statement.timestamp, old.item.timestamp
     told = new.item.timestamp or new.item.created_at

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vicw_retrieval.access.visibility import Visibility
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphStore, Neighbour, Spread
 
 
-async def settle_identities(
-    graph: GraphStore, visibility: Visibility, known_by: Sequence[Spread], around: Surroundings
+async def show_canonical(
+    graph: GraphStore, visibility: Visibility, known_by: Sequence[Spread], around: Neighbourhood
 ) -> None:
     """Exchange what was merged for what stands for it, where the asker may see that, and knows of it otherwise."""
     named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]

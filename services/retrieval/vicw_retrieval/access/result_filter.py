@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_retrieval.access.scope import in_time
+from vicw_retrieval.access.scope import holds_in_scope
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _MOST_TAGS = 200
 
 
-async def wanted(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
+async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
     """Keep the items whose passage says what is true at the time of ``scope``, and that have its domain and tags."""
     kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
     # An item may stand whose words were replaced: only its passage tells.
     passages = await graph.nodes(scope.tenant, [node.qdrant_id for node in kept if node.qdrant_id is not None])
-    kept = [n for n in kept if n.qdrant_id in passages and in_time(scope, passages[n.qdrant_id])]
+    kept = [n for n in kept if n.qdrant_id in passages and holds_in_scope(scope, passages[n.qdrant_id])]
     any_of, all_of, none_of = map(set, (scope.tags_any, scope.tags_all, scope.tags_none))
     if not kept or not (any_of or all_of or none_of):
         return kept
     tags: dict[str, set[str]] = {node.uid: set() for node in kept}
     for found in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MOST_TAGS):
-        if fold(found.node.subtype) != "bucket":
-            tags[found.origin] |= {*map(fold, (found.node.name, *found.node.aliases))}
+        if fold_case(found.node.subtype) != "bucket":
+            tags[found.origin] |= {*map(fold_case, (found.node.name, *found.node.aliases))}
 
     def fits(of: set[str]) -> bool:
         return (not any_of or bool(any_of & of)) and all_of <= of and not none_of & of

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from vicw_shared.domains import canonical
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, ItemRef, Scope
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.wire.graph import GraphQuestion
 from vicw_shared.wire.retrieve import RetrieveRequest, Viewer
 
@@ -21,9 +21,9 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
         asked_at=request.query_time.astimezone(UTC) if request.query_time is not None else None,
         contexts=(request.context,) if request.context is not None else None,
         domains=(canonical(request.domain),) if request.domain is not None else None,
-        tags_any=tuple(map(fold, request.tags.any)),
-        tags_all=tuple(map(fold, request.tags.all)),
-        tags_none=tuple(map(fold, request.tags.none)),
+        tags_any=tuple(map(fold_case, request.tags.any)),
+        tags_all=tuple(map(fold_case, request.tags.all)),
+        tags_none=tuple(map(fold_case, request.tags.none)),
         as_of=request.as_of,
         known_at=request.known_at,
         audience=audience_of(request.viewer) if request.viewer is not None else None,
@@ -46,13 +46,13 @@ def scope_of_question(request: GraphQuestion, tenant: str, now: datetime) -> Sco
 def audience_of(viewer: Viewer) -> Audience:
     """Return who sees the answer. In a group the participants see it too, so only the viewer's own rights count."""
     return Audience(
-        subjects=(fold(viewer.user),) if viewer.user is not None else (),
+        subjects=(fold_case(viewer.user),) if viewer.user is not None else (),
         private=viewer.chat == "private",
         context=viewer.context,
     )
 
 
-def sees(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False) -> bool:
+def may_see(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False) -> bool:
     """Tell whether ``scope`` may see a node; ``about`` are the folded names and uids it is about.
 
     The rule of the vector stores' filters for what is reached along edges. Tags and domains choose results,
@@ -62,7 +62,7 @@ def sees(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False
         return False
     if is_named(node):
         return True  # its name is known to whoever sees a memory of it; its description is not, see expansion
-    timely = not is_expired(scope, node) if ever else in_time(scope, node)
+    timely = not is_expired(scope, node) if ever else holds_in_scope(scope, node)
     return timely and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 
@@ -71,7 +71,7 @@ def is_named(node: Node) -> bool:
     return node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None
 
 
-def in_time(scope: Scope, node: Node | ItemRef) -> bool:
+def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
     """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
     instant = scope.as_of or scope.judged_at
     if is_expired(scope, node):

@@ -15,7 +15,7 @@ from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
 MOST_SELVES = 1000
@@ -24,7 +24,7 @@ _SELVES = frozenset({"person", "user", "agent"})
 _MERGES: tuple[Spread, ...] = ((MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN))
 
 
-async def recognised(graph: GraphStore, scope: Scope) -> Scope:
+async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
     """Return the scope with everybody that its viewer is among the subjects; itself where there is no viewer.
 
     A user is the persons that IS_PERSON says, and with each whatever it was merged with; and so are the other users of
@@ -39,7 +39,7 @@ async def recognised(graph: GraphStore, scope: Scope) -> Scope:
         found |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
     if not found:
         return scope
-    identity = _Identity(graph, scope)
+    identity = _ViewerIdentities(graph, scope)
     selves = await identity.merged(found)
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.OUT)))
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.IN)))
@@ -48,11 +48,11 @@ async def recognised(graph: GraphStore, scope: Scope) -> Scope:
 
 
 def _is_self(node: Node) -> bool:
-    return node.label is Label.ENTITY and node.content_hash is None and fold(node.subtype) in _SELVES
+    return node.label is Label.ENTITY and node.content_hash is None and fold_case(node.subtype) in _SELVES
 
 
 @dataclass(frozen=True, slots=True)
-class _Identity:
+class _ViewerIdentities:
     graph: GraphStore
     scope: Scope
 

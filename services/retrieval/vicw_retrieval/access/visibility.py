@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
-from vicw_retrieval.access.scope import is_named, sees
+from vicw_retrieval.access.scope import is_named, may_see
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
 """Edges that nobody tells of: by them alone a thing is not known."""
@@ -38,11 +38,11 @@ class Visibility:
     async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep what may be seen: the node, and the item whose extraction told of the edge."""
         told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-        tellers = await self.tellers(n.edge for n in found)
+        tellers = await self.source_items(n.edge for n in found)
         seen = await self._seen([*(n.node for n in found), *tellers.values()])
         return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
 
-    def room_for(self, limit: int) -> int:
+    def read_limit(self, limit: int) -> int:
         """Return how many to read where ``limit`` are wanted, and only then those left out that may not be seen."""
         return limit if self.scope.audience is None else limit * _HIDDEN
 
@@ -78,7 +78,7 @@ class Visibility:
             short = _short(wider, again, limit, fanout, ties=ties)
         return seen
 
-    async def tellers(self, edges: Iterable[Edge]) -> dict[str, Node]:
+    async def source_items(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
         told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
         unread = sorted(told_by - self._tellers.keys())
@@ -103,7 +103,7 @@ class Visibility:
         open_, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
         while open_:
             found = await self._graph.expand(self.scope.tenant, open_, spreads, limit)
-            known |= {n.origin for n in await self.visible(found) if bears_out(n)}
+            known |= {n.origin for n in await self.visible(found) if reveals_entity(n)}
             full = {origin for (origin, _, _), count in counted(found).items() if count >= limit}
             open_ = [uid for uid in open_ if uid in full - known] if limit < most else []
             limit = min(limit * _WIDER, most)
@@ -112,7 +112,7 @@ class Visibility:
     async def _seen(self, nodes: Iterable[Node]) -> set[str]:
         nodes = list(nodes)
         about = await self._subjects(nodes)
-        return {n.uid for n in nodes if sees(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
+        return {n.uid for n in nodes if may_see(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
 
     async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
         """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
@@ -121,7 +121,7 @@ class Visibility:
         if private:
             spreads = [("ABOUT", Direction.OUT)]
             for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
-                about[edge.origin] |= {*map(fold, (edge.node.name, *edge.node.aliases)), edge.node.uid}
+                about[edge.origin] |= {*map(fold_case, (edge.node.name, *edge.node.aliases)), edge.node.uid}
         return about
 
 
@@ -157,7 +157,7 @@ def known_by(registry: EdgeRegistry) -> list[Spread]:
     return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
 
 
-def bears_out(neighbour: Neighbour) -> bool:
+def reveals_entity(neighbour: Neighbour) -> bool:
     """Tell whether an edge that may be seen makes known what it leads from or to: somebody's telling is behind it."""
     return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
 
@@ -177,7 +177,7 @@ def spread_of(neighbour: Neighbour) -> Place:
     return neighbour.origin, neighbour.edge.type, way
 
 
-async def say(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:
+async def texts_of(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:
     """Return what each node says, by its uid: its own text, or its first passage.
 
     A viewer gets no description of a named thing: whoever told of it may have done so in confidence.

@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vicw_retrieval.access.canonical import settle_identities
-from vicw_retrieval.access.visibility import say
-from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.access.canonical import show_canonical
+from vicw_retrieval.access.visibility import texts_of
+from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.chain_search import ChainSearch
 from vicw_retrieval.causal_chains.direction import ChainDirection
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge
 from vicw_retrieval.causal_chains.proof import prove, quote
 from vicw_retrieval.causal_chains.starts import starts_of
 from vicw_retrieval.model.candidates import Candidate
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Node
@@ -33,21 +33,21 @@ class ChainRequest:
     ports: RetrievalPorts
     scope: Scope
     query: str
-    way: ChainDirection
+    direction: ChainDirection
     known_by: Sequence[Spread]
 
 
-async def weave(asked: ChainRequest, top: Sequence[Candidate], around: Surroundings) -> bool:
+async def attach_chains(asked: ChainRequest, top: Sequence[Candidate], around: Neighbourhood) -> bool:
     """Add the causal chains from what was found to ``around``; return whether time and the graph allowed for all.
 
     Where the graph fails, nothing is added.
     """
     settings, graph = asked.ports.settings, asked.ports.graph
-    causes = Causes(graph, asked.scope, asked.known_by, asked.ports.registry, settings, asked.way)
-    search = ChainSearch(causes, asked.way, hops=settings.chain_hops, most=settings.chains)
+    causes = CausalGraph(graph, asked.scope, asked.known_by, asked.ports.registry, settings, asked.direction)
+    search = ChainSearch(causes, asked.direction, hops=settings.chain_hops, most=settings.chains)
     found = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
     begun = (uid for item, passages in found for uid in (item, *passages))
-    causes.know(around.nodes[uid] for uid in begun if uid in around.nodes)
+    causes.add_nodes(around.nodes[uid] for uid in begun if uid in around.nodes)
     try:
         in_time = await _in_time(search, causes, asked, found)
         chains = await _proven(causes, search.chains())
@@ -59,7 +59,7 @@ async def weave(asked: ChainRequest, top: Sequence[Candidate], around: Surroundi
 
 
 async def _in_time(
-    search: ChainSearch, causes: Causes, asked: ChainRequest, found: Sequence[tuple[str, Sequence[str]]]
+    search: ChainSearch, causes: CausalGraph, asked: ChainRequest, found: Sequence[tuple[str, Sequence[str]]]
 ) -> bool:
     try:
         async with asyncio.timeout(asked.ports.deadline.extra_seconds(asked.ports.settings.chain_ms)):
@@ -69,34 +69,34 @@ async def _in_time(
     return True
 
 
-async def _proven(causes: Causes, chains: Sequence[CausalPath]) -> list[CausalPath]:
+async def _proven(causes: CausalGraph, chains: Sequence[CausalPath]) -> list[CausalPath]:
     edges = [step.edge for chain in chains for step in chain.steps]
     passages = await prove(causes, edges)
     steps = {edge.id: _step(edge, causes, passages) for edge in edges}
     return [replace(chain, steps=tuple(steps[step.edge.id] for step in chain.steps)) for chain in chains]
 
 
-def _step(edge: Edge, causes: Causes, passages: Mapping[str, str]) -> CausalPathEdge:
+def _step(edge: Edge, causes: CausalGraph, passages: Mapping[str, str]) -> CausalPathEdge:
     teller = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
     passage = causes.nodes.get(passages.get(edge.id, ""))
     if passage is None:
-        return CausalPathEdge(edge, teller=teller)
+        return CausalPathEdge(edge, source_item=teller)
     ends = (causes.nodes[edge.target], causes.nodes[edge.source])
     return CausalPathEdge(edge, passage.uid, quote(passage.text or "", ends), teller)
 
 
-async def _add(asked: ChainRequest, causes: Causes, chains: Sequence[CausalPath], around: Surroundings) -> None:
+async def _add(asked: ChainRequest, causes: CausalGraph, chains: Sequence[CausalPath], around: Neighbourhood) -> None:
     """Add what the chains join, and the passages that prove it; what was merged is shown as what stands for it."""
     nodes, edges = _shown(causes, chains)
-    texts = await say(asked.ports.graph, asked.scope, list(nodes.values()))
+    texts = await texts_of(asked.ports.graph, asked.scope, list(nodes.values()))
     around.nodes = nodes | around.nodes
     around.edges = edges | around.edges
     around.texts = texts | around.texts
-    await settle_identities(asked.ports.graph, causes.visibility, asked.known_by, around)
+    await show_canonical(asked.ports.graph, causes.visibility, asked.known_by, around)
     around.chains = [chain for chain in chains if all(step.edge.id in around.edges for step in chain.steps)]
 
 
-def _shown(causes: Causes, chains: Sequence[CausalPath]) -> tuple[dict[str, Node], dict[str, Edge]]:
+def _shown(causes: CausalGraph, chains: Sequence[CausalPath]) -> tuple[dict[str, Node], dict[str, Edge]]:
     nodes: dict[str, Node] = {}
     edges: dict[str, Edge] = {}
     for step in (step for chain in chains for step in chain.steps):
@@ -104,7 +104,7 @@ def _shown(causes: Causes, chains: Sequence[CausalPath]) -> tuple[dict[str, Node
         shown = [
             causes.nodes[step.edge.target],
             causes.nodes[step.edge.source],
-            *([step.teller] if step.teller else []),
+            *([step.source_item] if step.source_item else []),
         ]
         nodes |= {node.uid: node for node in shown}
         if step.passage is not None:

@@ -16,7 +16,7 @@ from vicw_shared.model import Edge, Label, Node, Sensitivity
 from vicw_shared.model.edges import TOLD_BY, Category, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _PROOF = ("EVIDENCED_BY", Direction.OUT)
 _PROVEN = ("EVIDENCED_BY", Direction.IN)
@@ -35,7 +35,7 @@ _POINTING = frozenset(
 _FEWEST_WORDS = 2
 
 
-class Causes:
+class CausalGraph:
     """The causal edges around nodes, followed one way, and which nodes tell of one and the same.
 
     Texts tell of an event anew when they name it as the cause of the next. What two texts of one item, or of one
@@ -81,7 +81,7 @@ class Causes:
         """Return the passages that prove a node, by their uids, with the edges to them."""
         return self._proofs.get(uid, {})
 
-    def told(self, passage: str) -> Sequence[Node]:
+    def told_in(self, passage: str) -> Sequence[Node]:
         """Return the sentences and events that a passage tells of."""
         return self._told.get(passage, ())
 
@@ -93,33 +93,33 @@ class Causes:
         """Return what is one step on from a node that was read, or from what tells of the same."""
         return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
 
-    def know(self, nodes: Iterable[Node]) -> list[str]:
+    def add_nodes(self, nodes: Iterable[Node]) -> list[str]:
         """Take over nodes that may be seen, as far as there is room; return the uids of those that are new."""
         return self._walk.add(nodes)
 
     async def read(self, uids: Iterable[str]) -> None:
         """Read what is one step on from nodes that are known, and from what tells of the same."""
         wanted = list(dict.fromkeys(uids))
-        await self._follow([*wanted, *await self._stand_ins(wanted)])
-        passages = (passage for uid in wanted if self._may_be_told_again(uid) for passage in self.proofs(uid))
-        await self.tell(list(dict.fromkeys(passages))[:_PASSAGES])
+        await self._follow([*wanted, *await self._canonical_entities(wanted)])
+        passages = (passage for uid in wanted if self._may_have_copies(uid) for passage in self.proofs(uid))
+        await self.read_told(list(dict.fromkeys(passages))[:_PASSAGES])
         await self._follow(sorted(set().union(*(self.alike(uid) for uid in wanted))))
 
     async def prove(self, edges: Sequence[Edge]) -> None:
         """Read the passages that prove the ends of edges that may be seen, and those of the items that tell of them."""
-        tellers = await self.visibility.tellers(edges)
-        self.know(tellers.values())
+        tellers = await self.visibility.source_items(edges)
+        self.add_nodes(tellers.values())
         ends = {uid for edge in edges for uid in (edge.source, edge.target)}
         await self._evidence([uid for uid in sorted(ends | tellers.keys()) if uid not in self._near])
 
-    async def tell(self, passages: Sequence[str]) -> None:
+    async def read_told(self, passages: Sequence[str]) -> None:
         """Read what passages that may be seen tell of."""
         fresh = [passage for passage in passages if passage not in self._told]
         if not fresh:
             return
         found = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _TOLD)
         seen = [n for n in await self.visibility.visible(found) if n.node.label is Label.EVENT]
-        self.know(n.node for n in seen)
+        self.add_nodes(n.node for n in seen)
         self._told |= {passage: [] for passage in fresh}
         for neighbour in seen:
             self._proofs[neighbour.node.uid][neighbour.origin] = neighbour.edge
@@ -133,7 +133,7 @@ class Causes:
             return
         self._near |= {uid: [] for uid in fresh}
         found, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
-        self.know(neighbour.node for neighbour in found)
+        self.add_nodes(neighbour.node for neighbour in found)
         for neighbour in found:
             if neighbour.node.uid in self.nodes:
                 self._near[neighbour.origin].append(neighbour)
@@ -141,20 +141,20 @@ class Causes:
     async def _evidence(self, uids: Sequence[str]) -> None:
         """Read what proves nodes. A passage may be seen by whoever may see its item: it is about nobody by itself."""
         found = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
-        tellers = await self.visibility.tellers(neighbour.edge for neighbour in found)
+        tellers = await self.visibility.source_items(neighbour.edge for neighbour in found)
         seen = {node.uid for node in await self.visibility.nodes(list(tellers.values()))}
         for neighbour in found:
             teller = neighbour.edge.properties.get(TOLD_BY)
             if teller in seen if teller is not None else self.nodes[neighbour.origin].content_hash is not None:
-                self.know([neighbour.node])
+                self.add_nodes([neighbour.node])
                 self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
 
-    def _may_be_told_again(self, uid: str) -> bool:
+    def _may_have_copies(self, uid: str) -> bool:
         """Tell whether other sentences may tell of it: of an event that a text tells of, and of a short item."""
         node = self.nodes[uid]
         return node.label is Label.EVENT and (node.content_hash is None or len(self.proofs(uid)) == 1)
 
-    async def _stand_ins(self, uids: Sequence[str]) -> list[str]:
+    async def _canonical_entities(self, uids: Sequence[str]) -> list[str]:
         """Return what stands for named things that were merged, as far as the asker knows of it."""
         named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._near]
         if not named:
@@ -165,7 +165,7 @@ class Causes:
         found = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
         seen = await self.visibility.nodes(list(found.values()))
         known = await self.visibility.known(seen, self._known_by)
-        self.know(known)
+        self.add_nodes(known)
         for uid, end in ends.items():
             if end in self.nodes and end != uid:
                 self._join(uid, end)
@@ -173,7 +173,7 @@ class Causes:
 
     async def _compare(self, proven: Sequence[Neighbour]) -> None:
         """Join events that are told in the same words."""
-        items = await self.visibility.tellers(neighbour.edge for neighbour in proven)
+        items = await self.visibility.source_items(neighbour.edge for neighbour in proven)
         for neighbour in proven:
             words, item = _words(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
             if words is None or item is None or neighbour.node.content_hash is not None:
@@ -189,5 +189,5 @@ class Causes:
 
 def _words(node: Node) -> str | None:
     """Return what two tellings of one event have in common; None if it takes the context to know what is meant."""
-    words = [word for word in re.findall(r"\w+", fold(node.text or node.name)) if word not in _ARTICLES]
+    words = [word for word in re.findall(r"\w+", fold_case(node.text or node.name)) if word not in _ARTICLES]
     return " ".join(words) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.direction import ChainDirection
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
 from vicw_shared.model import Edge
@@ -37,7 +37,7 @@ class _Path:
         """What the question is about comes first, then what is surest; nothing is left to the engine."""
         return -self.start.relevance, -self.certainty, self.start.rank, tuple(edge.id for edge in self.edges)
 
-    def further(self, causes: Causes) -> Iterator[_Path]:
+    def further(self, causes: CausalGraph) -> Iterator[_Path]:
         """Yield the path, one edge longer, to each node that it has not passed; of two tellings, by the surer."""
         surest: dict[str, tuple[float, Edge, str]] = {}
         for neighbour in causes.near(self.at):
@@ -58,7 +58,7 @@ class _Path:
 class ChainSearch:
     """The search for chains. What it has come to stands when time runs out."""
 
-    def __init__(self, causes: Causes, way: ChainDirection, *, hops: int, most: int) -> None:
+    def __init__(self, causes: CausalGraph, way: ChainDirection, *, hops: int, most: int) -> None:
         self._causes = causes
         self._way = way
         self._hops = hops

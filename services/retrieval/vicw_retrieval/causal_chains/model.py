@@ -18,7 +18,7 @@ class CausalPathEdge:
     edge: Edge
     passage: str | None = None
     quote: str | None = None
-    teller: Node | None = None
+    source_item: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class CausalPath:
     further is known to the asker, not at a bound.
     """
 
-    way: ChainDirection
+    direction: ChainDirection
     steps: tuple[CausalPathEdge, ...]
     certainty: float
     rank: int

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 QUOTE_CHARS = 400
 _ELLIPSIS = "…"
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+|\n+")
 
 
-async def prove(causes: Causes, edges: Sequence[Edge]) -> dict[str, str]:
+async def prove(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
     """Return, by the ids of causal edges, the passages that prove them: of the item that tells of it, if there is one.
 
     One that proves both ends is better than one that proves one.
@@ -25,7 +25,7 @@ async def prove(causes: Causes, edges: Sequence[Edge]) -> dict[str, str]:
     proofs = {}
     for edge in edges:
         ends = [set(causes.proofs(edge.target)), set(causes.proofs(edge.source))]
-        told = set().union(*(causes.proofs(uid) for uid in _told_by(edge))) or ends[0] | ends[1]
+        told = set().union(*(causes.proofs(uid) for uid in _source_item(edge))) or ends[0] | ends[1]
         among = sorted(told, key=lambda passage: (-sum(passage in end for end in ends), passage))
         if among:
             proofs[edge.id] = among[0]
@@ -35,17 +35,17 @@ async def prove(causes: Causes, edges: Sequence[Edge]) -> dict[str, str]:
 def quote(text: str, ends: Iterable[Node]) -> str:
     """Return the sentences of a text that tell of these nodes, ``QUOTE_CHARS`` at most; else how the text begins."""
     sentences = _sentences(text)
-    wanted = [fold(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
+    wanted = [fold_case(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
     telling = [
-        at for at, sentence in enumerate(sentences) if any(words and words in fold(sentence) for words in wanted)
+        at for at, sentence in enumerate(sentences) if any(words and words in fold_case(sentence) for words in wanted)
     ]
-    both = [at for at in telling if all(words in fold(sentences[at]) for words in wanted)]
+    both = [at for at in telling if all(words in fold_case(sentences[at]) for words in wanted)]
     first, last = (both[0], both[0]) if both else (telling[0], telling[-1]) if telling else (0, len(sentences) - 1)
     said = " ".join(" ".join(sentences[first : last + 1]).split())
     return said if len(said) <= QUOTE_CHARS else said[: QUOTE_CHARS - 1] + _ELLIPSIS
 
 
-def _told_by(edge: Edge) -> list[str]:
+def _source_item(edge: Edge) -> list[str]:
     return [str(edge.properties[TOLD_BY])] if TOLD_BY in edge.properties else []
 
 

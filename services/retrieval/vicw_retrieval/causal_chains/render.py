@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from vicw_retrieval.causal_chains.direction import ChainDirection
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.clock import written
 from vicw_shared.model import Node
 from vicw_shared.wire.retrieve import CausalChain as WireChain
@@ -17,25 +17,25 @@ _ELLIPSIS = "…"
 _HEADS = {ChainDirection.BACK: ("why", " ← "), ChainDirection.FORWARD: ("what it led to", " → ")}
 
 
-def tell(chain: CausalPath, around: Surroundings) -> tuple[str, str]:
+def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
     """Return a chain as one line, and as the line with what proves each step below it."""
-    word, arrow = _HEADS[chain.way]
+    word, arrow = _HEADS[chain.direction]
     end = "" if chain.complete else f"{arrow}{_ELLIPSIS}"
     line = f"    {word}: {arrow.join(_names(chain, around))}{end} (certainty {chain.certainty:.2g})"
     return line, "\n".join([line, *dict.fromkeys(_proof(step) for step in chain.steps if step.quote)])
 
 
-def draw(chain: CausalPath, around: Surroundings) -> WireChain:
+def to_wire(chain: CausalPath, around: Neighbourhood) -> WireChain:
     """Return a chain as the wire has it."""
     return WireChain(
-        direction=chain.way.value,
+        direction=chain.direction.value,
         certainty=chain.certainty,
         complete=chain.complete,
         steps=tuple(_step(step, around) for step in chain.steps),
     )
 
 
-def _step(step: CausalPathEdge, around: Surroundings) -> ChainStep:
+def _step(step: CausalPathEdge, around: Neighbourhood) -> ChainStep:
     edge = around.edges[step.edge.id]
     return ChainStep(
         edge=edge.id,
@@ -45,26 +45,26 @@ def _step(step: CausalPathEdge, around: Surroundings) -> ChainStep:
         certainty=certainty_of(edge),
         proof=step.passage,
         quote=step.quote,
-        told_by=step.teller.uid if step.teller is not None else None,
+        source_item=step.source_item.uid if step.source_item is not None else None,
     )
 
 
-def _names(chain: CausalPath, around: Surroundings) -> Iterator[str]:
+def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
     """Yield what each event is called; between two steps, as the effect of one: what it is told as a cause is wider."""
     edges = [around.edges[step.edge.id] for step in chain.steps]
     effects = [edge.target for edge in edges]
-    uids = [*effects, edges[-1].source] if chain.way is ChainDirection.BACK else [edges[0].source, *effects]
+    uids = [*effects, edges[-1].source] if chain.direction is ChainDirection.BACK else [edges[0].source, *effects]
     return (_name(around.nodes[uid], around) for uid in uids)
 
 
-def _name(node: Node, around: Surroundings) -> str:
+def _name(node: Node, around: Neighbourhood) -> str:
     """Return what an event is called: an item's name may be its speaker's, so that its words say what happened."""
     said = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
     return said if len(said) <= _NAME_CHARS else said[: _NAME_CHARS - 1] + _ELLIPSIS
 
 
 def _proof(step: CausalPathEdge) -> str:
-    teller = step.teller
+    teller = step.source_item
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
     if teller is not None:
         source = teller.source_id or teller.source

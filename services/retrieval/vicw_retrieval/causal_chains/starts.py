@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.causal_chains.causes import Causes
+from vicw_retrieval.causal_chains.causes import CausalGraph
 from vicw_retrieval.causal_chains.chain_search import ChainStart
 from vicw_shared import sparse
 
@@ -20,18 +20,18 @@ _WHOLE = 0.95
 _MOST = 50
 
 
-async def starts_of(causes: Causes, query: str, results: Sequence[tuple[str, Sequence[str]]]) -> list[ChainStart]:
+async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str, Sequence[str]]]) -> list[ChainStart]:
     """Return the starts, the most relevant first, read one step on; only those that lead anywhere.
 
     ``results`` are items with their passages, best first; all are known and may be seen.
     """
-    await causes.tell([passage for _, passages in results for passage in passages])
+    await causes.read_told([passage for _, passages in results for passage in passages])
     ranks: dict[str, int] = {}
     texts: dict[str, str] = {}
     for rank, (uid, passages) in enumerate(results, start=1):
         ranks.setdefault(uid, rank)
         texts[uid] = " ".join(node.text or "" for passage in passages if (node := causes.nodes.get(passage)))
-        for node in (node for passage in passages for node in causes.told(passage)):
+        for node in (node for passage in passages for node in causes.told_in(passage)):
             ranks.setdefault(node.uid, rank)
             texts[node.uid] = node.text or node.name
     shares = _shares(query, texts)

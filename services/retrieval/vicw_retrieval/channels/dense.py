@@ -93,7 +93,7 @@ class UnfoundStatements(NamedTuple):
     said: Sequence[WeightedNeighbour]
 
 
-async def remains_of(
+async def unconsumed_statements(
     graph: GraphStore, tenant: str, told: StatementScores, passages: Sequence[str], beside: Sequence[str] = ()
 ) -> UnfoundStatements:
     """Return what is left of ``passages``, and whose those ``beside`` them are; of none nobody is asked."""
@@ -102,7 +102,7 @@ async def remains_of(
     untold = [passage for passage in passages if passage not in told.best]
     owned = list(dict.fromkeys([*passages, *beside]))
     return UnfoundStatements(
-        *await asyncio.gather(graph.owners(tenant, owned), told_of(graph, tenant, untold, _STATEMENTS))
+        *await asyncio.gather(graph.owners(tenant, owned), extracted_nodes(graph, tenant, untold, _STATEMENTS))
     )
 
 
@@ -137,9 +137,11 @@ async def weigh_light(
     }
 
 
-async def told_of(graph: GraphStore, tenant: str, passages: Sequence[str], most: int) -> list[WeightedNeighbour]:
+async def extracted_nodes(
+    graph: GraphStore, tenant: str, passages: Sequence[str], most: int
+) -> list[WeightedNeighbour]:
     """Return what was made of these passages, ``most`` of each: their statements among it."""
-    told = await graph.leads(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
+    told = await graph.weighted_neighbours(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
     return [lead for lead in told if not lead.is_item]
 
 
@@ -148,6 +150,6 @@ async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scop
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
     spread = ("EVIDENCED_BY", Direction.OUT)
-    for proof in await graph.leads(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
+    for proof in await graph.weighted_neighbours(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
         best[proof.uid] = max(best.get(proof.uid, -1.0), scores[proof.origin])
     return StatementScores(best, min(scores.values()) if full and scores else None)

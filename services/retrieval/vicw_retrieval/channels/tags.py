@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor
 from vicw_retrieval.model.candidates import Candidate
@@ -52,7 +52,7 @@ async def walk_tags(
     """
     types = ("TAGGED", AUTO_TAGGED) if dreams else ("TAGGED",)
     best = anchors[:_ANCHORS]
-    standing = {anchor.uid: anchor.standing for anchor in best}
+    standing = {anchor.uid: anchor.strength for anchor in best}
     if not best or limit <= 0:
         return []
     out = [(name, Direction.OUT) for name in types]
@@ -91,7 +91,7 @@ async def _sharing(
     for one in seen:
         counts[one.origin] = counts.get(one.origin, 0) + 1
     others = [one for one in seen if one.node.uid not in anchors and counts[one.origin] <= _GENERIC]
-    fitting = {node.uid for node in await wanted(graph, scope, [one.node for one in others])}
+    fitting = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
     sharing: dict[str, list[Neighbour]] = {}
     for one in others:
         if one.node.uid in fitting:
@@ -118,7 +118,7 @@ def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int)
     Of all places, associates have three in ten at most.
     """
     room = int(limit * (1 - ANCHOR_SHARE))
-    weak = sum(candidate.standing <= 0 for candidate in top[limit - room :]) if len(top) > limit - room else 0
+    weak = sum(candidate.strength <= 0 for candidate in top[limit - room :]) if len(top) > limit - room else 0
     taken = associates[: max(0, min(room, limit - len(top) + weak))]
     anchors = list(top[: limit - len(taken)])
     last = anchors[-1].score if anchors else 0.0

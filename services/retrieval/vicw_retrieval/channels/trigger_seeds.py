@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.access.visibility import MOST_LOOKED_AT, Visibility
 from vicw_shared.model import Node
 from vicw_shared.model.triggers import phrases_in
@@ -19,12 +19,12 @@ async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: Ret
     What is protected comes first, then what weighs most; ``settings.seeds`` at most. Of each phrase no more than
     ``MOST_LOOKED_AT`` items are read to find those that may be seen.
     """
-    phrases = phrases_in(question) if settings.seeds else []
+    phrases = phrases_in(question) if settings.trigger_seeds else []
     visibility, limit = Visibility(graph, scope), _FIRST_LOOK
     while phrases:
         found = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
-        kept = await wanted(graph, scope, await visibility.nodes(found))
-        if len(kept) >= settings.seeds or len(found) < limit or limit >= MOST_LOOKED_AT:
-            return kept[: settings.seeds]
+        kept = await filter_results(graph, scope, await visibility.nodes(found))
+        if len(kept) >= settings.trigger_seeds or len(found) < limit or limit >= MOST_LOOKED_AT:
+            return kept[: settings.trigger_seeds]
         limit = min(limit * _WIDER, MOST_LOOKED_AT)
     return []

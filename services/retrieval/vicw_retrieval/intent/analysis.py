@@ -26,23 +26,23 @@ _DATED = re.compile(r"\b(?:(?:19|20)\d\d|did|was|were|had)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class QuestionAnalysis:
     """What a question is for, how sure that is in [0, 1], and whether it asks how things stand now."""
 
     task: Task | None = None
     confidence: float = 0.0
     now: bool = False
 
-    def told(self, domain: Intent) -> Intent:
+    def intent(self, domain: Intent) -> Intent:
         """Return a domain's intent with all of this."""
         said = {"task": self.task, "task_confidence": round(self.confidence, 4), "now": self.now}
         return domain.model_copy(update=said)
 
 
-def understand(query: str) -> Understood:
+def analyse_question(query: str) -> QuestionAnalysis:
     """Return what a question's words say of it."""
     task = task_of(query)
-    return Understood(task.task, task.confidence, asks_for_now(query))
+    return QuestionAnalysis(task.task, task.confidence, asks_for_now(query))
 
 
 def task_of(query: str) -> TaskEvidence:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from vicw_retrieval.intent.analysis import Understood
+from vicw_retrieval.intent.analysis import QuestionAnalysis
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
 
@@ -45,7 +45,7 @@ TASKS: Mapping[Task, Profile] = {
 """Seed 002 §8.2 as it stands: alpha is its semantic weight as a share of that and the keywords'."""
 
 
-def profiled(settings: RetrievalSettings, asked: Understood, code: float, long: float) -> RetrievalSettings:
+def apply_profiles(settings: RetrievalSettings, asked: QuestionAnalysis, code: float, long: float) -> RetrievalSettings:
     """Return what a question is answered by: ``code`` and ``long`` are the shares of such among its best hits."""
     if settings.profiles == "off":
         return settings

@@ -7,9 +7,9 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.intent.analysis import Understood, understand
+from vicw_retrieval.intent.analysis import QuestionAnalysis, analyse_question
 from vicw_retrieval.intent.contents import share_of_code, share_of_long
-from vicw_retrieval.intent.profiles import profiled
+from vicw_retrieval.intent.profiles import apply_profiles
 from vicw_shared.errors import RetryableError
 from vicw_shared.ports import VectorHit, VectorStore
 from vicw_shared.settings import RetrievalSettings
@@ -19,7 +19,7 @@ _JUDGED = 8
 
 
 @dataclass(slots=True)
-class Understanding:
+class IntentResolver:
     """What is known of one question: ``settings`` are the service's until it is read, then the question's own.
 
     ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question``
@@ -28,15 +28,15 @@ class Understanding:
 
     service: RetrievalSettings
     settings: RetrievalSettings
-    question: Understood | None = None
+    question: QuestionAnalysis | None = None
     code: float = 0.0
     long: float = 0.0
 
     def read(self, query: str) -> None:
         """Read the question by its words."""
         if self.service.intent:
-            self.question = understand(query)
-            self._answer_by()
+            self.question = analyse_question(query)
+            self._apply_profiles()
 
     async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:
         """Read what the best hits of the vector channels are made of; return False, and change nothing, where nobody
@@ -50,9 +50,9 @@ class Understanding:
                 payloads = await vectors.payloads(list(best))
             texts = [str(payload.get("text", "")) for payload in payloads.values()]
             self.code, self.long = share_of_code(texts), share_of_long(texts)
-            self._answer_by()
+            self._apply_profiles()
             return True
         return False
 
-    def _answer_by(self) -> None:
-        self.settings = profiled(self.service, self.question or Understood(), self.code, self.long)
+    def _apply_profiles(self) -> None:
+        self.settings = apply_profiles(self.service, self.question or QuestionAnalysis(), self.code, self.long)

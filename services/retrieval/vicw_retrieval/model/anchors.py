@@ -24,7 +24,7 @@ class Anchor:
     """
 
     uid: str
-    standing: float
+    strength: float
     passages: tuple[str, ...]
     part: str | None = None
 
@@ -40,7 +40,7 @@ def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
     for anchor in anchors:
         known = found.get(anchor.uid)
         passages = (*known.passages, *anchor.passages) if known is not None else anchor.passages
-        best = max(known.standing, anchor.standing) if known is not None else anchor.standing
+        best = max(known.strength, anchor.strength) if known is not None else anchor.strength
         found[anchor.uid] = Anchor(anchor.uid, best, passages)
     return list(found.values())
 

@@ -70,7 +70,7 @@ class Candidate:
         return self.item.key
 
     @property
-    def standing(self) -> float:
+    def strength(self) -> float:
         """The score, or 0 of one that stands out less than an average candidate."""
         return max(self.score, 0.0)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from vicw_retrieval.access.scope import in_time
+from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.access.visibility import spread_of
-from vicw_retrieval.channels.graph.threads import NEXT, besides, standing_for
+from vicw_retrieval.channels.graph.threads import NEXT, adjacent, as_source_item
 from vicw_retrieval.model.candidates import Candidate
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
@@ -28,32 +28,36 @@ async def read_parts(graph: GraphStore, tenant: str, found: Sequence[Candidate])
     return {uid: entry.item for uid, entry in entries_of(list(passages.values())).items()}
 
 
-async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate], around: Surroundings) -> None:
+async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate], around: Neighbourhood) -> None:
     """Add what comes before and after each result to ``around``, where something of it is consolidated.
 
     Then the text tells of the turn next to a result, not of the Macro-Event.
     """
     along = [one for of_one in around.neighbours.values() for one in of_one if spread_of(one)[1:] in NEXT]
     nodes = {
-        one.key: standing_for(around.nodes[one.item.uid], one.key)
+        one.key: as_source_item(around.nodes[one.item.uid], one.key)
         for one in found
         if one.item.is_macro and one.item.uid in around.nodes
     }
     touched = {one.origin for one in along if one.node.is_macro} | nodes.keys()
-    told = besides([one.key for one in found if one.key in touched], nodes, along)
+    told = adjacent([one.key for one in found if one.key in touched], nodes, along)
     passages = [one.node.qdrant_id for one in told if one.node.is_macro and one.node.qdrant_id is not None]
     chunks = await graph.nodes(scope.tenant, passages) if passages else {}
     around.texts |= {uid: chunk.text for uid, chunk in chunks.items() if chunk.text}
     for one in told:
         node = chunks.get(one.node.qdrant_id or "") if one.node.is_macro else one.node
         beside = around.beside.setdefault(one.origin, [])
-        if node is not None and in_time(scope, node):
+        if node is not None and holds_in_scope(scope, node):
             beside.append((one.direction, node))
 
 
 async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], known: Set[str]) -> list[str]:
     """Return the passages that Macro-Events stand for, but those that are ``known``."""
-    leads = await graph.leads(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS) if summaries else []
+    leads = (
+        await graph.weighted_neighbours(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS)
+        if summaries
+        else []
+    )
     return sorted({lead.uid for lead in leads} - known)
 
 

@@ -10,7 +10,7 @@ from vicw_shared.ports import Direction, Neighbour
 
 
 @dataclass(slots=True)
-class Surroundings:
+class Neighbourhood:
     """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
 
     ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,

@@ -19,7 +19,7 @@ class QuerySimilarity(Protocol):
     """Compares passages and statements, by their uids, with one question. Its words are the sparse encoder's terms."""
 
     @property
-    def tells(self) -> bool:
+    def is_known(self) -> bool:
         """Whether it can be told how like the question something is."""
         ...
 
@@ -55,7 +55,7 @@ class VectorSimilarity:
         self._terms = sparse.encode_query(question)
 
     @property
-    def tells(self) -> bool:
+    def is_known(self) -> bool:
         """Whether there is a vector of the question."""
         return self._vector is not None
 
@@ -108,7 +108,7 @@ class WordSimilarity:
         self._rarity: dict[int, float] | None = None
 
     @property
-    def tells(self) -> bool:
+    def is_known(self) -> bool:
         """Whether it is known how rare words are: of a question most are in every text."""
         return self._index is not None
 

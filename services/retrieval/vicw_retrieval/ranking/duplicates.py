@@ -14,7 +14,7 @@ _DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|
 """Words of which one changes what is said: with a digit, or a negation (``t`` is what is left of ``don't``)."""
 
 
-class Wording:
+class Shingles:
     """What of a text is compared: its runs of three words, by their hashes, and the words that must be the same."""
 
     def __init__(self, text: str) -> None:
@@ -27,7 +27,7 @@ class Wording:
     def _decisive(self) -> Counter[str]:
         return Counter(word for word in self._words if _DECISIVE.search(word))
 
-    def resembles(self, other: Wording, least: float) -> bool:
+    def resembles(self, other: Shingles, least: float) -> bool:
         """Tell whether the two share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
         few, many = sorted((len(self._shingles), len(other._shingles)))
         if few < least * many:
@@ -44,13 +44,13 @@ def near_duplicates(
     ``texts`` are (uid, group, passages), best first; only members of a group are compared. One is a duplicate if each
     of its passages resembles one of the other's; passages under ``chars`` characters say too little to tell.
     """
-    firsts: dict[Hashable, list[tuple[str, list[Wording]]]] = {}
+    firsts: dict[Hashable, list[tuple[str, list[Shingles]]]] = {}
     found: dict[str, str] = {}
     for uid, group, passages in texts:
         if not passages or any(len(passage) < chars for passage in passages):
             continue
-        worded = [Wording(passage) for passage in passages]
-        same = next((first for first, of in firsts.get(group, ()) if _adds_nothing(worded, of, least)), None)
+        worded = [Shingles(passage) for passage in passages]
+        same = next((first for first, of in firsts.get(group, ()) if _is_covered(worded, of, least)), None)
         if same is not None:
             found[uid] = same
         else:
@@ -58,5 +58,5 @@ def near_duplicates(
     return found
 
 
-def _adds_nothing(worded: Sequence[Wording], first: Sequence[Wording], least: float) -> bool:
+def _is_covered(worded: Sequence[Shingles], first: Sequence[Shingles], least: float) -> bool:
     return all(any(one.resembles(other, least) for other in first) for one in worded)

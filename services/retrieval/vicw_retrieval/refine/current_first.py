@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.channels.graph.item_nodes import said_by
 from vicw_retrieval.channels.graph.question import Question
@@ -47,7 +47,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     Raises what the graph and the vectors raise; then nothing has changed.
     """
     first = {one.passages[0][0]: one for one in found[:_CANDIDATES] if one.passages}
-    told, past = await _told(question, list(first))
+    told, past = await _statements_of(question, list(first))
     now = await _now(question, sorted(past)) if past else {}
     compared = {passage: uids for passage, uids in told.items() if not now.keys().isdisjoint(uids)}
     alike = await question.likeness.alike(sorted(set().union(*compared.values()))) if compared else {}
@@ -83,7 +83,7 @@ def _asked(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]
     return best if alike.get(best, -1.0) >= _LIKE else None
 
 
-async def _told(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
+async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
     """Return the statements of each passage, and which of them are true no more; nothing where all are true."""
     graph, scope = question.graph, question.scope
     proofs = await graph.expand(scope.tenant, passages, [_PROVES], _STATEMENTS) if passages else []
@@ -134,5 +134,9 @@ async def _said(question: Question, statements: Sequence[str]) -> dict[str, tupl
     seen = {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
     # Judged by the passage that says it: another one of the item may be over.
     saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in said.values() if item.uid in seen}
-    kept = {node.qdrant_id for node in await wanted(graph, question.scope, list(saying.values()))} if saying else set()
+    kept = (
+        {node.qdrant_id for node in await filter_results(graph, question.scope, list(saying.values()))}
+        if saying
+        else set()
+    )
     return {uid: (item, passage) for uid, (item, passage) in said.items() if passage in kept}

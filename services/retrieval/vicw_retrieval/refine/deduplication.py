@@ -41,7 +41,7 @@ async def cover(
         return found
     asked = await rarest(likeness)
     has = [asked.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
-    gains = coverage([one.standing for one in first], has, asked, share, pages)
+    gains = coverage([one.strength for one in first], has, asked, share, pages)
     for one, gain in zip(first, gains, strict=True):
         if gain > 0:
             one.boost(COVERAGE, gain)

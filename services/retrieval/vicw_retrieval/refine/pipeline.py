@@ -22,10 +22,10 @@ from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_c
 from vicw_retrieval.refine.deduplication import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.request.isolation import isolated
 from vicw_retrieval.search.first_wave import TIME, FirstWave
-from vicw_retrieval.temporal.time_ranker import ResolvedTime, place
-from vicw_shared.text import fold
+from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
+from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 MERGE = "merge"
@@ -33,7 +33,7 @@ _AFTERWARDS = 2
 
 
 @dataclass(slots=True)
-class SecondWave:
+class RefinePipeline:
     """What became of the candidates of one request, and by what."""
 
     request: RetrieveRequest
@@ -50,7 +50,7 @@ class SecondWave:
         if self.request.channels is None:
             found = await self._spread(question, found) if found else found
             found = await self._place(question, found)  # what happened then is there whether or not a word is found
-            with alone(self.search.degraded, RECENT):
+            with isolated(self.search.degraded, RECENT):
                 found = prefer_recent(found, self.ports.settings)
         found = await self._merge(question, found)
         found = await self._rerank(found)
@@ -61,8 +61,8 @@ class SecondWave:
         return tags.among(top, self.associates, self.request.limit)
 
     @contextmanager
-    def _alone(self, stage: str) -> Iterator[None]:
-        with self.search.watch.stage(stage), alone(self.search.degraded, stage):
+    def _isolated(self, stage: str) -> Iterator[None]:
+        with self.search.watch.stage(stage), isolated(self.search.degraded, stage):
             yield
 
     def _within(self, most_ms: int) -> asyncio.Timeout:
@@ -78,16 +78,16 @@ class SecondWave:
             self.search.likeness(),
             replace(self.search.scope, domains=domains),
             self.request.query,
-            {candidate.key: candidate.standing for candidate in found},
-            tuple(dict.fromkeys(fold(name) for name in names if name)),
+            {candidate.key: candidate.strength for candidate in found},
+            tuple(dict.fromkeys(fold_case(name) for name in names if name)),
             {c.item.uid: passage for c in found for passage, _ in c.passages if passage in brought},
         )
 
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let the graph lead on from what was found."""
         settings = self.ports.settings
-        with self._alone("graph"):
-            found = prefer_speaker(self.request.query, found) if settings.speaker else found
+        with self._isolated("graph"):
+            found = prefer_speaker(self.request.query, found) if settings.speaker_boost else found
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
             async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
                 found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
@@ -100,23 +100,25 @@ class SecondWave:
         if not self.search.time:
             return found
         self.placed = ResolvedTime(self.search.time, self.request.limit)
-        asked = replace(question, standings={candidate.key: candidate.standing for candidate in found})
+        asked = replace(question, strengths={candidate.key: candidate.strength for candidate in found})
         settings = self.ports.settings
         seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-        with self._alone(TIME):
+        with self._isolated(TIME):
             async with self._within(_AFTERWARDS * settings.spread_ms):
-                found = await place(asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds)
+                found = await rank_by_time(
+                    asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds
+                )
         if not self.placed.in_time:
             self.search.degraded.append(TIME)
         return found
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let what is true now come before what it replaced, unless the question is about the past."""
-        if not self.ports.settings.current or self.request.channels is not None or not found:
+        if not self.ports.settings.current_first or self.request.channels is not None or not found:
             return found
         if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
             return found
-        with self._alone(CURRENT):
+        with self._isolated(CURRENT):
             async with self._within(self.ports.settings.spread_ms):
                 return await prefer_current(question, found)
         return found
@@ -125,10 +127,10 @@ class SecondWave:
         """Prefer what adds to the others, and make one result of what says the same."""
         settings, limit = self.ports.settings, self.request.limit
         prose = 1 - self.search.understood.code  # code is asked for in other words than it is written in
-        least, share = settings.duplicates, settings.coverage * prose if self.request.channels is None else 0.0
+        least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
         if not found or not (least or share):
             return found
-        with self._alone(MERGE):
+        with self._isolated(MERGE):
             async with self._within(_AFTERWARDS * settings.graph_ms):
                 texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
                 found = await cover(question.likeness, texts, found, limit, share) if share else found
@@ -159,7 +161,7 @@ class SecondWave:
         most, dreams = self.ports.settings.associates, self.ports.settings.dreams
         if not most:
             return
-        anchors = [Anchor(c.item.uid, max(c.standing, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
-        with self._alone(tags.TAGS):
+        anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
+        with self._isolated(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
                 self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)

@@ -27,5 +27,5 @@ def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) 
     worth = recency(times, timedelta(days=settings.recency_days))
     for candidate in best:
         if candidate.key in worth:
-            candidate.boost(RECENT, settings.recency_weight * worth[candidate.key] * candidate.standing)
+            candidate.boost(RECENT, settings.recency_weight * worth[candidate.key] * candidate.strength)
     return in_order(candidates)

@@ -27,7 +27,7 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
     named = _named(query, candidates)
     if len(named) != 1:
         return list(candidates)
-    bonus = SHARE * max(candidate.standing for candidate in candidates)
+    bonus = SHARE * max(candidate.strength for candidate in candidates)
     for candidate in candidates:
         if candidate.item.speaker in named:
             candidate.boost("speaker", bonus)

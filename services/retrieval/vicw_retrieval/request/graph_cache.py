@@ -15,12 +15,12 @@ from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread, WeightedNeighbour
 
 
-def remembered(graph: GraphStore, among: int | None = None) -> GraphStore:
+def cached_graph(graph: GraphStore, among: int | None = None) -> GraphStore:
     """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called.
 
     ``among`` goes with all edges that are read (``GraphStore.expand``): nobody names another for one read.
     """
-    return cast("GraphStore", _Remembered(graph, among))
+    return cast("GraphStore", _CachedGraph(graph, among))
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class _Hops[T]:
         return [one for of_spread in led.values() for one in sorted(of_spread, key=self.order)]
 
 
-class _Remembered:
+class _CachedGraph:
     """Has every operation of a graph, and answers what was read already."""
 
     def __init__(self, graph: GraphStore, among: int | None) -> None:
@@ -137,12 +137,14 @@ class _Remembered:
             self._hops.keep(tenant, lacking, along, limit, _placed(read))
         return self._hops.recall(tenant, wanted, spreads)
 
-    async def leads(self, tenant: str, uids: Sequence[str], spread: Spread, limit: int) -> list[WeightedNeighbour]:
+    async def weighted_neighbours(
+        self, tenant: str, uids: Sequence[str], spread: Spread, limit: int
+    ) -> list[WeightedNeighbour]:
         wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
         if not self._hops.lacking(tenant, wanted, along, limit):
             return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
         if lacking := self._leads.lacking(tenant, wanted, along, limit):
-            read = await self._graph.leads(tenant, lacking, spread, limit, among=self._among)
+            read = await self._graph.weighted_neighbours(tenant, lacking, spread, limit, among=self._among)
             self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
         return self._leads.recall(tenant, wanted, [spread])
 

@@ -38,17 +38,17 @@ class Outage:
     _until: float = float("-inf")
     _failed: bool = False
 
-    def note(self) -> None:
+    def begin(self) -> None:
         """Remember that the graph did not answer."""
         if self._failed:
             self._until = time.monotonic() + self.seconds
         self._failed = True
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Remember that it did."""
         self._failed = False
 
-    def lasts(self) -> bool:
+    def is_recent(self) -> bool:
         """Tell whether it is too early to ask again."""
         return time.monotonic() < self._until
 
@@ -96,7 +96,7 @@ class _PayloadGraph:
         """Return nothing: edges are the graph's."""
         return []
 
-    async def leads(
+    async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
         """Return nothing: edges are the graph's."""

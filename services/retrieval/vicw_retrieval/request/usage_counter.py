@@ -23,7 +23,7 @@ _MOST = 20_000
 """Items that are counted before the graph notes them: more than a process shows in that time."""
 
 
-class UseBook:
+class UsageCounter:
     """Counts what is shown. What is not noted yet is lost with the process: it is a hint, no record."""
 
     def __init__(self, most: int = _MOST) -> None:
@@ -43,26 +43,26 @@ class UseBook:
                 self._items += 1
             shown[uid] += 1
 
-    async def note(self, uses: Uses) -> None:
+    async def flush(self, uses: Uses) -> None:
         """Have the graph note what was counted, and that somebody asks. What it does not take is lost, and logged."""
         shown, self._shown, self._items = self._shown, defaultdict(Counter), 0
         asked, self._asked = self._asked, False
         try:
             if asked:
-                await uses.note_asked()
+                await uses.record_question()
             for tenant, times in shown.items():
                 for part in batched(times.items(), _AT_ONCE):
-                    await uses.note_uses(tenant, dict(part), now())
+                    await uses.add_uses(tenant, dict(part), now())
         except VicwError as error:
             _log.warning("what answers have shown could not be noted", error=error.detail)
 
-    async def keep_noting(self, uses: Uses) -> NoReturn:
+    async def keep_flushing(self, uses: Uses) -> NoReturn:
         """Note again and again, and a last time when it is cancelled."""
         try:
             while True:
                 await asyncio.sleep(_SECONDS)
-                await self.note(uses)
+                await self.flush(uses)
         finally:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_SECONDS):
-                    await self.note(uses)
+                    await self.flush(uses)

@@ -12,7 +12,13 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from vicw_retrieval.channels.dense import StatementScores, UnfoundStatements, in_order, remains_of, weigh_light
+from vicw_retrieval.channels.dense import (
+    StatementScores,
+    UnfoundStatements,
+    in_order,
+    unconsumed_statements,
+    weigh_light,
+)
 from vicw_retrieval.model.candidates import GRAPH
 from vicw_retrieval.model.consolidated import proofs_of
 from vicw_shared.errors import RetryableError
@@ -47,7 +53,7 @@ class CrossScorer:
     tenant: str
     vector: NDArray[np.float32]
     terms: SparseVector
-    told: StatementScores
+    statements: StatementScores
     seconds: Callable[[], float]
     handed: set[str] = field(default_factory=set)
 
@@ -57,7 +63,7 @@ class CrossScorer:
 
         What the channels found stands, whatever happens here: return those that lack what could not be scored.
         """
-        found = set().union(*scores.values(), more, self.told.best)
+        found = set().union(*scores.values(), more, self.statements.best)
         lacking = {name: sorted(found - scores[name].keys()) for name in _VECTOR_CHANNELS if name in scores}
         if failed := await self._add(scores, lacking, lambda: self._ask(lacking)):
             return failed
@@ -66,10 +72,11 @@ class CrossScorer:
         proofs: list[str] = []
 
         async def weigh() -> _Scores:
-            remains = await remains_of(self.graph, self.tenant, self.told, without, beside=beside)
+            remains = await unconsumed_statements(self.graph, self.tenant, self.statements, without, beside=beside)
             summaries = _summaries(remains, scores["dense"]) if beside else []
             weighed, led = await asyncio.gather(
-                weigh_light(self.vectors, self.vector, self.told, without, remains), self._led(summaries, found)
+                weigh_light(self.vectors, self.vector, self.statements, without, remains),
+                self._sources_of(summaries, found),
             )
             proofs.extend(led)
             return {"dense": weighed}
@@ -77,14 +84,14 @@ class CrossScorer:
         failed = await self._add(scores, {"dense": without}, weigh)
         return failed + await self._score_proofs(scores, proofs)
 
-    async def hand_over(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
+    async def score_sources(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
         """Add to the ``scores`` of dense and bm25 what the first of these Macro-Events stand for, as far as that has
         not happened: a proof is judged by itself. Return the channels that lack some of it.
         """
         new = [uid for uid in summaries[:_HANDING] if uid not in self.handed]
-        return await self._score_proofs(scores, await self._led(new, set().union(*scores.values())))
+        return await self._score_proofs(scores, await self._sources_of(new, set().union(*scores.values())))
 
-    async def _led(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
+    async def _sources_of(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
         """Return what Macro-Events stand for, but what is known; nothing where the graph does not answer."""
         try:
             proofs = await proofs_of(self.graph, self.tenant, summaries, known)
@@ -98,10 +105,10 @@ class CrossScorer:
 
         async def score() -> _Scores:
             got, remains = await asyncio.gather(
-                self._ask(lacking), remains_of(self.graph, self.tenant, self.told, proofs)
+                self._ask(lacking), unconsumed_statements(self.graph, self.tenant, self.statements, proofs)
             )
             without = [uid for uid in proofs if uid not in got["dense"]]
-            got["dense"] |= await weigh_light(self.vectors, self.vector, self.told, without, remains)
+            got["dense"] |= await weigh_light(self.vectors, self.vector, self.statements, without, remains)
             return got
 
         return await self._add(scores, lacking, score)
@@ -114,7 +121,7 @@ class CrossScorer:
                 ScoreQuery(ids=lacking.get("bm25", ()), sparse=self.terms),
             ]
         )
-        return {"dense": {uid: self.told.weigh(uid, cosine) for uid, cosine in cosines.items()}, "bm25": lexical}
+        return {"dense": {uid: self.statements.weigh(uid, cosine) for uid, cosine in cosines.items()}, "bm25": lexical}
 
     async def _add(
         self,
@@ -159,7 +166,7 @@ async def score_all(
     failed: list[str] = []
     if completion is not None:
         failed = await completion.complete(scores, brought)
-        told = {uid: scores["dense"][uid] for uid in completion.told.best if uid in scores["dense"]}
+        told = {uid: scores["dense"][uid] for uid in completion.statements.best if uid in scores["dense"]}
         ranked["dense"] = in_order({hit.id: hit.score for hit in found["dense"]} | told)
     for channel in scores.values():
         channel.update(brought | channel)

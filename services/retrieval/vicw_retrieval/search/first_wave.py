@@ -10,19 +10,19 @@ from dataclasses import replace
 
 import structlog
 
-from vicw_retrieval.access.scope import in_time
+from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels import run_channels, sound
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import StatementScores, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
 from vicw_retrieval.channels.selection import wanted
 from vicw_retrieval.channels.trigger_seeds import seeds_of
-from vicw_retrieval.intent.resolver import Understanding
+from vicw_retrieval.intent.resolver import IntentResolver
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.isolation import alone
+from vicw_retrieval.request.isolation import isolated
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.timings import Stopwatch
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
@@ -61,12 +61,12 @@ class FirstWave:
         self.terms = sparse.encode_query(request.query)
         asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
         self.time = TimeReading()
-        with alone(self.degraded, TIME):
+        with isolated(self.degraded, TIME):
             self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = StatementScores()
         self._handed: set[str] = set()
-        self.understood = Understanding(ports.settings, ports.settings)
+        self.understood = IntentResolver(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
         self._vectors_away = False  # they do not answer now
         self._wanted = wanted(request.channels, ports.settings, vectors=not self._wordy)
@@ -121,7 +121,7 @@ class FirstWave:
             found, seeds = await asyncio.gather(
                 self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
             )
-        told_apart = self._understand(found) if not without else _nothing()
+        told_apart = self._analyse(found) if not without else _nothing()
         # Neither needs the other; only what asks for code is searched, and so scored, again.
         (scored, failed), _ = await asyncio.gather(self._complete(found, seeds), told_apart)
         if not without and self._asks_for_code():
@@ -175,7 +175,7 @@ class FirstWave:
         self.degraded += failed
         if wordless is not None and not any(ranked.values()):
             raise wordless  # an empty index is no answer
-        return await self._instead(scope, failed) if failed and not ranked else ranked
+        return await self._search_words_instead(scope, failed) if failed and not ranked else ranked
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that was given up: it names the engine that it was waiting for."""
@@ -184,7 +184,7 @@ class FirstWave:
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
-    async def _instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
+    async def _search_words_instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
         """Ask for words where no channel answers. Raises a channel's error if they fail too, or channels were named."""
         first = next(iter(failed.values()))
         if self._request.channels is not None:
@@ -204,7 +204,7 @@ class FirstWave:
     async def _rank(self, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
         """Fuse a wave and return its items, best first. A summary hands over to what it stands for."""
         candidates = await self._fuse(wave, scope)
-        wider = await self._hand_over(candidates, wave)
+        wider = await self._score_sources(candidates, wave)
         if wider is not wave:
             candidates = await self._fuse(wider, scope)
         return without_summaries(candidates), wider
@@ -223,7 +223,7 @@ class FirstWave:
     async def _group(self, fused: Mapping[str, float], passages: Sequence[str], scope: Scope) -> list[Candidate]:
         owners = await self._ports.graph.owners(scope.tenant, passages)
         # The filters saw the payload, which may lag a moment behind the graph.
-        current = {passage: item for passage, item in owners.items() if in_time(scope, item)}
+        current = {passage: item for passage, item in owners.items() if holds_in_scope(scope, item)}
         return group({passage: fused[passage] for passage in passages}, current)
 
     async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
@@ -275,7 +275,7 @@ class FirstWave:
             weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
         return Wave(ranked, scores, weights)
 
-    async def _understand(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
+    async def _analyse(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Find out what the question and its hits are about, and which settings answer it."""
         ports = self._ports
         with self.watch.stage("intent"):
@@ -285,7 +285,7 @@ class FirstWave:
             if not await self.understood.judge(ranked, ports.vectors, within):
                 self.degraded.append(INTENT)
 
-    async def _hand_over(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
+    async def _score_sources(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
         """Return the wave with what the summaries found stand for: each proof is judged by itself."""
         if not {"dense", "bm25"} <= wave.scores.keys():
             return wave
@@ -293,7 +293,7 @@ class FirstWave:
         if not summaries:
             return wave
         scores = {name: dict(of) for name, of in wave.scores.items()}
-        self.degraded += await self._completion().hand_over(scores, summaries)
+        self.degraded += await self._completion().score_sources(scores, summaries)
         return replace(wave, scores=scores) if scores != wave.scores else wave
 
     def _completion(self) -> CrossScorer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
-from vicw_retrieval.access.canonical import settle_identities
-from vicw_retrieval.access.visibility import Visibility, say
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.access.canonical import show_canonical
+from vicw_retrieval.access.visibility import Visibility, texts_of
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
@@ -33,20 +33,20 @@ _OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLAC
 
 async def expand(
     graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known_by: Sequence[Spread]
-) -> Surroundings:
+) -> Neighbourhood:
     """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
 
     Only what ``scope`` may see is in it. An edge is in it only with both its ends.
     """
     if not uids:
-        return Surroundings()
+        return Neighbourhood()
     visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ever=True)
     nodes, found, back = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),
         graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _TOLD_EVENTS),
     )
-    around = Surroundings(nodes=dict(nodes))
+    around = Neighbourhood(nodes=dict(nodes))
     around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
     proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
@@ -71,8 +71,8 @@ async def expand(
         proof = told.get(neighbour.origin)
         result = owner[proof.origin] if proof is not None else neighbour.origin
         around.neighbours.setdefault(result, []).append(neighbour)
-    await settle_identities(graph, visibility, known_by, around)
-    around.texts = await say(graph, scope, around.nodes.values())
+    await show_canonical(graph, visibility, known_by, around)
+    around.texts = await texts_of(graph, scope, around.nodes.values())
     return around
 
 
@@ -81,7 +81,7 @@ def _is_past(proof: Neighbour, told: Collection[str]) -> bool:
     return node.is_statement and node.uid not in told and node.valid_to is not None and node.retired_at is None
 
 
-def _add(around: Surroundings, neighbours: Iterable[Neighbour]) -> None:
+def _add(around: Neighbourhood, neighbours: Iterable[Neighbour]) -> None:
     for neighbour in neighbours:
         around.nodes.setdefault(neighbour.node.uid, neighbour.node)
         around.edges[neighbour.edge.id] = neighbour.edge

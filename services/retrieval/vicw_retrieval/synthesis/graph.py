@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_retrieval.causal_chains.render import draw
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.causal_chains.render import to_wire
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.model import Edge, Node
 from vicw_shared.wire.retrieve import AnswerGraph, GraphEdge, GraphNode, Result
 
 
-def draw_graph(results: Sequence[Result], around: Surroundings) -> AnswerGraph:
+def draw_graph(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
     """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
     ranked = [r.node for r in results]
     order = {uid: index for index, uid in enumerate(dict.fromkeys(ranked))}
@@ -22,7 +22,7 @@ def draw_graph(results: Sequence[Result], around: Surroundings) -> AnswerGraph:
         nodes=tuple(_draw_node(node, around) for node in nodes),
         edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
         paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in told)),
-        chains=tuple(draw(chain, around) for chain in around.chains),
+        chains=tuple(to_wire(chain, around) for chain in around.chains),
     )
 
 
@@ -43,7 +43,7 @@ def draw_edge(edge: Edge) -> GraphEdge:
     )
 
 
-def _draw_node(node: Node, around: Surroundings) -> GraphNode:
+def _draw_node(node: Node, around: Neighbourhood) -> GraphNode:
     return GraphNode(
         uid=node.uid,
         id=node.source_id,
@@ -58,7 +58,7 @@ def _draw_node(node: Node, around: Surroundings) -> GraphNode:
     )
 
 
-def _aliases(node: Node, around: Surroundings) -> tuple[str, ...]:
+def _aliases(node: Node, around: Neighbourhood) -> tuple[str, ...]:
     """Return what else it is called: names that it had, and those of what was merged into it, as they are written."""
     names = dict.fromkeys((*node.aliases, *sorted(around.aliases.get(node.uid, ()))))
     return tuple(name for name in names if name != node.name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from vicw_retrieval.model.neighbourhood import Surroundings
+from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.synthesis.meter import ELLIPSIS, TextMeter
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, Neighbour
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import Result
 
 _SHORT = TextMeter(400)
@@ -25,8 +25,8 @@ _WORDS = {
 }
 
 
-def lines_around(
-    result: Result, around: Surroundings, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
+def context_lines(
+    result: Result, around: Neighbourhood, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
 ) -> Iterator[str]:
     """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere.
 
@@ -34,10 +34,10 @@ def lines_around(
     result itself says who speaks.
     """
     told: set[tuple[str, str, str]] = set()
-    speaker = fold(result.speaker or "")
+    speaker = fold_case(result.speaker or "")
     beside = around.beside.get(result.uid)
     for direction, node in beside or ():
-        yield f"    {_WORDS['NEXT', direction]}: {_say_node(node, around)}"
+        yield f"    {_WORDS['NEXT', direction]}: {_node_line(node, around)}"
     for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
@@ -53,24 +53,24 @@ def lines_around(
         told.add(said)
         # An event that the result's text tells of is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
-        yield f"    {subject}{word}: {_say(neighbour, around)}"
+        yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 
 
 def _is_called(node: Node, name: str) -> bool:
-    return name in {fold(known) for known in (node.name, *node.aliases)}
+    return name in {fold_case(known) for known in (node.name, *node.aliases)}
 
 
-def also(tag: Node, item: Node, around: Surroundings) -> str:
+def associate_line(tag: Node, item: Node, around: Neighbourhood) -> str:
     """Return the line of an associate below the result that it shares a tag with."""
-    return f"    also {tag.name}: {_say_node(item, around)}"
+    return f"    also {tag.name}: {_node_line(item, around)}"
 
 
-def _say(neighbour: Neighbour, around: Surroundings) -> str:
+def _neighbour_line(neighbour: Neighbour, around: Neighbourhood) -> str:
     certainty = neighbour.edge.properties.get("certainty")
-    return _say_node(neighbour.node, around) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
+    return _node_line(neighbour.node, around) + (f" (certainty {certainty:g})" if isinstance(certainty, float) else "")
 
 
-def _say_node(node: Node, around: Surroundings) -> str:
+def _node_line(node: Node, around: Neighbourhood) -> str:
     text = " ".join(around.texts.get(node.uid, "").split())
     said = f"{node.name}: {text}" if text else node.name
     if text.startswith(node.name.rstrip(ELLIPSIS)) and text:

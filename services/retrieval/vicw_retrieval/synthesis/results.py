@@ -9,9 +9,9 @@ from typing import Any
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import DomainDecision
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, shown
-from vicw_retrieval.model.neighbourhood import Surroundings
-from vicw_retrieval.refine.pipeline import SecondWave
-from vicw_retrieval.synthesis.text import Written
+from vicw_retrieval.model.neighbourhood import Neighbourhood
+from vicw_retrieval.refine.pipeline import RefinePipeline
+from vicw_retrieval.synthesis.text import WrittenText
 from vicw_retrieval.temporal.time_ranker import ResolvedTime
 from vicw_shared.consolidation.consolidate import ids_of
 from vicw_shared.model import Node
@@ -35,7 +35,7 @@ def to_results(
     top: Sequence[Candidate],
     passages: Mapping[str, str],
     wave: Wave,
-    around: Surroundings,
+    around: Neighbourhood,
     fusion: str,
     same: Mapping[str, Node],
     parts: Mapping[str, Node],
@@ -66,7 +66,7 @@ def _result(
     part: Node | None,
     passages: Mapping[str, str],
     places: Mapping[str, Mapping[str, tuple[int, float]]],
-    around: Surroundings,
+    around: Neighbourhood,
     ids: Mapping[str, str],
 ) -> Result:
     texts = [(uid, score, passages[uid]) for uid, score in candidate.passages if uid in passages]
@@ -116,7 +116,7 @@ def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[
     return found
 
 
-def _via(uid: str, around: Surroundings) -> list[Via]:
+def _via(uid: str, around: Neighbourhood) -> list[Via]:
     touching = [edge for edge in around.edges.values() if uid in {edge.source, edge.target}]
     return [
         Via(type=e.type, direction="out", uid=e.target)
@@ -127,7 +127,7 @@ def _via(uid: str, around: Surroundings) -> list[Via]:
 
 
 def explain(
-    second: SecondWave, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: Written
+    second: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
 ) -> Explanation:
     """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     settings, spreads = second.ports.settings, second.spreads
@@ -164,7 +164,7 @@ def explain(
     )
 
 
-def _channels(second: SecondWave, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+def _channels(second: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
     """Return what each channel found, passages, then what each spread and the tags came to, items: best first."""
     found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
     found |= second.spreads.gained()
@@ -193,7 +193,7 @@ def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
     )
 
 
-def _rerank(second: SecondWave, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
+def _rerank(second: RefinePipeline, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
     """Return what the re-ranker said of the results; None: it was not asked, or did not answer."""
     reranked = second.reranked
     if reranked is None or not reranked.in_time:

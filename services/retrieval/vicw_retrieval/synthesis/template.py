@@ -23,14 +23,14 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return PLACE.sub(lambda place: values[place[1]], template)
 
 
-def write_whole(template: Template, results: str) -> str:
+def fill_text(template: Template, results: str) -> str:
     """Return the text with the results in their place."""
     return fill(template.whole, {"results": results})
 
 
 def require_room(template: Template, meter: TextMeter) -> None:
     """Raise InvalidInputError where the caller's own words leave no room for a result."""
-    if meter.size(write_whole(template, "")) < meter.limit:
+    if meter.size(fill_text(template, "")) < meter.limit:
         return
     problem = FieldProblem("template.whole", "takes all of the budget", "Shorten it, or raise the budget")
     raise InvalidInputError(problem)
@@ -53,7 +53,7 @@ def write_result(template: str, result: Result) -> str:
     return fill(template, values | {"head": _head(result, values)})
 
 
-def tells_speaker(template: str) -> bool:
+def writes_speaker(template: str) -> bool:
     """Tell whether a result that is written by a template says who speaks.
 
     >>> tells_speaker(RESULT), tells_speaker("- {text}")

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from vicw_retrieval.causal_chains.render import tell
-from vicw_retrieval.model.neighbourhood import Surroundings
-from vicw_retrieval.synthesis.lines import also, lines_around
+from vicw_retrieval.causal_chains.render import render_chain
+from vicw_retrieval.model.neighbourhood import Neighbourhood
+from vicw_retrieval.synthesis.lines import associate_line, context_lines
 from vicw_retrieval.synthesis.meter import TextMeter
 from vicw_retrieval.synthesis.page import TextBlock, TextPage
-from vicw_retrieval.synthesis.template import RESULT, tells_speaker, write_result, write_whole
+from vicw_retrieval.synthesis.template import RESULT, fill_text, write_result, writes_speaker
 from vicw_shared.model import Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.wire.answer_format import Template
@@ -24,7 +24,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenText:
     """The text, and what the budget had no room for: results, by uid, whole or in part, and lines around results."""
 
     text: str
@@ -34,15 +34,15 @@ class Written:
 
 
 def write_text(
-    results: Sequence[Result], items: Mapping[str, Node], around: Surroundings, meter: TextMeter, template: Template
-) -> Written:
+    results: Sequence[Result], items: Mapping[str, Node], around: Neighbourhood, meter: TextMeter, template: Template
+) -> WrittenText:
     """Return text within the meter's limit, and what it had no room for.
 
     Results get 70 % first, what stands around them 30 %; what one side leaves goes to the other. The best result is
     always in it, cut if it is alone too long. Those of one thread stand together, in its own order, where the best of
     them would stand; ``items`` are the results' nodes, by uid.
     """
-    page = TextPage(meter, meter.limit - meter.size(write_whole(template, "")))
+    page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")))
     as_result = template.result or RESULT
     anchors = [TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "anchor"]
     associates = {r.node: TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
@@ -55,25 +55,25 @@ def write_text(
         ranks = page.ranks
         page.fill((anchor for anchor in anchors if anchor.rank not in ranks), share)
         new = page.ranks - before
-        told |= _tell_chains(page, around, new)
+        told |= _write_chains(page, around, new)
         shown = [result for result in results if result.rank in new]
-        _tell_around(page, shown, around, told, nodes, associates, speaks=tells_speaker(as_result))
+        _write_context_lines(page, shown, around, told, nodes, associates, speaks=writes_speaker(as_result))
         before = page.ranks
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
-    return Written(
-        text=write_whole(template, page.text(_places(results, items))),
+    return WrittenText(
+        text=fill_text(template, page.text(_places(results, items))),
         cut=tuple(uid for rank, uid in uids.items() if rank not in ranks),
         shortened=tuple(uids[rank] for rank in page.shortened),
         lines={uids[rank]: count for rank, count in sorted(page.lines.items())},
     )
 
 
-def _tell_chains(page: TextPage, around: Surroundings, ranks: Collection[int]) -> set[str]:
+def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int]) -> set[str]:
     """Tell chains of results in order while they fit, without proofs if need be; return their edges."""
     told: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
-        line, block = tell(chain, around)
+        line, block = render_chain(chain, around)
         if any(page.fill([TextBlock(chain.rank, number, text)]) for text in (block, line)):
             told |= {step.edge.id for step in chain.steps}
         else:
@@ -81,10 +81,10 @@ def _tell_chains(page: TextPage, around: Surroundings, ranks: Collection[int]) -
     return told
 
 
-def _tell_around(
+def _write_context_lines(
     page: TextPage,
     results: Sequence[Result],
-    around: Surroundings,
+    around: Neighbourhood,
     told: set[str],
     nodes: set[str],
     associates: Mapping[str, TextBlock],
@@ -98,12 +98,12 @@ def _tell_around(
     for result in results:
         alone = result.node in nodes
         nodes.add(result.node)
-        around_it = lines_around(result, around, told, alone=alone, speaks=speaks)
+        around_it = context_lines(result, around, told, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
         for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
-            tellings = [TextBlock(result.rank, number, also(tag, item, around))]
+            tellings = [TextBlock(result.rank, number, associate_line(tag, item, around))]
             if block := associates.get(item.uid):
                 shared = f"    shares {tag.name} with [{result.rank}]"
                 tellings = [replace(block, text=f"{block.text}\n{shared}"), *tellings]

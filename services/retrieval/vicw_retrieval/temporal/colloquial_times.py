@@ -44,7 +44,7 @@ type Spoken = tuple[int, int, datetime, datetime, bool, bool]
 """Where it stands, [start, end) in the asker's zone, whether its words are about it, and whether it lacks a year."""
 
 
-def spoken_in(query: str, asked_at: datetime, *, future: bool) -> Iterator[Spoken]:
+def colloquial_times_in(query: str, asked_at: datetime, *, future: bool) -> Iterator[Spoken]:
     """Yield such times; what would be a guess is left out."""
     today = asked_at.replace(hour=0, minute=0, second=0, microsecond=0)
     for match in _SPOKEN.finditer(query):

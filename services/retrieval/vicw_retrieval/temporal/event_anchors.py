@@ -83,7 +83,7 @@ _EMPTY = frozenset(
 _MOST_CHARS, _MOST_ANCHORS = 120, 4
 
 
-def telling(phrase: str) -> str:
+def distinctive_words(phrase: str) -> str:
     """Return the words of an event's phrase that tell which it is: everybody says the others.
 
     >>> telling("we deployed the shop"), telling("that")

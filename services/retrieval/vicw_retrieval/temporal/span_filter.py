@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.temporal.spans import TimeSpan
 from vicw_shared.model import Node
@@ -27,13 +27,13 @@ async def inside(question: Question, span: TimeSpan, until: float, limit: int) -
     scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
     found: list[Node] = []
     read: set[str] = set()
-    end, room = span.end, question.visibility.room_for(most)
+    end, room = span.end, question.visibility.read_limit(most)
     while True:
         try:
             async with asyncio.timeout_at(until if read else None):
                 page = await graph.between(scope.tenant, span.start, end, contexts=scope.contexts, limit=room)
                 new = [node for node in page if node.uid not in read]
-                found += await wanted(graph, scope, await question.visibility.nodes(new))
+                found += await filter_results(graph, scope, await question.visibility.nodes(new))
         except TimeoutError:
             if not read:
                 raise

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from vicw_retrieval.temporal.colloquial_times import about, hour_beside, is_clock, spoken_in
-from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, months_on, tells_of_future, times_in
+from vicw_retrieval.temporal.colloquial_times import about, colloquial_times_in, hour_beside, is_clock
+from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, is_about_future, months_on, times_in
 
 EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
 """Confidence: of a date or a count; of a season, a feast, "a few"; of "recently"."""
@@ -84,7 +84,7 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
 
     A month or weekday without a year is the last one begun by ``asked_at``, unless the question is about the future.
     """
-    future = tells_of_future(query) and not re.match(
+    future = is_about_future(query) and not re.match(
         r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I
     )
     found = list(_asked(query, asked_at, future))
@@ -94,7 +94,7 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
             found.append(_of_time(time, query, asked_at))
     found += [
         TimeExpression(begins, ends, start, end, EXPLICIT, loose, yearless)
-        for begins, ends, start, end, loose, yearless in spoken_in(query, asked_at, future=future)
+        for begins, ends, start, end, loose, yearless in colloquial_times_in(query, asked_at, future=future)
     ]
     kept: list[TimeExpression] = []
     for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):

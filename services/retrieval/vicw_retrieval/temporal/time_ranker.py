@@ -7,14 +7,14 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.candidates import Candidate, in_order
-from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor, telling
+from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor, distinctive_words
 from vicw_retrieval.temporal.query_analyzer import TimeReading
 from vicw_retrieval.temporal.span_filter import inside
 from vicw_retrieval.temporal.spans import SpanRelation
-from vicw_retrieval.temporal.time_weights import Moment, Standing, Weight, weigh
+from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction as Way
 from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit
@@ -54,7 +54,7 @@ class ResolvedTime:
     """Whether only what happened then is in the answer."""
 
 
-async def place(
+async def rank_by_time(
     question: Question,
     found: Sequence[Candidate],
     placed: ResolvedTime,
@@ -81,11 +81,11 @@ async def place(
     # What nothing but its time brings up stands below what is like the question, the latest first.
     best = question.best or 1.0
     least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
-    then_too = [candidate for candidate in judged if weights[candidate.key].standing is Standing.INSIDE]
+    then_too = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
     for candidate in then_too:
-        candidate.score = candidate.standing
+        candidate.score = candidate.strength
         candidate.boost(
-            "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.standing)
+            "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.strength)
         )
     placed.in_time = in_time
     placed.only = placed.reading.alone and bool(then_too)
@@ -114,7 +114,7 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
     """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
     found: dict[EventAnchor, Node] = {}
     for anchor in reading.anchors:
-        owners = await _tellers(question.graph, question.scope, anchor, find)
+        owners = await _items_of_event(question.graph, question.scope, anchor, find)
         items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
         events = [
             n for n in await question.visibility.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp
@@ -124,13 +124,13 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
     return found
 
 
-async def _tellers(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
+async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
     """Return the items, by passage, that have about as much of an event's words as the best has.
 
     Where Events have some, only these tell of it: what else has its words is no event ("def deploy(): …").
     """
     scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
-    hits = await find(telling(anchor.phrase), scope, _EVENTS)
+    hits = await find(distinctive_words(anchor.phrase), scope, _EVENTS)
     owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
     known = [hit for hit in hits if hit.id in owners]
     told = [hit for hit in known if owners[hit.id].label is Label.EVENT] or known
@@ -139,7 +139,7 @@ async def _tellers(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: F
 
 async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
     """Return the domains in which the events of a question are told of. Raises what the stores raise."""
-    tellers = [await _tellers(graph, scope, anchor, find) for anchor in reading.anchors]
+    tellers = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.anchors]
     return {item.domain for owners in tellers for item in owners.values()}
 
 
@@ -159,7 +159,7 @@ async def _happened_then(question: Question, placed: ResolvedTime, until: float)
                 then += found
                 in_time = in_time and all_read
     near = [node for anchor, event in placed.events.items() for node in await _next_to(question, anchor, event)]
-    then += await wanted(question.graph, scope, near) if near else []
+    then += await filter_results(question.graph, scope, near) if near else []
     return list({node.uid: node for node in then}.values()), in_time
 
 

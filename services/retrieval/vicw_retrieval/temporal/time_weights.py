@@ -20,7 +20,7 @@ _HALVES_STEPS = 4
 _HALVES_AFTER = timedelta(hours=1)
 
 
-class Standing(StrEnum):
+class TimeFit(StrEnum):
     """How an item is to the time of a question."""
 
     INSIDE = "inside"
@@ -49,7 +49,7 @@ class Moment:
 class Weight:
     """What an item's score is to be multiplied by: 0 (left out), or 1 to 1 + ``boost``."""
 
-    standing: Standing
+    fit: TimeFit
     factor: float
 
 
@@ -79,44 +79,44 @@ def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventAnchor, M
     judged = [_in_spans(reading.spans, moment)] if reading.spans else []
     judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.anchors if anchor in events]
     standings = [standing for standing, _ in judged]
-    if Standing.OUTSIDE in standings:
-        standing = Standing.OUTSIDE
-    elif Standing.INSIDE in standings:
-        standing = Standing.INSIDE
+    if TimeFit.OUTSIDE in standings:
+        standing = TimeFit.OUTSIDE
+    elif TimeFit.INSIDE in standings:
+        standing = TimeFit.INSIDE
     else:
-        standing = Standing.UNKNOWN
-    if reading.alone and standing is not Standing.INSIDE:
+        standing = TimeFit.UNKNOWN
+    if reading.alone and standing is not TimeFit.INSIDE:
         return Weight(standing, 0.0)
     factor = 1.0
-    if standing is Standing.INSIDE:
+    if standing is TimeFit.INSIDE:
         for _, share in judged:
             factor *= 1 + boost * share
     return Weight(standing, min(factor, 1 + boost))
 
 
-def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[Standing, float]:
+def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[TimeFit, float]:
     """Return how an item is to the spans, and the confidence of those that it is in."""
     at = moment.at
     if at is None:
-        return Standing.UNKNOWN, 0.0
+        return TimeFit.UNKNOWN, 0.0
     bounds = [span for span in spans if span.kind in {SpanRelation.BEFORE, SpanRelation.AFTER}]
     others = [span for span in spans if span not in bounds]
     inside = [span for span in others if span.start <= at < span.end]
     if not all(span.start <= at < span.end for span in bounds) or (others and not inside):
-        return Standing.OUTSIDE, 0.0
-    return Standing.INSIDE, max(span.confidence for span in inside or bounds)
+        return TimeFit.OUTSIDE, 0.0
+    return TimeFit.INSIDE, max(span.confidence for span in inside or bounds)
 
 
-def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[Standing, float]:
+def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[TimeFit, float]:
     """Return how an item is to an event, and confidence times nearness."""
     if moment == event:  # what tells of it often tells what came of it, and says what the others are next to
-        return Standing.INSIDE, anchor.confidence
+        return TimeFit.INSIDE, anchor.confidence
     order = _order(event, moment)
     if order is None:
-        return Standing.UNKNOWN, 0.0
+        return TimeFit.UNKNOWN, 0.0
     if anchor.direction is not AnchorSide.DURING and (order > 0) != (anchor.direction is AnchorSide.AFTER):
-        return Standing.OUTSIDE, 0.0
-    return Standing.INSIDE, anchor.confidence * _nearness(event, moment)
+        return TimeFit.OUTSIDE, 0.0
+    return TimeFit.INSIDE, anchor.confidence * _nearness(event, moment)
 
 
 def _order(event: Moment, moment: Moment) -> int | None:

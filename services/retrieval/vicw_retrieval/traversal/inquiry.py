@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vicw_retrieval.access.visibility import Visibility, known_by, say
+from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.synthesis.graph import draw_edge
 from vicw_retrieval.traversal.paths import paths_of
@@ -20,7 +20,7 @@ from vicw_shared.wire.graph import GraphAnswer, WalkedNode
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class GraphQuestionContext:
     """One question: who asks, and the graph. ``ever``: what is past is seen, too."""
 
     ports: RetrievalPorts
@@ -94,8 +94,8 @@ class Inquiry:
     ) -> GraphAnswer:
         """Return what a walk has found: its nodes as it met them, or in an order of the question's own."""
         nodes = order(walk) if order is not None else list(walk.nodes.values())
-        texts = await say(self.graph, self.scope, nodes)
-        told_by = await self._tellers(nodes)
+        texts = await texts_of(self.graph, self.scope, nodes)
+        told_by = await self._source_items(nodes)
         begun = [node.uid for node in starts] or [uid for uid, hops in walk.hops.items() if hops == 0]
         paths = paths_of(begun, walk.edges, {event: item for event, item in told_by.items() if item in walk.nodes})
         return GraphAnswer(
@@ -114,7 +114,7 @@ class Inquiry:
             complete=walk.complete,
         )
 
-    async def _tellers(self, nodes: Sequence[Node]) -> dict[str, str]:
+    async def _source_items(self, nodes: Sequence[Node]) -> dict[str, str]:
         """Return the item whose text tells of each event that is none itself."""
         told = [node.uid for node in nodes if node.label is Label.EVENT and node.content_hash is None]
         if not told:
@@ -137,7 +137,7 @@ def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, to
         timestamp=node.timestamp,
         hops=hops,
         path=path,
-        told_by=told_by,
+        source_item=told_by,
         speaker=node.speaker,
         source=node.source,
         flow_id=node.flow_id,

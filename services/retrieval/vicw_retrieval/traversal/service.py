@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from vicw_retrieval.access.scope import scope_of_question
-from vicw_retrieval.access.viewer_identity import recognised
+from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.limits import Size, name_sizes, require_within_limits
 from vicw_retrieval.request.timings import Stopwatch
-from vicw_retrieval.traversal.inquiry import Inquiry
+from vicw_retrieval.traversal.inquiry import GraphQuestionContext
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest
 
-type Question[R: GraphQuestion] = Callable[[R, Inquiry], Awaitable[GraphAnswer]]
+type Question[R: GraphQuestion] = Callable[[R, GraphQuestionContext], Awaitable[GraphAnswer]]
 
 
 async def ask[R: GraphQuestion](
@@ -28,8 +28,8 @@ async def ask[R: GraphQuestion](
     require_within_limits(_sizes(request, ports.limits))
     watch = Stopwatch()
     with watch.stage("graph"):
-        scope = await recognised(ports.graph, scope_of_question(request, tenant, now()))
-        inquiry = Inquiry(ports, scope, ever)
+        scope = await with_viewer_identities(ports.graph, scope_of_question(request, tenant, now()))
+        inquiry = GraphQuestionContext(ports, scope, ever)
         answer = await question(request, inquiry)
     return answer.model_copy(update={"took_ms": watch.total()})
 

@@ -16,7 +16,7 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import By, Direction, GraphStore, NamedThings, Scope, Spread, look_up
 from vicw_shared.settings import RetrievalSettings
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
 _VERSIONS = 100
@@ -47,7 +47,7 @@ class StartFinder:
             raise InvalidInputError(FieldProblem(field, told, await self._hint(reference)))
         if len(found) > 1:
             more = f"; and {len(found) - _TOLD_CANDIDATES} more" if len(found) > _TOLD_CANDIDATES else ""
-            told = "; ".join(_told(node) for node in found[:_TOLD_CANDIDATES])
+            told = "; ".join(_describe(node) for node in found[:_TOLD_CANDIDATES])
             raise InvalidInputError(
                 FieldProblem(field, f"{_cut(reference)!r} may be {len(found)} things", f"Name a uid: {told}{more}")
             )
@@ -66,14 +66,14 @@ class StartFinder:
         files = set(await self.files_of(items))  # an item that goes by its path stands for the file
         found = items + [node for node in await self._called(reference) if node.uid not in files]
         if not found:
-            same = [root for root in roots if fold(root.name) == fold(reference)]
+            same = [root for root in roots if fold_case(root.name) == fold_case(reference)]
             found = await self.allowed(same)
         return found
 
     async def by_words(self, question: str) -> list[Node]:
         """Return the items that a question brings up by their trigger phrases; without any, those with its words."""
         brought = await seeds_of(question, self.scope, self.graph, self.settings)
-        return brought or await self._with_words(question, self.settings.seeds)
+        return brought or await self._with_words(question, self.settings.trigger_seeds)
 
     async def files_of(self, items: Sequence[Node]) -> list[str]:
         """Return the uids of the files that these items are the texts of: what they mention by a path of their own."""
@@ -128,15 +128,15 @@ class StartFinder:
 
     async def _called(self, name: str) -> list[Node]:
         """Return what is called so, or by a word of a name; of things that were merged what stands for them."""
-        scope, texts = self.scope, [fold(name)]
+        scope, texts = self.scope, [fold_case(name)]
         for by in (By.NAME, By.WORD):
             named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MOST_LOOKED_AT)
             things = await self.allowed(node for nodes in named.values() for node in nodes)
             if things:
-                return await self._standing(things)
+                return await self._canonical(things)
         return []
 
-    async def _standing(self, things: Sequence[Node]) -> list[Node]:
+    async def _canonical(self, things: Sequence[Node]) -> list[Node]:
         stands_for = await canonical(self.graph, self.scope.tenant, [thing.uid for thing in things])
         ends = await self.graph.nodes(self.scope.tenant, sorted(set(stands_for.values())))
         allowed = {node.uid: node for node in await self.allowed(ends.values())}
@@ -157,7 +157,7 @@ class StartFinder:
         seen = await self._with_words(reference, _HINTS)
         if not seen:
             return "Check the spelling and the context; `find` lists what there is"
-        return f"Items with these words: {'; '.join(map(_told, sorted(seen, key=lambda node: node.uid)))}"
+        return f"Items with these words: {'; '.join(map(_describe, sorted(seen, key=lambda node: node.uid)))}"
 
     async def _with_words(self, words: str, most: int) -> list[Node]:
         """Return the items whose passages, names or tags have these words, best first."""
@@ -175,7 +175,7 @@ def _uid(reference: str) -> str | None:
         return None
 
 
-def _told(node: Node) -> str:
+def _describe(node: Node) -> str:
     called = f"{node.source_id} ({_cut(node.name)}" if node.source_id is not None else f"{_cut(node.name)} ("
     return f"{node.uid} is {called}{', ' if node.source_id is not None else ''}{node.subtype} in {node.context})"
 

@@ -66,7 +66,7 @@ class Walk:
                 break
             found = await self._around(frontier)
             reached = sorted(found, key=_order)
-            frontier = await self._take([*await self._told(frontier), *(n.node for n in reached)], hop)
+            frontier = await self._take([*await self._extracted_events(frontier), *(n.node for n in reached)], hop)
         await self._around([uid for uid in self.nodes if uid not in self._near], last=True)
 
     @property
@@ -105,7 +105,7 @@ class Walk:
             taken += fresh
             merged = [uid for uid in fresh if self.nodes[uid].label in {Label.ENTITY, Label.CONCEPT}]
             found = await self.read(merged, _MERGES) if merged else []
-            self._note(found)
+            self._add_found(found)
             fresh = self.add((n.node for n in sorted(found, key=_order)), hop)
         return taken
 
@@ -131,10 +131,10 @@ class Walk:
         for neighbour in await self.read(unread, self.plan.spreads, last=last):
             self._near[neighbour.origin].append(neighbour)
         found = [neighbour for uid in uids for neighbour in self._near[uid]]
-        self._note(found)
+        self._add_found(found)
         return found
 
-    def _note(self, found: Iterable[Neighbour]) -> None:
+    def _add_found(self, found: Iterable[Neighbour]) -> None:
         self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
 
     async def read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
@@ -165,7 +165,7 @@ class Walk:
         self.complete &= last or len(kept) == len(seen)
         return kept
 
-    async def _told(self, uids: Sequence[str]) -> list[Node]:
+    async def _extracted_events(self, uids: Sequence[str]) -> list[Node]:
         """Return the events that the texts of these items tell of, as far as they lead anywhere."""
         items = [uid for uid in uids if self.nodes[uid].content_hash is not None]
         passages = await self._prove(items, Direction.OUT)

@@ -14,7 +14,7 @@ from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS,
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, UnreadRow, UseRow
+from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, UseRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
@@ -35,7 +35,7 @@ from vicw_shared.ports import (
     Store,
 )
 from vicw_shared.progress import Progress, silent
-from vicw_sleep.archive.import_marker import require_whole
+from vicw_sleep.archive.import_marker import require_no_import
 
 _NODES = 500
 _EDGES = 2000
@@ -43,7 +43,7 @@ _RECORDS = 1000
 _TRIES = 3
 
 
-class Vectors(Protocol):
+class ExportedVectors(Protocol):
     """What is needed of the vectors: ``VectorStore`` has it."""
 
     async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
@@ -56,12 +56,12 @@ class ExportSource:
     """A store: its graph, and its vectors with the model that made them (both None: none that could be had)."""
 
     graph: Store
-    vectors: Vectors | None = None
+    vectors: ExportedVectors | None = None
     model: ModelIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ExportSelection:
     """What to export: of one tenant, of one context, or everything. ``keys`` are API keys that go with it."""
 
     tenant: str | None = None
@@ -73,7 +73,7 @@ async def export(
     source: ExportSource,
     writer: ArchiveWriter,
     registries: Registries,
-    wanted: Wanted,
+    wanted: ExportSelection,
     *,
     program: str,
     progress: Progress = silent,
@@ -83,7 +83,7 @@ async def export(
     Raises NotFoundError where there is no such tenant or context, ConflictError where an import broke off, and what
     the store and the writer raise.
     """
-    await require_whole(source.graph.archive)
+    await require_no_import(source.graph.archive)
     total = sum([await source.graph.audit.count(label) for label in Label])
     async with source.graph.archive.snapshot() as snapshot:
         roots = _chosen(await snapshot.roots(), wanted)
@@ -109,7 +109,7 @@ async def export(
     return writer.finish(said, model.size if model is not None else 0)
 
 
-def _chosen(roots: Sequence[Node], wanted: Wanted) -> list[Node]:
+def _chosen(roots: Sequence[Node], wanted: ExportSelection) -> list[Node]:
     of_tenant = [root for root in roots if wanted.tenant in {None, root.tenant}]
     chosen = [root for root in of_tenant if wanted.context in {None, root.context}]
     if not chosen and (wanted.tenant, wanted.context) != (None, None):
@@ -127,7 +127,7 @@ class _Export:
     snapshot: GraphSnapshot
     writer: ArchiveWriter
     registries: Registries
-    told: Callable[[int], None]
+    on_progress: Callable[[int], None]
     collections: set[str] = field(default_factory=set)
     left_out: dict[str, int] = field(default_factory=dict)
     _types: set[str] = field(default_factory=set)
@@ -154,7 +154,7 @@ class _Export:
 
             members = await self.source.graph.write(root.tenant, root.context, alone)
         self._written.add(members, [0] * len(members))
-        self.told(len(self._written))
+        self.on_progress(len(self._written))
 
     async def _copy(self, root: Node) -> list[str]:
         """Write a context; return the uids of its nodes."""
@@ -167,8 +167,8 @@ class _Export:
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
             await self._nodes(nodes)
             await self._edges(root, uids, inside)
-            await self._notes(root, nodes)
-            self.told(len(self._written) + (number + 1) * _NODES)
+            await self._side_records(root, nodes)
+            self.on_progress(len(self._written) + (number + 1) * _NODES)
         await self._counters(root, sorted(flows))
         return members
 
@@ -196,11 +196,13 @@ class _Export:
             if len(page) < _EDGES:
                 break
 
-    async def _notes(self, root: Node, nodes: Sequence[Node]) -> None:
+    async def _side_records(self, root: Node, nodes: Sequence[Node]) -> None:
         """Write what is noted beside these nodes: which of them are unread, and what answers have shown."""
         home = {"tenant": root.tenant, "context": root.context}
-        unread = await self.snapshot.unread(root, [node.uid for node in nodes if node.content_hash is not None])
-        self.writer.write(UNREAD, UNREAD_ROWS, [UnreadRow(**home, item=uid) for uid in sorted(unread)])
+        unread = await self.snapshot.pending_extractions(
+            root, [node.uid for node in nodes if node.content_hash is not None]
+        )
+        self.writer.write(UNREAD, UNREAD_ROWS, [PendingExtractionRow(**home, item=uid) for uid in sorted(unread)])
         uses = await self.snapshot.uses(root, [node.uid for node in nodes if node.label in {Label.ENTITY, Label.EVENT}])
         rows = [UseRow(**home, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
         self.writer.write(USES, USE_ROWS, rows)

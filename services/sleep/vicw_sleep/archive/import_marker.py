@@ -36,7 +36,7 @@ async def read_mark(graph: GraphArchive) -> ImportMarker | None:
     return ImportMarker(**json.loads(told)) if told is not None else None
 
 
-async def require_whole(graph: GraphArchive) -> None:
+async def require_no_import(graph: GraphArchive) -> None:
     """Raise ConflictError where an import is not complete: its contexts may have half of their chains."""
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
@@ -59,12 +59,12 @@ async def read_half(graph: GraphArchive) -> ImportMarker:
     return mark
 
 
-async def note_mark(graph: GraphStore, tenant: str, mark: ImportMarker | None) -> None:
+async def put_mark(graph: GraphStore, tenant: str, mark: ImportMarker | None) -> None:
     """Note how it is with an import, by whichever of its tenants; None: none is under way any more."""
     await graph.write(tenant, "", methodcaller("mark_import", mark.dump() if mark is not None else None))
 
 
-async def begin_giving_up(graph: Store) -> None:
+async def mark_abandoned(graph: Store) -> None:
     """Note that the import that broke off must not go on. Raises as ``read_half`` does."""
     mark = await read_half(graph.archive)
-    await note_mark(graph, mark.tenants[0], replace(mark, given_up=True))
+    await put_mark(graph, mark.tenants[0], replace(mark, given_up=True))

@@ -15,7 +15,7 @@ from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS,
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, ReceiptRow, Row, RowType, UnreadRow, UseRow
+from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, Row, RowType, UseRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
@@ -34,9 +34,9 @@ from vicw_shared.ports import (
     VectorStore,
 )
 from vicw_shared.progress import Progress, silent
-from vicw_sleep.archive.import_marker import ImportMarker, note_mark, read_mark, require_whole
+from vicw_sleep.archive.import_marker import ImportMarker, put_mark, read_mark, require_no_import
 from vicw_sleep.archive.point_builder import PointBuilder
-from vicw_sleep.archive.validator import Home, Judged
+from vicw_sleep.archive.validator import Home, ValidatedArchive
 from vicw_sleep.check import check
 
 _BATCH = 1000
@@ -75,7 +75,7 @@ class ImportResult:
 
 
 async def import_archive(
-    judged: Judged, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
+    judged: ValidatedArchive, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
 ) -> ImportResult:
     """Bring an export into a store that has nothing of its tenants, or what is missing since a run broke off.
 
@@ -103,7 +103,7 @@ async def import_archive(
     if not restoring:
         result.violations = (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations
     if mark.tenants and not result.violations:
-        await note_mark(graph, mark.tenants[0], None)
+        await put_mark(graph, mark.tenants[0], None)
     return result
 
 
@@ -116,13 +116,13 @@ def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> Vector
     return vectors if model is not None and model.has_vectors else None
 
 
-async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
+async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
     """Return how far the import is, and whether it begins beside others. Raises ConflictError where it may not be."""
     manifest = judged.reader.manifest
     fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
     mark = await read_mark(graph.archive)
     if mark is None or mark.id != fresh.id or mark.given_up:
-        await require_whole(graph.archive)
+        await require_no_import(graph.archive)
         mark = None
     own = {tenant: len(await graph.contexts(tenant)) for tenant in judged.tenants}
     beside = await graph.audit.count(Label.CONTEXT) > sum(own.values())
@@ -141,11 +141,11 @@ async def _begun(judged: Judged, graph: Store, restoring: bool) -> tuple[ImportM
     return mark or fresh, beside and mark is None
 
 
-async def _require_strange(judged: Judged, graph: Store) -> None:
+async def _require_strange(judged: ValidatedArchive, graph: Store) -> None:
     """Raise ConflictError where the store has a node or a step of the export: a forged one has another tenant's."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
-            if held := await graph.audit.homes([node.uid for _, node in part]):
+            if held := await graph.audit.belongs_to_counts([node.uid for _, node in part]):
                 raise StateConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
     for line, step in judged.reader.rows(STEPS, STEP_ROWS):
         if await graph.log.step(step.id) is not None:
@@ -154,7 +154,7 @@ async def _require_strange(judged: Judged, graph: Store) -> None:
             )
 
 
-async def _keys(judged: Judged, ring: KeyRing | None) -> None:
+async def _keys(judged: ValidatedArchive, ring: KeyRing | None) -> None:
     if ring is None:
         return
     for _, key in judged.reader.rows(KEYS, KEY_ROWS):
@@ -166,7 +166,7 @@ async def _keys(judged: Judged, ring: KeyRing | None) -> None:
 
 @dataclass(slots=True)
 class _Import:
-    judged: Judged
+    judged: ValidatedArchive
     graph: Store
     mark: ImportMarker
     progress: Progress
@@ -182,9 +182,9 @@ class _Import:
         stages += [
             (COUNTERS, partial(self._rows, COUNTER_ROWS, _home, _raise_counters)),
             (EDGES, self._edges),
-            (UNREAD, partial(self._rows, UNREAD_ROWS, _home, _put_unread)),
+            (UNREAD, partial(self._rows, UNREAD_ROWS, _home, _queue_extractions)),
             (USES, partial(self._rows, USE_ROWS, _home, _raise_uses)),
-            (RECEIPTS, partial(self._rows, RECEIPT_ROWS, lambda row: of_tenant[row.tenant], _remember)),
+            (RECEIPTS, partial(self._rows, RECEIPT_ROWS, lambda row: of_tenant[row.tenant], _put_receipts)),
             (STEPS, partial(self._rows, STEP_ROWS, _home, _log)),
         ]
         start = [name for name, _ in stages].index(mark.file) if mark.file else 0
@@ -202,7 +202,7 @@ class _Import:
 
         await self.graph.write(*home, both)
 
-    def _told(self, lines: int) -> None:
+    def _progress_lines(self, lines: int) -> None:
         self._done += lines
         self.progress("importing", self._done, self.total)
 
@@ -213,7 +213,7 @@ class _Import:
                 part = [line for _, line in group]
                 edges = [edge for _, edge in part]
                 await self._write(home, name, part[-1][0], methodcaller("put_edges", edges))
-                self._told(len(part))
+                self._progress_lines(len(part))
 
     async def _rows[T: Row](
         self,
@@ -226,7 +226,7 @@ class _Import:
         for of, group in groupby(self.judged.reader.rows(name, kind, after=after), lambda line: home(line[1])):
             for part in batched(group, _BATCH):
                 await self._write(of, name, part[-1][0], partial(work, [row for _, row in part]))
-                self._told(len(part))
+                self._progress_lines(len(part))
 
 
 async def _put_nodes(nodes: Sequence[Node], transaction: GraphTransaction) -> None:
@@ -239,18 +239,18 @@ async def _raise_counters(rows: Sequence[CounterRow], transaction: GraphTransact
     await transaction.raise_counters(Counters(arrival, {row.flow: row.value for row in rows if row.flow is not None}))
 
 
-async def _put_unread(rows: Sequence[UnreadRow], transaction: GraphTransaction) -> None:
-    await transaction.put_unread([row.item for row in rows])
+async def _queue_extractions(rows: Sequence[PendingExtractionRow], transaction: GraphTransaction) -> None:
+    await transaction.queue_extractions([row.item for row in rows])
 
 
 async def _raise_uses(rows: Sequence[UseRow], transaction: GraphTransaction) -> None:
     await transaction.raise_uses({row.item: Use(row.times, row.last) for row in rows})
 
 
-async def _remember(rows: Sequence[ReceiptRow], transaction: GraphTransaction) -> None:
+async def _put_receipts(rows: Sequence[ReceiptRow], transaction: GraphTransaction) -> None:
     for row in rows:
         if await transaction.receipt(row.key) is None:
-            await transaction.remember(Receipt(row.key, row.fingerprint, row.created_at, row.body))
+            await transaction.put_receipt(Receipt(row.key, row.fingerprint, row.created_at, row.body))
 
 
 async def _log(steps: Sequence[MaintenanceStep], transaction: GraphTransaction) -> None:
@@ -258,5 +258,5 @@ async def _log(steps: Sequence[MaintenanceStep], transaction: GraphTransaction) 
         await transaction.log_step(step)
 
 
-def _home(row: Node | CounterRow | UnreadRow | UseRow | MaintenanceStep) -> Home:
+def _home(row: Node | CounterRow | PendingExtractionRow | UseRow | MaintenanceStep) -> Home:
     return row.tenant, row.context

@@ -95,9 +95,9 @@ class PointBuilder:
                 claimed = [one for one in claimed if made[one.point_id] is not None]
                 points = [point for one in claimed for point in made[one.point_id] or ()]
                 await self.vectors.upsert(points)
-                await self.outbox.settle(claimed)
+                await self.outbox.acknowledge(claimed)
                 claimed = ()
-            return (await self.outbox.unsettled(tenant, items)).waiting <= len(lacking)
+            return (await self.outbox.count_unindexed(tenant, items)).waiting <= len(lacking)
         finally:
             if back := [*lacking, *claimed]:
                 await self.outbox.postpone(back, seconds=0)

@@ -17,13 +17,13 @@ from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
-from vicw_shared.archive.rows import NODES, CounterRow, RowType, UnreadRow, UseRow
+from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, RowType, UseRow
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
 from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
-from vicw_shared.consolidation.ledger import Entry
+from vicw_shared.consolidation.ledger import LedgerEntry
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, NodeCollection
 from vicw_shared.model.collections import CORE_COLLECTIONS
@@ -44,7 +44,7 @@ type Home = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Judged:
+class ValidatedArchive:
     """An export that may be imported: its contexts, and where each of its nodes is.
 
     A node's number in ``uids`` is that of its home, times the labels, plus its label's.
@@ -66,7 +66,7 @@ class Judged:
         return [known[number // len(_LABELS)] for number in self.uids.find(uids)]
 
 
-def judge(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent) -> Judged:
+def validate(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent) -> ValidatedArchive:
     """Return the export if each of its records is sound.
 
     Raises InvalidInputError that names the file, the line, the field and what to do: for what is not what was exported,
@@ -75,7 +75,7 @@ def judge(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = si
     """
     size = sum(entry.bytes for entry in reader.manifest.files.values())
     reader.verify(lambda done: progress("comparing", done, size))
-    work = _Judge(Judged(reader, registry), progress, reader.manifest.rows())
+    work = _Validator(ValidatedArchive(reader, registry), progress, reader.manifest.rows())
     work.collections()
     work.nodes()
     work.edges()
@@ -85,8 +85,8 @@ def judge(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = si
 
 
 @dataclass(slots=True)
-class _Judge:
-    judged: Judged
+class _Validator:
+    judged: ValidatedArchive
     progress: Progress
     total: int
     done: int = 0
@@ -142,7 +142,7 @@ class _Judge:
             raise refusal(name, "metadata: it has steps that are no runs of numbers from 1", line=line)
         if (entry := node.metadata.get(LEDGER)) is not None and node.label is Label.CHUNK:
             try:
-                item = Entry.load(str(entry)).item
+                item = LedgerEntry.load(str(entry)).item
             except ValueError as error:
                 raise refusal(name, f"metadata.{LEDGER}: {error}", line=line) from error
             if (item.tenant, item.context) != home:
@@ -191,7 +191,7 @@ class _Judge:
                 raise refusal(KEYS, f"tenant: {problem}", line=line)
             self._count(1)
 
-    def _of_items[T: UnreadRow | UseRow](self, name: str, kind: RowType[T]) -> None:
+    def _of_items[T: PendingExtractionRow | UseRow](self, name: str, kind: RowType[T]) -> None:
         homes = list(self.judged.homes)
         for part in batched(self.judged.reader.rows(name, kind), _PART):
             numbers = self.judged.uids.find([row.item for _, row in part])
@@ -202,7 +202,7 @@ class _Judge:
                 if isinstance(row, UseRow) and row.times < 1:
                     raise refusal(name, f"times: {row.times} is less than once", line=line)
 
-    def _at_home(self, name: str, line: int, row: CounterRow | UnreadRow | UseRow | MaintenanceStep) -> None:
+    def _at_home(self, name: str, line: int, row: CounterRow | PendingExtractionRow | UseRow | MaintenanceStep) -> None:
         if (row.tenant, row.context) not in self.judged.homes:
             raise refusal(name, f"context: {row.context!r} is not in the export", line=line)
         self._count(1)

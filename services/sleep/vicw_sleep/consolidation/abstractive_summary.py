@@ -13,9 +13,9 @@ from prometheus_client import Counter
 from pydantic import BaseModel
 
 from vicw_shared.ports import Completion
-from vicw_sleep.consolidation.contradiction import contradiction, strays
-from vicw_sleep.consolidation.model import Material
-from vicw_sleep.llm_requests import Asking, parsed
+from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
+from vicw_sleep.consolidation.model import SourceEvent
+from vicw_sleep.llm_requests import LlmRequester, parsed
 
 _log = structlog.get_logger()
 _ASKED = (
@@ -44,11 +44,11 @@ class _Answer(BaseModel):
 class AbstractiveSummarizer:
     """Has the model say it. It lasts a turn, in which the log hears once of what is often so."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: LlmRequester) -> None:
         self._asking = asking
         self._logged: set[str] = set()
 
-    async def lines(self, sources: Sequence[Material], *, most: int) -> list[str] | None:
+    async def lines(self, sources: Sequence[SourceEvent], *, most: int) -> list[str] | None:
         """Return a line for each source ("": nothing is left of it), of ``most`` characters all told.
 
         None: there is no answer, or none that could be used.
@@ -67,11 +67,11 @@ class AbstractiveSummarizer:
             return None
         return lines
 
-    def _agreeing(self, lines: Sequence[str], sources: Sequence[Material]) -> list[str]:
+    def _agreeing(self, lines: Sequence[str], sources: Sequence[SourceEvent]) -> list[str]:
         """Return the lines without those that say otherwise than their source: its own sentences take their place."""
         kept = list(lines)
         for place, (line, source) in enumerate(zip(lines, sources, strict=True)):
-            if doubt := strays(line, place, sources) or contradiction(source, line):
+            if doubt := unsupported_sentences(line, place, sources) or contradiction(source, line):
                 told = "a line of the language model is not what its source says"
                 self._log(told, uid=source.event.uid, reason=doubt)
                 kept[place] = ""
@@ -101,7 +101,7 @@ _SCHEMA: dict[str, object] = {
 }
 
 
-def _messages(sources: Sequence[Material]) -> list[dict[str, object]]:
+def _messages(sources: Sequence[SourceEvent]) -> list[dict[str, object]]:
     return [
         {"n": n, "who": source.event.speaker or source.event.title, "text": source.text}
         for n, source in enumerate(sources, 1)
@@ -122,7 +122,7 @@ def _parsed(answer: Completion, count: int) -> list[str] | None:
     return lines
 
 
-def _useless(lines: Sequence[str] | None, sources: Sequence[Material], most: int) -> str:
+def _useless(lines: Sequence[str] | None, sources: Sequence[SourceEvent], most: int) -> str:
     """Return why lines are no summary of their sources; empty: they may be one."""
     if lines is None:
         return "it is not in form"

@@ -11,7 +11,7 @@ from vicw_shared.consolidation.consolidate import level
 from vicw_shared.decay import weight
 from vicw_shared.model import Node
 from vicw_shared.ports import Use
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 
 _WINDOW = 3
 """Events on either side that a topic is judged by."""
@@ -45,7 +45,9 @@ class ConsolidationRules:
     half_life: timedelta | None = None
 
 
-def batches(flow: Sequence[Material], rules: ConsolidationRules, *, ended: bool = True) -> Iterator[list[Material]]:
+def batches(
+    flow: Sequence[SourceEvent], rules: ConsolidationRules, *, ended: bool = True
+) -> Iterator[list[SourceEvent]]:
     """Yield what goes together, in the order of the flow. ``ended``: nothing younger than ``before`` comes after it.
 
     Runs are as long as they can be without mixing what has to stay apart; a run is shared out evenly, so that its rest
@@ -53,10 +55,10 @@ def batches(flow: Sequence[Material], rules: ConsolidationRules, *, ended: bool 
     """
     free = list(flow if ended else flow[: max(0, len(flow) - rules.open)])
     for run in _runs(free, rules):
-        yield from _shared_out(run, rules)
+        yield from _split_evenly(run, rules)
 
 
-def worth_reading(events: Sequence[Node], rules: ConsolidationRules) -> bool:
+def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
     """Tell whether neighbours may be consolidated, by what they themselves say: the rest costs reads."""
     ripe = 0
     for event in events:
@@ -73,7 +75,7 @@ def is_ripe(event: Node, rules: ConsolidationRules) -> bool:
     return old and level(event) < rules.levels and not wanted
 
 
-def may_be_consolidated(one: Material, rules: ConsolidationRules) -> bool:
+def may_be_consolidated(one: SourceEvent, rules: ConsolidationRules) -> bool:
     """Tell whether an Event may be consolidated at all."""
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
     asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
@@ -88,12 +90,12 @@ def is_weighty(event: Node, use: Use | None, rules: ConsolidationRules) -> bool:
     return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
 
 
-def together(left: Material, right: Material, rules: ConsolidationRules) -> bool:
+def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -> bool:
     """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together.
 
     Whose they are is not compared: a flow is of one tenant and context. Who speaks tells nothing of who may see it.
     """
-    alike: Sequence[Callable[[Material], object]] = (
+    alike: Sequence[Callable[[SourceEvent], object]] = (
         lambda one: one.event.sensitivity,
         lambda one: one.event.portable,
         lambda one: one.about,
@@ -106,22 +108,22 @@ def together(left: Material, right: Material, rules: ConsolidationRules) -> bool
     return all(of(left) == of(right) for of in alike) and right.at - left.at <= rules.pause
 
 
-def _runs(flow: Sequence[Material], rules: ConsolidationRules) -> Iterator[list[Material]]:
-    run: list[Material] = []
+def _runs(flow: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[list[SourceEvent]]:
+    run: list[SourceEvent] = []
     stems = [_stems(one) for one in flow]
     for place, one in enumerate(flow):
         if not may_be_consolidated(one, rules):
             yield run
             run = []
             continue
-        if run and (not together(run[-1], one, rules) or _is_turn(stems, place, rules)):
+        if run and (not may_join(run[-1], one, rules) or _is_topic_change(stems, place, rules)):
             yield run
             run = []
         run.append(one)
     yield run
 
 
-def _is_turn(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -> bool:
+def _is_topic_change(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -> bool:
     """Tell whether the topic changes before a place: what is said on either side has hardly a word in common.
 
     Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: no vector tells more about so little text.
@@ -133,11 +135,11 @@ def _is_turn(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -
     return len(left & right) / min(len(left), len(right)) < rules.cohesion
 
 
-def _stems(event: Material) -> set[str]:
+def _stems(event: SourceEvent) -> set[str]:
     return {stem for stem in sparse.stems(event.text) if len(stem) >= _STEM_CHARS}
 
 
-def _shared_out(run: Sequence[Material], rules: ConsolidationRules) -> Iterator[list[Material]]:
+def _split_evenly(run: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[list[SourceEvent]]:
     if len(run) < rules.least:
         return
     parts = -(-len(run) // rules.size)

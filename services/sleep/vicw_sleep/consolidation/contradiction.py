@@ -14,9 +14,9 @@ from itertools import chain, permutations
 from typing import NamedTuple
 
 from vicw_shared import sparse
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.consolidation.facts import NOT, FactKind
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary_check import invented, said_in
 
 _EMPTY = frozenset(
@@ -87,7 +87,7 @@ class _Clause(NamedTuple):
         return self.words - self.denied
 
 
-def strays(line: str, place: int, sources: Sequence[Material]) -> str:
+def unsupported_sentences(line: str, place: int, sources: Sequence[SourceEvent]) -> str:
     """Return why a sentence of the line of one source is not its own, in words; empty: all are.
 
     At least half of what it says has to be in its source's words, and no other source may have more of it: then
@@ -105,7 +105,7 @@ def strays(line: str, place: int, sources: Sequence[Material]) -> str:
     return ""
 
 
-def contradiction(source: Material, line: str) -> str:
+def contradiction(source: SourceEvent, line: str) -> str:
     """Return what a line of one source says otherwise than that does, in words; empty: nothing of the kind."""
     if source.event.is_macro:
         return _misquotation(source, line)
@@ -113,7 +113,7 @@ def contradiction(source: Material, line: str) -> str:
     return next(filter(None, (_doubt(said, source.text, heads, source.named) for said in said_in(line))), "")
 
 
-def _misquotation(macro: Material, line: str) -> str:
+def _misquotation(macro: SourceEvent, line: str) -> str:
     """Compare a line with that line of a Macro-Event's summary that has most of its words: each is somebody's."""
     units = [(_said_by(unit), unit) for unit in macro.text.split("\n")]
     heads = {head for head, _ in units if head}
@@ -126,7 +126,7 @@ def _misquotation(macro: Material, line: str) -> str:
         if all(doubts):
             return doubts[0]
         speaker = _said_by(said) if _said_by(said) in heads else speaker
-        if len(heads) > 1 and not any(head == speaker or fold(head) in fold(said) for head, _ in closest):
+        if len(heads) > 1 and not any(head == speaker or fold_case(head) in fold_case(said) for head, _ in closest):
             return "it does not tell who says it"
     return ""
 
@@ -145,7 +145,7 @@ def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -
         _denied(said, unit)
         or _spoken(said, unit)
         or _opposite(_words(said), _words(unit))
-        or _turned_round(said, unit)
+        or _reversed_causes(said, unit)
         or _assertion(said, unit)
     )
 
@@ -163,7 +163,7 @@ def _spoken(said: str, unit: str) -> str:
     return "it names another person" if wrong else ""
 
 
-def _turned_round(said: str, unit: str) -> str:
+def _reversed_causes(said: str, unit: str) -> str:
     turned = any(_turned(said, sentence) for sentence in said_in(unit))
     return "it takes the effect for the cause" if turned else ""
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.background_throttle import GiveWay, go_on
+from vicw_shared.background_throttle import Yield, yield_to_event_loop
 from vicw_shared.consolidation.consolidate import ConsolidatedBatch
 from vicw_shared.indexes import Indexes
 from vicw_shared.points import wrapped
 from vicw_shared.ports import Lane, PendingKind, PendingPoint
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
-from vicw_sleep.consolidation.extractive_summary import SummarySentence, summarise, told_by
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.extractive_summary import SummarySentence, sentences_of, summarise
+from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary_check import missing, unlike
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
@@ -36,7 +36,7 @@ class SummaryDraft:
     ``by_model``: a language model has written it.
     """
 
-    sources: Sequence[Material]
+    sources: Sequence[SourceEvent]
     consolidate: ConsolidatedBatch
     refusal: str = ""
     rows: NDArray[np.float32] | None = None
@@ -44,56 +44,56 @@ class SummaryDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafter:
+class SummaryDrafter:
     """Drafts. A summary takes ``share`` of the vectors of its sources' passages, those that keep theirs counted in, or
-    a third more where it would leave something out, and is cut at ``chunk_chars``. ``give_way`` is awaited between
-    steps that take the processor.
+    a third more where it would leave something out, and is cut at ``chunk_chars``. ``yield_to_foreground`` is
+    awaited between steps that take the processor.
     """
 
     indexes: Indexes
     chunk_chars: int
     share: float
     author: AbstractiveSummarizer | None = None
-    give_way: GiveWay = go_on
+    yield_to_foreground: Yield = yield_to_event_loop
 
-    async def drafts(self, batches: Sequence[Sequence[Material]]) -> list[SummaryDraft]:
+    async def drafts(self, batches: Sequence[Sequence[SourceEvent]]) -> list[SummaryDraft]:
         """Return a draft of each batch, judged. Raises what the engines raise; a model that fails raises nothing."""
-        written = await asyncio.gather(*map(self._written, batches))
+        written = await asyncio.gather(*map(self._abstractive, batches))
         pairs = zip(written, batches, strict=True)
-        drafts = await self._judged([draft or await self._taken(batch) for draft, batch in pairs])
+        drafts = await self._judged([draft or await self._extractive(batch) for draft, batch in pairs])
         again = [place for place, draft in enumerate(drafts) if draft.by_model and draft.refusal]
-        taken = await self._judged([await self._taken(drafts[place].sources) for place in again])
+        taken = await self._judged([await self._extractive(drafts[place].sources) for place in again])
         for place, draft in zip(again, taken, strict=True):
             drafts[place] = draft
         return drafts
 
-    async def _taken(self, sources: Sequence[Material]) -> SummaryDraft:
+    async def _extractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft:
         """Draft by sentences of the sources alone: as short as a summary can be that leaves nothing out."""
-        await self.give_way()
-        told, vectors = told_by(sources), _vectors(sources)
+        await self.yield_to_foreground()
+        told, vectors = sentences_of(sources), _vectors(sources)
         for parts in sorted({max(1, int(length * self.share * vectors)) for length in _LENGTHS}):
-            await self.give_way()
+            await self.yield_to_foreground()
             draft = self._draft(sources, told, summarise(sources, told, most=parts * self.chunk_chars))
             if not draft.refusal:
                 break
         return draft
 
-    async def _written(self, sources: Sequence[Material]) -> SummaryDraft | None:
+    async def _abstractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft | None:
         """Draft by the language model's lines, and sentences for what they leave out; None: it has written none."""
         most = self._chars(sources)
         lines = await self.author.lines(sources, most=most) if self.author is not None else None
         if lines is None:
             return None
-        await self.give_way()
-        told = told_by(sources)
+        await self.yield_to_foreground()
+        told = sentences_of(sources)
         lost = missing(sources, told, "\n".join(lines))
         summary = summarise(sources, told, most=most, begun=lines, lost=lost)
         return replace(self._draft(sources, told, summary), by_model=True)
 
-    def _chars(self, sources: Sequence[Material]) -> int:
+    def _chars(self, sources: Sequence[SourceEvent]) -> int:
         return max(1, int(self.share * _vectors(sources))) * self.chunk_chars
 
-    def _draft(self, sources: Sequence[Material], told: Sequence[SummarySentence], summary: str) -> SummaryDraft:
+    def _draft(self, sources: Sequence[SourceEvent], told: Sequence[SummarySentence], summary: str) -> SummaryDraft:
         consolidate = ConsolidatedBatch(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
@@ -140,6 +140,6 @@ def texts_of(consolidate: ConsolidatedBatch) -> list[str]:
     return [wrapped(pending) for pending in pending_of(consolidate)]
 
 
-def _vectors(sources: Sequence[Material]) -> int:
+def _vectors(sources: Sequence[SourceEvent]) -> int:
     """Return how many passages have a vector of their own."""
     return sum(not passage.is_light for one in sources for passage in one.passages)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
-from vicw_shared.text import fold
-from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_told
-from vicw_sleep.consolidation.model import Material
+from vicw_shared.text import fold_case
+from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
+from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary_format import heads_of
 
 _LISTED = frozenset({FactKind.NAME, FactKind.NUMBER, FactKind.DATE})
@@ -42,13 +42,13 @@ class SummarySentence:
     text: str
     facts: set[Fact] = field(default_factory=set)
 
-    def as_told(self) -> list[Fact]:
+    def facts_in_order(self) -> list[Fact]:
         """Return the facts in the order in which the sentence tells them."""
-        text = fold(self.text)
+        text = fold_case(self.text)
         return sorted(self.facts, key=lambda fact: (text.find(fact.key), fact))
 
 
-def told_by(sources: Sequence[Material]) -> list[SummarySentence]:
+def sentences_of(sources: Sequence[SourceEvent]) -> list[SummarySentence]:
     """Return all that the sources say, in order, with the facts that it tells: sentences, and lines of summaries."""
     return [
         SummarySentence(place, order, text, facts)
@@ -57,7 +57,7 @@ def told_by(sources: Sequence[Material]) -> list[SummarySentence]:
     ]
 
 
-def _parts(source: Material) -> Iterator[tuple[str, set[Fact]]]:
+def _parts(source: SourceEvent) -> Iterator[tuple[str, set[Fact]]]:
     """Yield what may be left out of a source by itself. A line of a summary is whole: it begins with who says it."""
     for line in source.text.split("\n") if source.event.is_macro else ():
         said = (line, line.partition(": ")[2])  # as the graph knows what causes something: without who says it
@@ -71,12 +71,12 @@ def _sentences(text: str) -> Iterator[str]:
         yield " ".join(text[span.start : span.end].split())
 
 
-def _facts(sentence: str, source: Material) -> set[Fact]:
+def _facts(sentence: str, source: SourceEvent) -> set[Fact]:
     return facts_of(sentence, source.named, source.caused)
 
 
 def summarise(
-    sources: Sequence[Material],
+    sources: Sequence[SourceEvent],
     told: Sequence[SummarySentence],
     *,
     most: int,
@@ -93,14 +93,14 @@ def summarise(
     room = most - sum(len(head) + _MARKS for head in heads_of(sources)) - sum(len(one.text) + 1 for one in chosen)
     left: dict[Fact, int] = {}
     for one in told:
-        for fact in one.as_told():
+        for fact in one.facts_in_order():
             left.setdefault(fact, one.source)
     if begun:
         left = {fact: place for fact, place in left.items() if fact in lost}
     open_ = list(told)
-    while best := _most_telling(open_, left.keys()):
+    while best := _best_sentence(open_, left.keys()):
         open_.remove(best)
-        rest = _untold(left, best)
+        rest = _missing(left, best)
         if (cost := len(best.text) + 1) + _cost(rest) <= room:
             chosen.append(best)
             room, left = room - cost, rest
@@ -111,7 +111,7 @@ def summarise(
     return "\n".join(_lines(sources, chosen, left))
 
 
-def _most_telling(told: Sequence[SummarySentence], left: Set[Fact]) -> SummarySentence | None:
+def _best_sentence(told: Sequence[SummarySentence], left: Set[Fact]) -> SummarySentence | None:
     """Return the sentence that tells the most for its length of what is ``left``; None: none tells any of it.
 
     What no list can tell comes first: a summary that has no room for it is none.
@@ -125,13 +125,13 @@ def _worth(facts: Collection[Fact], one: SummarySentence) -> tuple[bool, float]:
     return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _SHORT)
 
 
-def _untold(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
+def _missing(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
     """Return what is left to tell beside a sentence."""
     said = [set(sparse.stems(one.text))]
     return {
         fact: place
         for fact, place in left.items()
-        if fact not in one.facts and not (fact.kind not in _LISTED and is_told(fact, one.facts, said))
+        if fact not in one.facts and not (fact.kind not in _LISTED and is_stated(fact, one.facts, said))
     }
 
 
@@ -140,8 +140,10 @@ def _cost(left: Mapping[Fact, int]) -> int:
     return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
 
 
-def _lines(sources: Sequence[Material], chosen: Sequence[SummarySentence], left: Mapping[Fact, int]) -> Iterator[str]:
-    told: list[tuple[Material, list[str]]] = []
+def _lines(
+    sources: Sequence[SourceEvent], chosen: Sequence[SummarySentence], left: Mapping[Fact, int]
+) -> Iterator[str]:
+    told: list[tuple[SourceEvent, list[str]]] = []
     for place, source in enumerate(sources):
         kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]
         listed = [fact.key for fact, where in left.items() if where == place and fact.kind in _LISTED]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vicw_shared import sparse
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 
 class FactKind(StrEnum):
@@ -87,7 +87,7 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     return found
 
 
-def is_told(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> bool:
+def is_stated(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> bool:
     """Tell whether sentences tell what is denied, or causes something, in other words: by the facts that are ``there``
     and the stems of each sentence ``said``. Other kinds are told by the very same fact alone.
     """
@@ -119,16 +119,16 @@ def _plain_facts(sentence: str) -> frozenset[Fact]:
 
 
 def _known_names(sentence: str, named: Collection[str]) -> Iterator[str]:
-    consolidated = f" {' '.join(re.findall(r'\w+', fold(sentence)))} " if named else ""
+    consolidated = f" {' '.join(re.findall(r'\w+', fold_case(sentence)))} " if named else ""
     for name in named:
-        words = " ".join(re.findall(r"\w+", fold(name)))
+        words = " ".join(re.findall(r"\w+", fold_case(name)))
         if words and f" {words} " in consolidated:
             yield words
 
 
 def _names(sentence: str) -> Iterator[str]:
     for match in _NAME.finditer(sentence):
-        words = " ".join(re.findall(r"\w+", fold(match[0])))
+        words = " ".join(re.findall(r"\w+", fold_case(match[0])))
         if words not in _LITTLE and _DATE.fullmatch(match[0]) is None:
             yield words
 

@@ -11,7 +11,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
-from vicw_shared.job_runs import noted
+from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules
@@ -19,7 +19,7 @@ from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
 from vicw_sleep.jobs import BY_DAY
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
+from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
 
@@ -35,7 +35,7 @@ def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class ContextRun:
     """What is left of a context that has ``grown``: what stands behind ``mark``."""
 
     grown: ArrivalCount
@@ -47,20 +47,20 @@ class Errand:
         return [list(astuple(self.grown)), self.mark.written if self.mark is not None else None]
 
     @classmethod
-    def read(cls, written: Sequence[Any]) -> Errand:
+    def read(cls, written: Sequence[Any]) -> ContextRun:
         """Return the errand that was written."""
         grown, mark = written
         return cls(ArrivalCount(*grown), FlowBookmark.read(mark) if mark is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
-class CaughtUp:
+class CatchUpResult:
     """A turn in a context that has grown, and where the next one goes on, there or in another; None: it is through."""
 
-    next: Errand | None
+    next: ContextRun | None
 
 
-async def turn(
+async def consolidate_slice(
     consolidation: Consolidation,
     settings: ConsolidationSettings,
     start: FlowBookmark | None = None,
@@ -69,7 +69,7 @@ async def turn(
     """Fold ``settings.batches`` batches at most, for TURN_SECONDS; return what was done. What fails is logged: None."""
     try:
         rules = rules_of(settings)
-        most, seconds = settings.batches, TURN_SECONDS
+        most, seconds = settings.batches, SLICE_SECONDS
         done = await consolidation.run(rules, now=now(), most=most, seconds=seconds, start=start, within=within)
     except VicwError as error:
         _log.warning("consolidation stopped; what it has done stands", error=error.detail)
@@ -81,18 +81,18 @@ async def turn(
 
 
 async def catch_up(
-    consolidation: Consolidation, settings: ConsolidationSettings, left: Errand | None = None
-) -> CaughtUp:
+    consolidation: Consolidation, settings: ConsolidationSettings, left: ContextRun | None = None
+) -> CatchUpResult:
     """Take a turn in a context that ``settings.interactions`` items arrived in.
 
     What fails is left to the night, or to as many items more. Raises what the graph raises that knows of growth.
     """
     errand = left or await _grown(consolidation, settings)
     if errand is None:
-        return CaughtUp(None)
+        return CatchUpResult(None)
     grown = errand.grown
-    async with noted(consolidation.graph.log, BY_DAY, first=left is None) as round_:
-        done = await turn(consolidation, settings, errand.mark, (grown.tenant, grown.context))
+    async with recorded_run(consolidation.graph.log, BY_DAY, first=left is None) as round_:
+        done = await consolidate_slice(consolidation, settings, errand.mark, (grown.tenant, grown.context))
         caught = await _caught_up(consolidation, settings, grown, done)
         round_.failed, round_.more = done is None, caught.next is not None
     return caught
@@ -100,20 +100,22 @@ async def catch_up(
 
 async def _caught_up(
     consolidation: Consolidation, settings: ConsolidationSettings, grown: ArrivalCount, done: Consolidated | None
-) -> CaughtUp:
+) -> CatchUpResult:
     if done is not None and done.next is not None:
-        return CaughtUp(Errand(grown, done.next))
+        return CatchUpResult(ContextRun(grown, done.next))
     if done is not None and done.changed and done.macros:
-        return CaughtUp(None)  # what has changed meanwhile is judged anew at the next look, all that is left by night
-    await consolidation.graph.log.note_growth(grown)
-    return CaughtUp(await _grown(consolidation, settings))
+        return CatchUpResult(
+            None
+        )  # what has changed meanwhile is judged anew at the next look, all that is left by night
+    await consolidation.graph.log.record_arrivals(grown)
+    return CatchUpResult(await _grown(consolidation, settings))
 
 
-async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> Errand | None:
+async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> ContextRun | None:
     if not settings.interactions:
         return None
-    found = await consolidation.graph.log.grown(settings.interactions, limit=1)
-    return Errand(found[0]) if found else None
+    found = await consolidation.graph.log.contexts_with_arrivals(settings.interactions, limit=1)
+    return ContextRun(found[0]) if found else None
 
 
 async def keep_consolidating(
@@ -121,6 +123,6 @@ async def keep_consolidating(
 ) -> NoReturn:
     """Take turns when they are due, by the clock and by what has arrived, for ever."""
 
-    between = through(lambda left: catch_up(opened(), settings, left))
-    night = through(lambda mark: turn(opened(), settings, mark))
-    await keep_taking_turns(schedule, night, "consolidation", rounds, between)
+    between = run_slices(lambda left: catch_up(opened(), settings, left))
+    night = run_slices(lambda mark: consolidate_slice(opened(), settings, mark))
+    await run_on_schedule(schedule, night, "consolidation", rounds, between)

@@ -11,7 +11,7 @@ from vicw_shared.uids import chunk_uid
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SourceEvent:
     """An Event of a caller, or a Macro-Event, with its ``passages`` in order.
 
     ``about`` are the uids of whom it is about, ``named`` the names of what it mentions, ``caused`` the texts of its

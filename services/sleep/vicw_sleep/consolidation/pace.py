@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from vicw_sleep.llm_requests import Asking
+from vicw_sleep.llm_requests import LlmRequester
 
 _MOST = 20
 _SECONDS = 4.0
 """As long as a group should take at most: drafting it, and consolidation what is drafted."""
 
 
-class Pace:
+class BatchSize:
     """One at first, then twice as many while that takes little time; fewer again where somebody asks meanwhile.
 
     A language model is asked for as many as it writes ``at_once``: an answer takes as long as it takes.
     """
 
-    def __init__(self, asking: Asking | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, asking: LlmRequester | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._asking = asking
         self._clock = clock
         self._size = 1

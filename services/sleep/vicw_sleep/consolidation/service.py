@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_shared.background_throttle import GiveWay, go_on
+from vicw_shared.background_throttle import Yield, yield_to_event_loop
 from vicw_shared.consolidation.consolidate import MAKER, ChangedError, ConsolidatedBatch, Consolidator, macro_uid
 from vicw_shared.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.errors import MissingRecordError, VicwError
@@ -37,20 +37,20 @@ from vicw_shared.ports import (
 from vicw_shared.uids import chunk_uid, make_uid
 from vicw_shared.undo import undoable, undone
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
-from vicw_sleep.consolidation.batches import ConsolidationRules, batches, worth_reading
-from vicw_sleep.consolidation.drafts import Drafter, SummaryDraft, pending_of, texts_of
+from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
+from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of
 from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark, pages
-from vicw_sleep.consolidation.model import Material
-from vicw_sleep.consolidation.pace import Pace
+from vicw_sleep.consolidation.model import SourceEvent
+from vicw_sleep.consolidation.pace import BatchSize
 from vicw_sleep.consolidation.source_reader import read_material
-from vicw_sleep.llm_requests import Asking
+from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.scheduler import SliceDeadline
 
 _log = structlog.get_logger()
 FOLDED = Counter("vicw_consolidate_events_total", "Events that were consolidated into Macro-Events")
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
-type Told = Callable[[Flow, ConsolidatedBatch | None, str], None]
+type OnBatch = Callable[[Flow, ConsolidatedBatch | None, str], None]
 """Is told of each batch: what it is consolidated into, or why it is not."""
 
 
@@ -77,8 +77,8 @@ class _Run:
     most: int | None
     deadline: SliceDeadline
     again: bool
-    drafter: Drafter
-    pace: Pace
+    drafter: SummaryDrafter
+    pace: BatchSize
     done: Consolidated = field(default_factory=Consolidated)
 
 
@@ -87,19 +87,20 @@ class Consolidation:
     """Consolidates, and takes back. Any number of these may be at work: the graph's lock tells who was first.
 
     A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted in, and is
-    cut at ``chunk_chars``. The model of ``asking`` writes it, if there is one. ``give_way``: see ``Drafter``.
+    cut at ``chunk_chars``. The model of ``llm`` writes it, if there is one.
+    ``yield_to_foreground``: see ``SummaryDrafter``.
     """
 
     graph: Store
-    unread: PendingExtractions
+    pending_extractions: PendingExtractions
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
     chunk_chars: int = 1200
     share: float = 0.45
-    asking: Asking | None = None
-    give_way: GiveWay = go_on
-    told: Told = field(default=lambda flow, consolidate, reason: None)
+    llm: LlmRequester | None = None
+    yield_to_foreground: Yield = yield_to_event_loop
+    on_batch: OnBatch = field(default=lambda flow, consolidate, reason: None)
 
     async def run(
         self,
@@ -120,9 +121,9 @@ class Consolidation:
         ``again``: what was refused or undone before is judged anew; else a dry run tells why it is left.
         ``start``: where the run before this one left off; ``within``: in this context alone.
         """
-        author = AbstractiveSummarizer(self.asking) if self.asking is not None else None
-        drafter = Drafter(self.indexes, self.chunk_chars, self.share, author, self.give_way)
-        run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, Pace(self.asking))
+        author = AbstractiveSummarizer(self.llm) if self.llm is not None else None
+        drafter = SummaryDrafter(self.indexes, self.chunk_chars, self.share, author, self.yield_to_foreground)
+        run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
         done, looked = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within):
@@ -131,7 +132,7 @@ class Consolidation:
                     break
                 looked = True
                 done.flows += mark.after is None
-                if worth_reading(page, rules) and not await self._page(page, run):
+                if may_consolidate(page, rules) and not await self._page(page, run):
                     done.next = mark
                     break
         finally:
@@ -141,7 +142,7 @@ class Consolidation:
 
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
         """Fold what may be consolidated of a page; tell whether that was all of it."""
-        material = await read_material(self.graph, self.unread, page)
+        material = await read_material(self.graph, self.pending_extractions, page)
         ended, begun = page[-1].created_at < run.rules.before, False
         left = list(batches(material, run.rules, ended=ended))
         while left:
@@ -155,11 +156,11 @@ class Consolidation:
                 is_over = begun and run.deadline.passed and not draft.by_model
                 if is_over or (run.most is not None and run.done.macros >= run.most):
                     return False
-                await self._settle(draft, run)
+                await self._finish(draft, run)
                 begun = True
         return True
 
-    async def _is_settled(self, batch: Sequence[Material], run: _Run) -> bool:
+    async def _is_settled(self, batch: Sequence[SourceEvent], run: _Run) -> bool:
         """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
         step = await self.graph.log.step(_step_id(macro_uid([one.event for one in batch])))
         if step is None or step.outcome is Outcome.DONE:
@@ -167,7 +168,7 @@ class Consolidation:
         run.done.left += 1
         if run.dry:
             flow = Flow(step.tenant, step.context, batch[0].event.flow_id or "")
-            self.told(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")
+            self.on_batch(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")
         return True
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
@@ -177,7 +178,7 @@ class Consolidation:
         async def work(transaction: GraphTransaction) -> RestoredItems:
             macro = (await transaction.nodes([step.subject])).get(step.subject)
             if macro is None or macro.retired_at is not None:
-                raise MissingRecordError(await _why_gone(transaction, step, macro))
+                raise MissingRecordError(await _missing_reason(transaction, step, macro))
             done = await Restorer(transaction, self.registry, now).restore(macro)
             await transaction.log_step(undone(step, now))
             return done
@@ -187,10 +188,10 @@ class Consolidation:
         await self.queue.wake()
         return done
 
-    async def _settle(self, draft: SummaryDraft, run: _Run) -> None:
+    async def _finish(self, draft: SummaryDraft, run: _Run) -> None:
         consolidate, refusal, done = draft.consolidate, draft.refusal, run.done
         macro = consolidate.macro
-        self.told(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else consolidate, refusal)
+        self.on_batch(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else consolidate, refusal)
         if refusal:
             done.refused += 1
             if not run.dry:
@@ -198,7 +199,7 @@ class Consolidation:
             return
         if not run.dry:
             try:
-                await self._fold(draft, run.now)
+                await self._consolidate(draft, run.now)
             except ChangedError as error:
                 _log.info("a batch is left to the next run", reason=error.detail, context=macro.context)
                 done.changed += 1
@@ -207,7 +208,7 @@ class Consolidation:
         done.macros += 1
         done.events += len(consolidate.sources)
 
-    async def _fold(self, draft: SummaryDraft, now: datetime) -> None:
+    async def _consolidate(self, draft: SummaryDraft, now: datetime) -> None:
         consolidate = draft.consolidate
         macro = consolidate.macro
         index, points = await self.indexes.writing(), list[Point]()
@@ -255,7 +256,7 @@ class Consolidation:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
 
-async def _why_gone(transaction: GraphTransaction, step: MaintenanceStep, retired: Node | None) -> str:
+async def _missing_reason(transaction: GraphTransaction, step: MaintenanceStep, retired: Node | None) -> str:
     """Say where the Macro-Event of a step is: one that was consolidated again keeps its first passage."""
     if retired is not None:
         return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"

@@ -8,7 +8,7 @@ from itertools import batched
 
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, PendingExtractions, Store, Use
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 
 _AT_ONCE = 200
 MOST_PASSAGES = 1000
@@ -17,15 +17,15 @@ _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
-async def read_material(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[Material]:
+async def read_material(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[SourceEvent]:
     """Return the material of these Events of one context, in their order; without passages where those are too many."""
-    found: list[Material] = []
+    found: list[SourceEvent] = []
     for batch in batched(events, _AT_ONCE):
         found += await _read(graph, unread, batch)
     return found
 
 
-async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[Material]:
+async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[SourceEvent]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
     passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], MOST_PASSAGES + 1))
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
@@ -37,12 +37,14 @@ async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]
     waiting = await unread.of(tenant, uids)
     uses = await graph.uses.uses(tenant, uids)
     return [
-        _material(event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting, uses)
+        _source_event(
+            event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting, uses
+        )
         for event in events
     ]
 
 
-def _material(
+def _source_event(
     event: Node,
     passages: Sequence[Node],
     statements: Mapping[str, Sequence[Node]],
@@ -51,11 +53,11 @@ def _material(
     named: Sequence[Node],
     waiting: Collection[str],
     uses: Mapping[str, Use],
-) -> Material:
+) -> SourceEvent:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
     proofs = proofs if len(passages) <= MOST_PASSAGES else []  # half a proof tells less than all of it
     told = [node for passage in proofs for node in statements.get(passage.uid, ())]
-    return Material(
+    return SourceEvent(
         event,
         tuple(proofs),
         tuple(told),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from vicw_shared import sparse
 from vicw_shared.language.sentences import sentences
 from vicw_sleep.consolidation.extractive_summary import SummarySentence
-from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_told
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
+from vicw_sleep.consolidation.model import SourceEvent
 
 _NEAR = 0.5
 """How like its sentences a summary has to be, as a share of how like them a passage itself is."""
@@ -25,23 +25,23 @@ _LEAST = 1e-6
 type Vectors = Mapping[str, NDArray[np.float32]]
 
 
-def missing(sources: Sequence[Material], told: Sequence[SummarySentence], summary: str) -> list[Fact]:
+def missing(sources: Sequence[SourceEvent], told: Sequence[SummarySentence], summary: str) -> list[Fact]:
     """Return the facts of the sources, whose sentences are ``told``, that the summary does not tell, in their order."""
     wanted = dict.fromkeys(fact for one in told for fact in sorted(one.facts))
-    return _untold(wanted, summary, {name for source in sources for name in source.named})
+    return _missing_facts(wanted, summary, {name for source in sources for name in source.named})
 
 
 def invented(sentence: str, text: str, named: Collection[str]) -> list[Fact]:
     """Return the facts that a sentence tells and a text does not. ``named`` are names that may be in either."""
-    return _untold(sorted(facts_of(sentence, named)), text, named)
+    return _missing_facts(sorted(facts_of(sentence, named)), text, named)
 
 
-def _untold(wanted: Collection[Fact], text: str, named: Collection[str]) -> list[Fact]:
+def _missing_facts(wanted: Collection[Fact], text: str, named: Collection[str]) -> list[Fact]:
     said = said_in(text)
     known = {*named, *(fact.key for fact in wanted if fact.kind is FactKind.NAME)}
     there = {fact for sentence in said for fact in facts_of(sentence, known)}
     stems = [set(sparse.stems(sentence)) for sentence in said]
-    return [fact for fact in wanted if fact not in there and not is_told(fact, there, stems)]
+    return [fact for fact in wanted if fact not in there and not is_stated(fact, there, stems)]
 
 
 def said_in(text: str) -> list[str]:
@@ -49,7 +49,7 @@ def said_in(text: str) -> list[str]:
     return [line[span.start : span.end] for line in text.split("\n") for span in sentences(line)]
 
 
-def unlike(sources: Sequence[Material], summary: NDArray[np.float32], known: Vectors) -> list[str]:
+def unlike(sources: Sequence[SourceEvent], summary: NDArray[np.float32], known: Vectors) -> list[str]:
     """Return the passages (uids) that the summary does not stand for, those first that it stands for least.
 
     ``summary`` has the vectors of its passages, shape (passages, size), of norm 1; ``known`` those of the sources'

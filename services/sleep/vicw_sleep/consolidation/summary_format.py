@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from vicw_shared.language.sentences import sentences
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 
 _TITLE_CHARS = 60
 
 
-def heads_of(sources: Sequence[Material]) -> list[str]:
+def heads_of(sources: Sequence[SourceEvent]) -> list[str]:
     """Return how the line of each source begins: who says it, and what it is called unless the one before is, too."""
     before = ["", *(source.called for source in sources)]
     return [
@@ -57,7 +57,7 @@ def _cut(line: str, size: int, head: str) -> Iterator[str]:
         yield line
 
 
-def title_of(sources: Sequence[Material]) -> str:
+def title_of(sources: Sequence[SourceEvent]) -> str:
     """Return what to show of what stands for these: who says it, and how it begins."""
     if sources[0].event.is_macro:
         return sources[0].event.name

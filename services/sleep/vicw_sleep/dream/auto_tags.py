@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, VectorStore, look_up
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.dream.key_phrases import KeyPhrase, analyst, candidates, key_phrases, terms_of
-from vicw_sleep.dream.similarity import SimilarItem, same_eyes
+from vicw_sleep.dream.similarity import SimilarItem, same_visibility
 from vicw_sleep.mirror.atoms import Atom
 
 GENERIC = 40
@@ -49,7 +49,7 @@ def choose(
     Auto-tags never lead to others: a guess is no evidence.
     """
     near = alike[:_NEIGHBOURS]
-    texts = [fold(other.atom.text) for other in near]
+    texts = [fold_case(other.atom.text) for other in near]
     doubts: dict[str, float] = defaultdict(lambda: 1.0)
     reasons: dict[str, str] = {}
     for phrase in phrases:
@@ -59,7 +59,7 @@ def choose(
         if name in in_use or any(name in text for text in texts):
             doubts[name] *= 1 - _SHARED
     for other in near:
-        for name in {fold(tag) for tag in other.atom.tags}:
+        for name in {fold_case(tag) for tag in other.atom.tags}:
             doubts[name] *= 1 - other.certainty
             reasons.setdefault(name, NEIGHBOURS)
     tags = [Tag(name, round(1 - doubt, 4), reasons[name]) for name, doubt in doubts.items() if name not in taken]
@@ -67,7 +67,7 @@ def choose(
 
 
 @dataclass(frozen=True, slots=True)
-class Tagging:
+class AutoTagger:
     """Reads what speaks for tags."""
 
     graph: GraphStore
@@ -88,8 +88,8 @@ class Tagging:
         return {
             atom.item.uid: choose(
                 phrases.get(atom.item.uid, ()),
-                [one for one in alike.get(atom.item.uid, ()) if same_eyes(atom, one.atom)],
-                taken=joined[atom.item.uid] | {fold(tag) for tag in (*atom.tags, *atom.auto_tags)},
+                [one for one in alike.get(atom.item.uid, ()) if same_visibility(atom, one.atom)],
+                taken=joined[atom.item.uid] | {fold_case(tag) for tag in (*atom.tags, *atom.auto_tags)},
                 in_use=in_use,
             )
             for atom in atoms
@@ -102,10 +102,10 @@ class Tagging:
 
     async def _joined(self, atoms: Sequence[Atom]) -> dict[str, set[str]]:
         """Return the folded names of who says each item, and of all that it mentions."""
-        names = {atom.item.uid: {fold(atom.item.speaker or "")} for atom in atoms}
+        names = {atom.item.uid: {fold_case(atom.item.speaker or "")} for atom in atoms}
         spread = [("MENTIONS", Direction.OUT)]
         for one in await self.graph.expand(atoms[0].item.tenant, list(names), spread, _NAMES) if atoms else ():
-            names[one.origin] |= set(map(fold, (one.node.name, *one.node.aliases)))
+            names[one.origin] |= set(map(fold_case, (one.node.name, *one.node.aliases)))
         return names
 
 
@@ -115,4 +115,4 @@ def _said(atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
 
 
 def _is_tag(node: Node, context: str) -> bool:
-    return node.context == context and fold(node.subtype) == "tag" and not is_dreamt(node)
+    return node.context == context and fold_case(node.subtype) == "tag" and not is_dreamt(node)

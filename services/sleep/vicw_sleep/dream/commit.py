@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from vicw_shared.canonical import canonical_nodes
-from vicw_shared.dreams import MAKER, by_dreams
+from vicw_shared.dreams import MAKER, dream_edges
 from vicw_shared.edge_factory import DREAM, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import Direction, GraphTransaction, MaintenanceStep, Outcome
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid, make_uid, named_uid
 from vicw_sleep.dream.auto_tags import GENERIC, Tag
 from vicw_sleep.mirror.atoms import Atom
@@ -23,7 +23,7 @@ STEP = "step"
 
 
 @dataclass(frozen=True, slots=True)
-class Dreamt:
+class DreamResult:
     """What was dreamt of an item: ``tags``, the surest first.
 
     ``others`` are the items (uids) that were read for it: their tags and their words may be among its own.
@@ -35,16 +35,16 @@ class Dreamt:
 
 
 @dataclass(slots=True)
-class Added:
+class AddedTags:
     """What was added: ``tags`` by the item whose step they are of, and the ``edges``."""
 
     tags: dict[str, list[str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
-    def of(self, one: Dreamt) -> Dreamt:
+    def of(self, one: DreamResult) -> DreamResult:
         """Return what was added of what was dreamt of an item."""
         tags = self.tags.get(one.atom.item.uid, [])
-        return Dreamt(one.atom, [tag for tag in one.tags if tag.name in tags])
+        return DreamResult(one.atom, [tag for tag in one.tags if tag.name in tags])
 
 
 def step_id(item: str) -> str:
@@ -65,13 +65,13 @@ class DreamCommit:
     most: int
     foretold: Counter[str] | None = None
 
-    async def add(self, dreams: Sequence[Dreamt]) -> Added:
+    async def add(self, dreams: Sequence[DreamResult]) -> AddedTags:
         """Add tags to what is still as it was read, and log a step for each item that got any."""
         items = sorted({one.atom.item.uid for one in dreams})
         nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
         edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
         standing = [one for one in dreams if self._stands(nodes, one)]
-        added = Added()
+        added = AddedTags()
         await self._tag(standing, edges, added)
         for one in standing:
             if self.foretold is None and one.atom.item.uid in added.tags:
@@ -79,12 +79,12 @@ class DreamCommit:
         return added
 
     @staticmethod
-    def _stands(nodes: Mapping[str, Node], one: Dreamt) -> bool:
+    def _stands(nodes: Mapping[str, Node], one: DreamResult) -> bool:
         """Tell whether an item is there, and all that was read for it: what is erased leaves no tag behind."""
         uids = (one.atom.item.uid, *one.others)
         return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
 
-    async def _tag(self, dreams: Sequence[Dreamt], edges: Iterable[Edge], added: Added) -> None:
+    async def _tag(self, dreams: Sequence[DreamResult], edges: Iterable[Edge], added: AddedTags) -> None:
         tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
         auto = dict.fromkeys(tagged, 0)
         for edge in edges:
@@ -104,7 +104,7 @@ class DreamCommit:
                 if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
                 said = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
-                tied = EdgeFactory(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, said=said)
+                tied = EdgeFactory(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, properties=said)
                 added.edges.append(tied)
                 made[node.uid] = node
                 tagged[uid].add(node.uid)
@@ -126,7 +126,7 @@ class DreamCommit:
             node = stands.get(uid) or self._made(root, uid, name)
             if node.retired_at is not None and node.metadata.get(MAKER) == DREAM:
                 node = self._made(root, uid, name)
-            if node.retired_at is None and node.label is Label.CONCEPT and fold(node.subtype) == "tag":
+            if node.retired_at is None and node.label is Label.CONCEPT and fold_case(node.subtype) == "tag":
                 found[name] = node
         return found
 
@@ -151,7 +151,7 @@ class DreamCommit:
         homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
         await self.transaction.put_edges([*homes, *edges])
 
-    def _step(self, item: Node, added: Added) -> MaintenanceStep:
+    def _step(self, item: Node, added: AddedTags) -> MaintenanceStep:
         return MaintenanceStep(
             id=step_id(item.uid),
             tenant=item.tenant,
@@ -169,4 +169,4 @@ class DreamCommit:
 
 def dreamt_in(edges: Iterable[Edge], step: str) -> list[Edge]:
     """Return those of these edges that a step made."""
-    return [edge for edge in by_dreams(edges) if edge.properties.get(STEP) == step]
+    return [edge for edge in dream_edges(edges) if edge.properties.get(STEP) == step]

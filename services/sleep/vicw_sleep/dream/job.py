@@ -13,7 +13,7 @@ from vicw_shared.ports import SleepLog
 from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.service import Dream, DreamBookmark, DreamReport, DreamRules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
+from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
 
@@ -23,10 +23,10 @@ def rules_of(settings: DreamSettings) -> DreamRules:
     return DreamRules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
 
 
-async def turn(dream: Dream, settings: DreamSettings, start: DreamBookmark | None) -> DreamReport | None:
+async def dream_slice(dream: Dream, settings: DreamSettings, start: DreamBookmark | None) -> DreamReport | None:
     """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=TURN_SECONDS)
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=SLICE_SECONDS)
     except VicwError as error:
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None
@@ -39,4 +39,4 @@ async def keep_dreaming(
     opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
     """Take turns when they are due, for ever."""
-    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "dream", rounds)
+    await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(opened(), settings, mark)), "dream", rounds)

@@ -13,7 +13,7 @@ from functools import cache
 
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.sparse import encode_query
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _MOST_WORDS = 3
 _MOST_CHARS = 40
@@ -82,7 +82,7 @@ def _noun_phrases(words: Sequence[Word]) -> Iterator[str]:
     for word in (*words, None):
         named = bool(run) and run[-1].tag in _NAMING
         if named and (word is None or word.tag not in _NAMING or not _PLAIN.fullmatch(word.text)):
-            phrase = fold(" ".join(one.text for one in run[-_MOST_WORDS:]))
+            phrase = fold_case(" ".join(one.text for one in run[-_MOST_WORDS:]))
             if _FEWEST_CHARS <= len(phrase) <= _MOST_CHARS:
                 yield phrase
             run = []

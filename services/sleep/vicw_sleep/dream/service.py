@@ -16,7 +16,7 @@ from typing import Any
 
 from prometheus_client import Counter
 
-from vicw_shared.dreams import MADE, forget
+from vicw_shared.dreams import MADE, drop_dream_edges
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Label
@@ -33,8 +33,8 @@ from vicw_shared.ports import (
 )
 from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable, undone
-from vicw_sleep.dream.auto_tags import Tagging
-from vicw_sleep.dream.commit import Added, DreamCommit, Dreamt, dreamt_in, step_id
+from vicw_sleep.dream.auto_tags import AutoTagger
+from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult, dreamt_in, step_id
 from vicw_sleep.dream.similarity import SimilarityIndex
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.scheduler import SliceDeadline
@@ -45,7 +45,7 @@ WIPED = "wiped"
 """What the details of a step say whose item may be dreamt of again, though it is undone."""
 TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to items")
 
-type Told = Callable[[Dreamt], None]
+type OnItem = Callable[[DreamResult], None]
 """Is told of each item to which something is added, and what."""
 
 
@@ -99,7 +99,7 @@ class Dream:
     indexes: Indexes
     registry: EdgeRegistry
     queue: WorkQueue
-    told: Told = field(default=lambda dreamt: None)
+    on_item: OnItem = field(default=lambda dreamt: None)
     progress: Progress = silent
 
     async def run(
@@ -143,7 +143,7 @@ class Dream:
 
         async def work(transaction: GraphTransaction) -> int:
             mine = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
-            await forget(transaction, mine, now)
+            await drop_dream_edges(transaction, mine, now)
             await transaction.log_step(undone(step, now))
             return len(mine)
 
@@ -162,30 +162,30 @@ class Dream:
             if dreams := await self._dreamt(list(some), rules, now):
                 await self._add(context, dreams, rules, done, now, foretold)
 
-    async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[Dreamt]:
+    async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[DreamResult]:
         """Return what there is for items of one context: those for which there is something."""
         vectors = (await self.indexes.writing()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
-        tags = await Tagging(self.graph, vectors).of(embedded, alike)
+        tags = await AutoTagger(self.graph, vectors).of(embedded, alike)
         dreams = []
         for atom in embedded:
             uid = atom.item.uid
             room = rules.tags - len(atom.tags) - len(atom.auto_tags)
             sure = [tag for tag in tags[uid] if tag.certainty >= rules.certainty][:room]
-            dreams += [Dreamt(atom, sure, [one.atom.item.uid for one in alike[uid]])] if sure else []
+            dreams += [DreamResult(atom, sure, [one.atom.item.uid for one in alike[uid]])] if sure else []
         return dreams
 
     async def _add(
         self,
         context: str,
-        dreams: Sequence[Dreamt],
+        dreams: Sequence[DreamResult],
         rules: DreamRules,
         done: DreamReport,
         now: datetime,
         foretold: Count[str] | None,
     ) -> None:
-        async def work(transaction: GraphTransaction) -> Added:
+        async def work(transaction: GraphTransaction) -> AddedTags:
             return await DreamCommit(transaction, self.registry, now, rules.tags, foretold).add(dreams)
 
         added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
@@ -195,7 +195,7 @@ class Dream:
             TAGGED.inc(len(added.edges))
         for one in map(added.of, dreams):
             if one.tags:
-                self.told(one)
+                self.on_item(one)
         done.dreamt += len(added.tags)
         done.tags += len(added.edges)
 

@@ -33,12 +33,12 @@ def certainty_of(cosine: float) -> float:
     return max(0.0, min(1.0, (cosine - FLOOR) / (1 - FLOOR)))
 
 
-def same_eyes(left: Atom, right: Atom) -> bool:
+def same_visibility(left: Atom, right: Atom) -> bool:
     """Tell whether two items are of one place and domain, and whoever may see the one may see the other."""
-    return eyes(left) == eyes(right)
+    return visibility_key(left) == visibility_key(right)
 
 
-def eyes(atom: Atom) -> tuple[object, ...]:
+def visibility_key(atom: Atom) -> tuple[object, ...]:
     """Return where an item is, its domain, and what tells who may see it."""
     item = atom.item
     return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
@@ -71,7 +71,7 @@ class SimilarityIndex:
     async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[SimilarItem]]:
         near = {uid: {hit: sure for hit, sure in found.items() if sure >= _LEAST} for uid, found in hits.items()}
         owners = await self.graph.owners(tenant, sorted({hit for found in near.values() for hit in found}))
-        whole = await self.graph.whole(tenant, sorted({owner.uid for owner in owners.values()}))
+        whole = await self.graph.item_views(tenant, sorted({owner.uid for owner in owners.values()}))
         atoms = {one.item.uid: atom for one in whole if (atom := atom_of(one)) is not None}
         alike: dict[str, list[SimilarItem]] = {}
         for uid, found in near.items():

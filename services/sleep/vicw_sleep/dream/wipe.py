@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from vicw_shared.dreams import MADE, MAKER, by_dreams, forget, is_dreamt, release_tags
+from vicw_shared.dreams import MADE, MAKER, dream_edges, drop_dream_edges, is_dreamt, release_tags
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import (
@@ -53,8 +53,8 @@ async def wipe(graph: Store, queue: WorkQueue, *, now: datetime, progress: Progr
 
 async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> int:
     """Drop what leads out of these items; return how many edges."""
-    dreamt = by_dreams(await transaction.edges(uids, MADE, Direction.OUT))
-    await forget(transaction, dreamt, now)
+    dreamt = dream_edges(await transaction.edges(uids, MADE, Direction.OUT))
+    await drop_dream_edges(transaction, dreamt, now)
     return len(dreamt)
 
 
@@ -69,7 +69,7 @@ async def _wipe_steps(graph: Store, now: datetime, *, bare: bool = False) -> Non
 
 async def _log(transaction: GraphTransaction, *, steps: Sequence[MaintenanceStep], bare: bool) -> None:
     uids = [step.subject for step in steps] if bare else []
-    left = {edge.source for edge in by_dreams(await transaction.edges(uids, MADE, Direction.OUT))} if uids else set()
+    left = {edge.source for edge in dream_edges(await transaction.edges(uids, MADE, Direction.OUT))} if uids else set()
     for step in steps:
         if step.subject not in left:
             await transaction.log_step(step)

@@ -8,12 +8,12 @@ from datetime import datetime
 from itertools import starmap
 
 from vicw_shared.clock import to_us
-from vicw_shared.consolidation.ledger import Entry, entries_of
+from vicw_shared.consolidation.ledger import LedgerEntry, entries_of
 from vicw_shared.domains import CODING
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import PAGE
 from vicw_shared.ports import ItemView
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.mirror.file_names import digest, source_name
 
 Place = tuple[int, int, str]
@@ -99,8 +99,8 @@ class Atom:
     @property
     def shelves(self) -> list[Shelf]:
         """Each bucket with each tag. What is in no bucket is in one of its context's name."""
-        buckets = sorted(set(map(fold, self.buckets))) or [fold(self.item.context)]
-        tags = sorted(set(map(fold, self.tags))) or [""]
+        buckets = sorted(set(map(fold_case, self.buckets))) or [fold_case(self.item.context)]
+        tags = sorted(set(map(fold_case, self.tags))) or [""]
         return [Shelf(bucket, tag) for bucket in buckets for tag in tags]
 
     @property
@@ -112,10 +112,10 @@ class Atom:
         return [Bundle(shelf, item.context, kind, source) for shelf in self.shelves]
 
 
-def atom_of(whole: ItemView) -> Atom | None:
+def atom_of(view: ItemView) -> Atom | None:
     """Return the atom of an item; None for one without a text of its own (an echo repeats another)."""
-    item, passages = whole.item, {passage.uid: passage for passage in whole.passages}
-    entries = list(entries_of(whole.passages).values())
+    item, passages = view.item, {passage.uid: passage for passage in view.passages}
+    entries = list(entries_of(view.passages).values())
     folded = {uid for entry in entries for uid in _proofs(entry)}
     # A summary is cut at its lines, which its passages leave out; what a caller has sent is cut inside of it.
     text = _joined([node for uid, node in passages.items() if uid not in folded], "\n" if item.is_macro else "")
@@ -123,12 +123,12 @@ def atom_of(whole: ItemView) -> Atom | None:
         return None
     leaves = sorted((entry for entry in entries if not entry.item.is_macro), key=lambda entry: _place(entry.item))
     proofs = [(entry.item, _joined([passages[uid] for uid in _proofs(entry) if uid in passages])) for entry in leaves]
-    about = frozenset(map(fold, whole.about))
-    told = whole.tags, whole.buckets, about
-    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), whole.auto_tags)
+    about = frozenset(map(fold_case, view.about))
+    told = view.tags, view.buckets, about
+    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), view.auto_tags)
 
 
-def _proofs(entry: Entry) -> list[str]:
+def _proofs(entry: LedgerEntry) -> list[str]:
     """Return the passages that proved a consolidated item."""
     own = entry.item.uid
     return [edge.target for edge in entry.edges if edge.type == "EVIDENCED_BY" and edge.source == own]

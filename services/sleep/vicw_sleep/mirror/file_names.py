@@ -12,7 +12,7 @@ import re
 import unicodedata
 from base64 import b32encode
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 UNTAGGED = "_untagged"
 """The tag of what has none: no ``slug`` begins so."""
@@ -33,7 +33,7 @@ def slug(name: str) -> str:
     >>> slug("../../etc/passwd")
     'etc_passwd~mjjxvi'
     """
-    folded = unicodedata.normalize("NFC", fold(name))
+    folded = unicodedata.normalize("NFC", fold_case(name))
     seen = "".join("_" if unicodedata.category(ch) in _INVISIBLE else ch for ch in folded)
     kept = _cut(_UNSAFE.sub("_", seen)).strip("._ ")
     if _DEVICE.fullmatch(kept):  # to Windows it is a device, whatever comes behind its first dot

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError
-from vicw_sleep.mirror.relocation import MARKER, is_hardly_begun, leave, manifest_of, remove
+from vicw_sleep.mirror.relocation import MARKER, is_hardly_begun, manifest_of, move_foreign_files, remove
 
 SETTING = "VICW_MIRROR_PATH"
 _FORMAT = 2
@@ -173,7 +173,7 @@ class MirrorFolder:
             if found is None and (left.is_symlink() or not is_hardly_begun(left)):
                 raise self._refused(f"has {left} beside it, which VICW did not make", f"Move {left} away")
             if found is not None and found.whole and self.path.is_dir():
-                edited += leave(left, self.path)
+                edited += move_foreign_files(left, self.path)
             remove(left)
         return edited
 

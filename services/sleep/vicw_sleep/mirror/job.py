@@ -9,7 +9,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError, VicwError
-from vicw_shared.job_runs import TURN_SECONDS, note
+from vicw_shared.job_runs import TURN_SECONDS, record_run
 from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import EDITS
@@ -19,7 +19,7 @@ from vicw_sleep.mirror.visibility import MirrorVisibility
 _log = structlog.get_logger()
 
 
-async def turn(graph: Store, settings: MirrorSettings) -> None:
+async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
     """Bring the mirror up to date, if one is wanted and rests no more. What goes wrong is left to the next turn."""
     if settings.path is None:
         return
@@ -33,11 +33,11 @@ async def turn(graph: Store, settings: MirrorSettings) -> None:
         _log.info("another process writes the mirror", reason=error.detail)
     except VicwError as error:
         _log.warning("the mirror could not be brought up to date", error=error.detail)
-        await note(graph.log, "mirror", began, error.detail)
+        await record_run(graph.log, "mirror", began, error.detail)
     else:
         if done.built:
             _log.info("the mirror is up to date", pages=done.pages, atoms=done.atoms)
-            await note(graph.log, "mirror", began)
+            await record_run(graph.log, "mirror", began)
         for page in done.edited:
             _log.warning(f"a page of the mirror was edited; the edit is kept in {EDITS}", page=page)
 
@@ -46,7 +46,7 @@ async def keep_mirrored(graph: Store, settings: MirrorSettings) -> NoReturn:
     """Take turns, for ever."""
     while True:
         try:
-            await turn(graph, settings)
+            await sync_mirror(graph, settings)
         except Exception:
             _log.exception("the mirror could not be brought up to date")
-        await asyncio.sleep(settings.look_seconds)
+        await asyncio.sleep(settings.poll_seconds)

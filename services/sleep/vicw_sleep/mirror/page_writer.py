@@ -42,7 +42,7 @@ _SCHEMA = """
 _bundle_of = itemgetter(0, 1, 2, 3, 4)
 
 
-class Building:
+class MirrorBuild:
     """A mirror that is being built beside the one in place. Its sections wait on disk: a store may be of any size."""
 
     def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
@@ -132,7 +132,7 @@ def _listed(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Mirrored:
+class MirrorResult:
     """What a run did: ``pages`` written, ``edited`` pages put aside; how many ``atoms`` there are."""
 
     built: bool

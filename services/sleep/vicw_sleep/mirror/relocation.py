@@ -43,7 +43,7 @@ def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
             yield page, content
 
 
-def leave(left: Path, into: Path) -> list[str]:
+def move_foreign_files(left: Path, into: Path) -> list[str]:
     """Move what is not ours from a mirror to the one that took its place; return the pages of which an edit was kept.
 
     An edit has the page's name in a folder of its own, further edits of it a number.

@@ -20,7 +20,7 @@ from vicw_shared.progress import Progress, silent
 from vicw_shared.shielded import finish, in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
-from vicw_sleep.mirror.page_writer import Building, Mirrored
+from vicw_sleep.mirror.page_writer import MirrorBuild, MirrorResult
 from vicw_sleep.mirror.relocation import edited_in, manifest_of
 from vicw_sleep.mirror.visibility import EVERYTHING, MirrorVisibility
 
@@ -54,9 +54,9 @@ class Mirror:
     graph: Store
     path: Path
     tenant: str
-    sight: MirrorVisibility = field(default_factory=MirrorVisibility)
+    visibility: MirrorVisibility = field(default_factory=MirrorVisibility)
 
-    async def build(self, progress: Progress = silent) -> Mirrored:
+    async def build(self, progress: Progress = silent) -> MirrorResult:
         """Build it anew beside what is there, and swap. A death before the swap leaves what is there.
 
         Raises SettingsError (the path is no place for it, in plain words), StorageFullError, ConflictError (another
@@ -66,7 +66,7 @@ class Mirror:
         with folder.locked(), folder.translated():
             return await self._build(folder, await self._marker(), progress)
 
-    async def sync(self, progress: Progress = silent) -> Mirrored:
+    async def sync(self, progress: Progress = silent) -> MirrorResult:
         """Build it anew if it is not up to date. Raises as ``build`` does."""
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
@@ -75,7 +75,7 @@ class Mirror:
             folder.finish()
             if found is None or await self._why_anew(folder, found, wanted):
                 return await self._build(folder, wanted, progress)
-            return Mirrored(built=False, atoms=found.atoms)
+            return MirrorResult(built=False, atoms=found.atoms)
 
     async def status(self) -> MirrorStatus | None:
         """Return how it is with the mirror; None if there is none. Raises SettingsError for what is no mirror of it."""
@@ -96,7 +96,7 @@ class Mirror:
     def rests(self) -> bool:
         """Return whether the last build took so long that the next one has to wait, but for a command."""
         found = MirrorFolder(self.path).marker()
-        if found is None or found.viewer != self.sight.viewer:
+        if found is None or found.viewer != self.visibility.viewer:
             return False
         return 0 < found.rests_until - to_us(now()) <= _MOST_REST_SECONDS * MICROSECONDS
 
@@ -105,13 +105,13 @@ class Mirror:
         return Marker(
             await self.graph.record.store_id(),
             self.tenant,
-            self.sight.viewer,
+            self.visibility.viewer,
             erased=await self.graph.erasures.erased(),
         )
 
-    async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> Mirrored:
+    async def _build(self, folder: MirrorFolder, marker: Marker, progress: Progress) -> MirrorResult:
         folder.require_ours(marker)
-        building = Building(folder, marker)
+        building = MirrorBuild(folder, marker)
         try:
             # First the changes, then what is stored: a change between the two is found by the next run.
             began, instant = time.monotonic(), now()
@@ -132,13 +132,13 @@ class Mirror:
                 atoms=building.atoms,
             )
             edited = await in_thread(building.swap, built)
-            return Mirrored(built=True, atoms=building.atoms, pages=pages, edited=edited)
+            return MirrorResult(built=True, atoms=building.atoms, pages=pages, edited=edited)
         finally:
             building.close()
 
     def _seen(self, views: Sequence[ItemView], instant: datetime) -> list[Atom]:
         atoms = (atom_of(view) for view in views)
-        return [atom for atom in atoms if atom is not None and self.sight.sees(atom, instant)]
+        return [atom for atom in atoms if atom is not None and self.visibility.sees(atom, instant)]
 
     async def _why_anew(self, folder: MirrorFolder, found: Marker, wanted: Marker) -> str:
         """Return why a run builds a mirror anew, as a sentence; "": it is up to date."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vicw_shared.model import Sensitivity
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.mirror.atoms import Atom
 
 EVERYTHING = "*"
@@ -30,5 +30,5 @@ class MirrorVisibility:
             return False
         if self.viewer == EVERYTHING:
             return True
-        own = bool(self.viewer) and fold(self.viewer) in atom.about
+        own = bool(self.viewer) and fold_case(self.viewer) in atom.about
         return atom.item.portable and (atom.item.sensitivity is Sensitivity.PUBLIC or own)

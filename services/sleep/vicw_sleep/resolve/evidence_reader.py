@@ -10,8 +10,8 @@ from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.names import SLOT, is_named_thing
 from vicw_shared.ports import Direction, GraphTransaction
-from vicw_shared.text import fold
-from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, Eyes
+from vicw_shared.text import fold_case
+from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, VisibilityKey
 
 MOST = 500
 """Edges of a thing, with what was merged into it: of whom more is known, a person decides."""
@@ -23,7 +23,7 @@ _ASIDE = frozenset({"BELONGS_TO", MERGED_INTO})
 
 
 @dataclass(frozen=True, slots=True)
-class Gathering:
+class EvidenceReader:
     """Gathers what is known."""
 
     transaction: GraphTransaction
@@ -45,7 +45,7 @@ class Gathering:
         tellers = sorted(uid for uid, node in ends.items() if uid not in uids and not is_named_thing(node))
         said = await self.transaction.edges(tellers, _SAYING, Direction.OUT) if tellers else []
         named = await self.transaction.nodes(sorted({edge.target for edge in said}))
-        around = _Around(edges, ends, said, named, await self._stands(edges, said), await self._generic(named))
+        around = _Surroundings(edges, ends, said, named, await self._canonical(edges, said), await self._generic(named))
         return [around.known(thing, group) for thing, group in zip(things, groups, strict=True)]
 
     async def _group(self, thing: Node, apart: Collection[str]) -> list[Node]:
@@ -59,7 +59,7 @@ class Gathering:
             group |= {uid: nodes[uid] for uid in fresh}
         return list(group.values())
 
-    async def _stands(self, *edges: Iterable[Edge]) -> dict[str, str]:
+    async def _canonical(self, *edges: Iterable[Edge]) -> dict[str, str]:
         return await canonical_in(
             self.transaction, sorted({end for some in edges for edge in some for end in (edge.source, edge.target)})
         )
@@ -70,7 +70,7 @@ class Gathering:
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _Surroundings:
     """The ``edges`` of things and their ``ends``; what the items and statements among these have ``said``, and of whom.
 
     ``stands`` names what each was merged into, ``generic`` are those that too much is told of.
@@ -80,7 +80,7 @@ class _Around:
     ends: Mapping[str, Node]
     said: Sequence[Edge]
     named: Mapping[str, Node]
-    stands: Mapping[str, str]
+    canonical: Mapping[str, str]
     generic: Collection[str]
 
     def known(self, thing: Node, group: Sequence[Node]) -> EntityEvidence:
@@ -111,9 +111,9 @@ class _Around:
         for edge in mine:
             if edge.type == "HAS_RELATIONSHIP":
                 way, other = ("has", edge.target) if edge.source in own else ("is", edge.source)
-                yield way, fold(str(edge.properties.get("desc", ""))), self.stands[other]
+                yield way, fold_case(str(edge.properties.get("desc", ""))), self.canonical[other]
 
-    def _company(self, tellers: Collection[str], own: Collection[str]) -> Iterable[tuple[str, Eyes]]:
+    def _company(self, tellers: Collection[str], own: Collection[str]) -> Iterable[tuple[str, VisibilityKey]]:
         """Yield whom items name beside a thing, each with who may see that."""
         about: dict[str, set[str]] = {uid: set() for uid in tellers}
         for edge in self.said:
@@ -123,9 +123,9 @@ class _Around:
             item, other = self.ends[edge.source], self.named.get(edge.target)
             if edge.source not in about or item.content_hash is None or item.retired_at is not None or other is None:
                 continue
-            if fold(other.subtype) not in EXACT and other.uid not in own and other.uid not in self.generic:
+            if fold_case(other.subtype) not in EXACT and other.uid not in own and other.uid not in self.generic:
                 eyes = item.sensitivity.value, item.portable, frozenset(about[item.uid])
-                yield self.stands[other.uid], eyes
+                yield self.canonical[other.uid], eyes
 
     def _claims(self, tellers: Collection[str], group: Sequence[Node]) -> dict[str, frozenset[str]]:
         """Return what statements say of the attributes of a thing: the values, folded, by attribute."""
@@ -139,5 +139,5 @@ class _Around:
                 continue  # a caller may call an entity of its own so
             for name in names:
                 if slot.name.startswith(f"{name} "):
-                    found.setdefault(slot.name.removeprefix(name), set()).add(fold(str(value)))
+                    found.setdefault(slot.name.removeprefix(name), set()).add(fold_case(str(value)))
         return {attribute: frozenset(values) for attribute, values in found.items()}

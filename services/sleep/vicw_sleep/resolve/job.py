@@ -13,7 +13,7 @@ from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
 from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
 from vicw_sleep.schedule import Schedule
-from vicw_sleep.scheduler import TURN_SECONDS, keep_taking_turns, through
+from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
 _log = structlog.get_logger()
 
@@ -23,7 +23,9 @@ def rules_of(settings: ResolveSettings) -> ResolveRules:
     return ResolveRules(threshold=settings.threshold, shared=settings.shared, names=settings.names)
 
 
-async def turn(resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None) -> ResolveReport | None:
+async def resolve_slice(
+    resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None
+) -> ResolveReport | None:
     """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
     try:
         done = await resolve.run(
@@ -32,7 +34,7 @@ async def turn(resolve: Resolve, settings: ResolveSettings, start: ResolveBookma
             start=start,
             most=settings.pairs,
             names=settings.names,
-            seconds=TURN_SECONDS,
+            seconds=SLICE_SECONDS,
         )
     except VicwError as error:
         _log.warning("resolving stopped; what it has merged stands", error=error.detail)
@@ -46,4 +48,4 @@ async def keep_resolving(
     opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
     """Take turns when they are due, for ever."""
-    await keep_taking_turns(schedule, through(lambda mark: turn(opened(), settings, mark)), "resolve", rounds)
+    await run_on_schedule(schedule, run_slices(lambda mark: resolve_slice(opened(), settings, mark)), "resolve", rounds)

@@ -10,10 +10,10 @@ from vicw_shared.identity.name_similarity import SAME
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Node
 from vicw_shared.model.names import SLOT
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
-type Eyes = tuple[str, bool, frozenset[str]]
+type VisibilityKey = tuple[str, bool, frozenset[str]]
 """Who may see an item: its sensitivity, whether it is portable, and whom it is about."""
 
 EXACT = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", SLOT})
@@ -39,7 +39,7 @@ class EntityEvidence:
     threads: frozenset[str] = frozenset()
     users: frozenset[str] = frozenset()
     relations: frozenset[tuple[str, str, str]] = frozenset()
-    company: frozenset[tuple[str, Eyes]] = frozenset()
+    company: frozenset[tuple[str, VisibilityKey]] = frozenset()
     claims: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
@@ -55,18 +55,18 @@ def may_be_one(pair: SimilarPair, context: str) -> bool:
     two of the very same name, which whoever named them took care to keep apart.
     """
     one, other = pair.things
-    kinds = {(node.label, fold(node.subtype), node.domain) for node in pair.things}
+    kinds = {(node.label, fold_case(node.subtype), node.domain) for node in pair.things}
     return (
         not pair.spelt
         and pair.score < SAME
         and len(kinds) == 1
         and one.context == other.context == context
-        and fold(one.subtype) not in EXACT
+        and fold_case(one.subtype) not in EXACT
         and not any(node.protected or _is_namesake(node) for node in pair.things)
     )
 
 
-def against(one: EntityEvidence, other: EntityEvidence) -> str:
+def contradictions(one: EntityEvidence, other: EntityEvidence) -> str:
     """Return what says that two things are two; empty: nothing does."""
     found = {
         "an edge joins the two": one.beside & other.members or other.beside & one.members,

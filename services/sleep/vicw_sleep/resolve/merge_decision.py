@@ -10,15 +10,15 @@ from enum import StrEnum
 from vicw_shared.canonical import is_guess
 from vicw_shared.edge_factory import RESOLVE
 from vicw_shared.errors import MissingRecordError
-from vicw_shared.identity.merge import MergeDecision, join, merged_into, part
+from vicw_shared.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.names import is_named_thing
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
 from vicw_shared.undo import undone
-from vicw_sleep.resolve.evidence_reader import Gathering
-from vicw_sleep.resolve.match_rules import EntityEvidence, against, shared_company
+from vicw_sleep.resolve.evidence_reader import EvidenceReader
+from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_company
 
 STEP = "step"
 """The property of a merge that names its step."""
@@ -35,7 +35,7 @@ class MergeOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedPair:
     """What became of two things: the first was merged into the second, or split from it, or left, and why."""
 
     fate: MergeOutcome
@@ -49,7 +49,7 @@ def step_id(things: Iterable[Node]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Deciding:
+class MergeDecider:
     """Decides inside one transaction. ``shared``: so many things two have to be named with, to be one."""
 
     transaction: GraphTransaction
@@ -57,46 +57,46 @@ class Deciding:
     now: datetime
     shared: int
 
-    async def decide(self, pair: SimilarPair, *, dry: bool) -> Decided:
+    async def decide(self, pair: SimilarPair, *, dry: bool) -> DecidedPair:
         """Merge two things if they are one, and log it; ``dry``: only say so."""
         nodes = await self.transaction.nodes([node.uid for node in pair.things])
         things = [node for node in nodes.values() if is_named_thing(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
         if len(things) < len(pair.things) or any(merges):
-            return Decided(MergeOutcome.LEAVE, pair.things, "they have changed meanwhile")
-        known = await Gathering(self.transaction, self.registry).of(*things)
+            return DecidedPair(MergeOutcome.LEAVE, pair.things, "they have changed meanwhile")
+        known = await EvidenceReader(self.transaction, self.registry).of(*things)
         if known is None:
-            return Decided(MergeOutcome.LEAVE, pair.things, "they have too many edges to compare")
-        reason, company = against(*known), shared_company(*known)
+            return DecidedPair(MergeOutcome.LEAVE, pair.things, "they have too many edges to compare")
+        reason, company = contradictions(*known), shared_company(*known)
         if not reason and len(company) < self.shared:
             reason = f"only the names match: {len(company)} things are named with both, {self.shared} have to be"
         if reason:
-            return Decided(MergeOutcome.LEAVE, pair.things, reason)
+            return DecidedPair(MergeOutcome.LEAVE, pair.things, reason)
         source, target = (one.thing for one in sorted(known, key=_rank))
         if not dry:
             await self._merge(pair, source, target, len(company))
-        return Decided(MergeOutcome.MERGE, (source, target), f"{len(company)} things are named with both")
+        return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(company)} things are named with both")
 
-    async def doubt(self, guess: Edge, *, dry: bool) -> Decided | None:
+    async def doubt(self, guess: Edge, *, dry: bool) -> DecidedPair | None:
         """Split two things that were merged by a guess, if something speaks against it by now; ``dry``: only say so."""
         nodes = await self.transaction.nodes([guess.source, guess.target])
         merged = await merged_into(self.transaction, guess.source)
         if len(nodes) < 2 or merged is None or not is_guess(merged) or merged.target != guess.target:
             return None
         source, target = nodes[guess.source], nodes[guess.target]
-        known = await Gathering(self.transaction, self.registry).of(source, target)
-        reason = against(*known) if known is not None else ""
+        known = await EvidenceReader(self.transaction, self.registry).of(source, target)
+        reason = contradictions(*known) if known is not None else ""
         if reason and not dry:
             decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE)
-            await part(self.transaction, decision, source, target)
+            await apply_split(self.transaction, decision, source, target)
             step = self._step(source, target, {"score": merged.properties.get("certainty")})
             await self.transaction.log_step(replace(step, outcome=Outcome.UNDONE, reason=reason))
-        return Decided(MergeOutcome.SPLIT, (source, target), reason) if reason else None
+        return DecidedPair(MergeOutcome.SPLIT, (source, target), reason) if reason else None
 
     async def _merge(self, pair: SimilarPair, source: Node, target: Node, company: int) -> None:
         said = {STEP: step_id(pair.things), "certainty": pair.score}
         decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, said=said)
-        await join(self.transaction, decision, source, target)
+        await apply_merge(self.transaction, decision, source, target)
         told = {"score": pair.score, "names": pair.reason, "shared": company}
         await self.transaction.log_step(self._step(source, target, told))
 
@@ -113,7 +113,7 @@ class Deciding:
         )
 
 
-async def take_back(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
+async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
     """Split what a step has merged, and log that; return False where it was split by then.
 
     Raises NotFoundError where a person has said since that the two are one: that is not the step's any more.
@@ -127,7 +127,7 @@ async def take_back(transaction: GraphTransaction, step: MaintenanceStep, decisi
             f"Step {step.id!r} is a person's decision since: `vicw entities split {step.subject}` takes that back"
         )
     if mine:
-        await part(transaction, decision, nodes[step.subject], nodes[into])
+        await apply_split(transaction, decision, nodes[step.subject], nodes[into])
     await transaction.log_step(undone(step, decision.at))
     return mine
 

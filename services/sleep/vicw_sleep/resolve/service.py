@@ -30,7 +30,7 @@ from vicw_shared.ports import (
 from vicw_shared.progress import Progress, silent
 from vicw_shared.undo import undoable
 from vicw_sleep.resolve.match_rules import may_be_one
-from vicw_sleep.resolve.merge_decision import Decided, Deciding, MergeOutcome, step_id, take_back
+from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOutcome, split_merge, step_id
 from vicw_sleep.scheduler import SliceDeadline
 
 _PAGE = 100
@@ -38,7 +38,7 @@ MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into othe
 LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
 SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
 
-type Told = Callable[[Decided], None]
+type OnPair = Callable[[DecidedPair], None]
 """Is told of each pair that was judged, and of each that was split."""
 
 
@@ -103,7 +103,7 @@ class Resolve:
 
     graph: Store
     registry: EdgeRegistry
-    told: Told = field(default=lambda decided: None)
+    on_pair: OnPair = field(default=lambda decided: None)
     progress: Progress = silent
 
     async def run(
@@ -145,7 +145,7 @@ class Resolve:
         step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> bool:
-            return await take_back(transaction, step, MergeDecision(step.tenant, now, self.registry))
+            return await split_merge(transaction, step, MergeDecision(step.tenant, now, self.registry))
 
         return await self.graph.write(step.tenant, LOCK, work)
 
@@ -194,26 +194,26 @@ class Resolve:
         merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
         for guess in (one.edge for one in merges if is_guess(one.edge)):
 
-            async def work(transaction: GraphTransaction, guess: Edge = guess) -> Decided | None:
-                return await Deciding(transaction, self.registry, now, 0).doubt(guess, dry=dry)
+            async def work(transaction: GraphTransaction, guess: Edge = guess) -> DecidedPair | None:
+                return await MergeDecider(transaction, self.registry, now, 0).doubt(guess, dry=dry)
 
             if (decided := await self.graph.write(tenant, LOCK, work)) is not None:
-                self.told(decided)
+                self.on_pair(decided)
                 done.split += 1
                 SPLIT.inc(not dry)
 
     async def _judge(
         self, pair: SimilarPair, rules: ResolveRules, done: ResolveReport, *, now: datetime, dry: bool
     ) -> None:
-        async def work(transaction: GraphTransaction) -> Decided:
-            return await Deciding(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
+        async def work(transaction: GraphTransaction) -> DecidedPair:
+            return await MergeDecider(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
 
         step = await self.graph.log.step(step_id(pair.things))
         if step is not None and step.outcome is Outcome.UNDONE:
-            decided = Decided(MergeOutcome.LEAVE, pair.things, "a merge of the two was undone")
+            decided = DecidedPair(MergeOutcome.LEAVE, pair.things, "a merge of the two was undone")
         else:
             decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
-        self.told(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
+        self.on_pair(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
         is_merged = decided.fate is MergeOutcome.MERGE
         done.merged += is_merged
         done.left += not is_merged

@@ -37,7 +37,7 @@ async def open_source(settings: StandaloneSettings) -> AsyncIterator[tuple[Expor
     """
     path = settings.storage.data_dir
     ring = SqliteKeyRing(path / GRAPH)
-    if (server := DataDir.server_of(path)) is not None:
+    if (server := DataDir.read_address(path)) is not None:
         async with open_beside(path) as beside:
             model = (await beside.record.models()).used
             with Remote(server) as remote:

@@ -12,7 +12,7 @@ from statistics import fmean
 from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.extraction.rules.agents import agents_of
 from vicw_ingest.extraction.rules.causes import causes_in
-from vicw_ingest.extraction.rules.extractor import RulesReader
+from vicw_ingest.extraction.rules.extractor import RuleExtractor
 from vicw_ingest.extraction.rules.names import names_in
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.progress import Progress, silent
@@ -126,7 +126,7 @@ def _analysed(texts: Sequence[str], step: str, progress: Progress) -> Iterator[S
 def sentences_per_second(texts: Sequence[str]) -> float:
     """Return how many sentences a second of processor time are read, all rules together."""
     sentences = sum(map(len, Analyst().analyse(texts)))
-    reader, sources = RulesReader(), [SourceText(text, _AT) for text in texts]
+    reader, sources = RuleExtractor(), [SourceText(text, _AT) for text in texts]
     reader.read(sources[:50])
     started = time.process_time()
     reader.read(sources)

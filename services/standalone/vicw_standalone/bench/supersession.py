@@ -10,9 +10,9 @@ from itertools import batched
 
 from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER, AttributeClaim, SourceText, TextExtraction
 from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, supersedes
-from vicw_ingest.extraction.rules.extractor import RulesReader
+from vicw_ingest.extraction.rules.extractor import RuleExtractor
 from vicw_shared.progress import Progress
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_standalone.bench.labelled import Line
 
 _BATCH = 20
@@ -46,7 +46,7 @@ class PairScores:
 
 def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> dict[str, PairScores]:
     """Judge each pair as a memory would that holds nothing else; return the scores by kind, ``all`` first."""
-    reader = RulesReader()
+    reader = RuleExtractor()
     verdicts: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for done, part in enumerate(batched(pairs, _BATCH), 1):
         sources = [
@@ -65,12 +65,12 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
 
 def _slots(reading: TextExtraction, said: Said) -> list[tuple[tuple[str, str, str], ParsedClaim]]:
     """Return what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
-    names = {SPEAKER: fold(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
-    names |= {thing.key: fold(thing.name) for thing in reading.things}
+    names = {SPEAKER: fold_case(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
+    names |= {thing.key: fold_case(thing.name) for thing in reading.things}
     found = []
     for each in reading.asserted:
-        if each.source is None and (each.whose is None or each.whose in names):
-            slot = (names[each.whose] if each.whose is not None else "", each.of, each.attribute)
+        if each.source is None and (each.owner is None or each.owner in names):
+            slot = (names[each.owner] if each.owner is not None else "", each.of, each.attribute)
             found.append((slot, _claim(each)))
     return found
 

@@ -24,7 +24,7 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 from vicw_shared.wrapper import WRAPPER_VERSION
-from vicw_sleep.consolidation.service import Consolidation, Told
+from vicw_sleep.consolidation.service import Consolidation, OnBatch
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
@@ -91,7 +91,7 @@ class LocalTarget:
             ports = replace(ports, vectors=NullVectorStore(), embedder=NullEmbedder(), words=self._standalone.graph)
         return await retrieve(request, self.tenant, ports)
 
-    def consolidation(self, told: Told) -> Consolidation:
+    def consolidation(self, told: OnBatch) -> Consolidation:
         """Return what consolidates old Events."""
         return self._standalone.asleep.consolidation(told)
 

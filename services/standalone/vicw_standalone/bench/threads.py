@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from statistics import fmean
 
-from vicw_ingest.plan.threads import ThreadTurn, joins
+from vicw_ingest.plan.threads import ThreadTurn, matching_thread
 from vicw_shared.progress import Progress
 from vicw_standalone.bench.labelled import Line
 
@@ -60,7 +60,7 @@ def _threads(chat: LabelledChat) -> list[str]:
     told: list[ThreadTurn] = []
     for number, turn in enumerate(chat.turns):
         said = ThreadTurn(None, turn.speaker, turn.text, _AT + timedelta(minutes=number))
-        thread = joins(said, told[-_RECENT:]) or str(number)
+        thread = matching_thread(said, told[-_RECENT:]) or str(number)
         told.append(ThreadTurn(thread, said.speaker, said.text, said.at))
     return [turn.thread or "" for turn in told]
 

@@ -154,7 +154,7 @@ def _export(
     platform: bool,
 ) -> tuple[Manifest, Path]:
     from vicw_shared.archive.writer import ArchiveWriter
-    from vicw_sleep.archive.exporter import ExportSource, Wanted, export
+    from vicw_sleep.archive.exporter import ExportSelection, ExportSource, export
 
     configure_logs(LogSettings(level="warning"))
 
@@ -162,7 +162,7 @@ def _export(
         async with _source(data_dir, platform) as (opened, ring):
             source = ExportSource(graph=opened.graph) if without_vectors else opened
             found = [key for key in await ring.keys() if tenant in {None, key.tenant}] if with_keys else []
-            wanted = Wanted(tenant=tenant, context=context, keys=found)
+            wanted = ExportSelection(tenant=tenant, context=context, keys=found)
             with ArchiveWriter(to) as writer:
                 return await export(source, writer, load_registries(), wanted, program=__version__, progress=progress)
 
@@ -194,11 +194,11 @@ def _import(
     from vicw_shared.archive.manifest import KEYS
     from vicw_shared.archive.reader import ArchiveReader
     from vicw_sleep.archive.importer import import_archive
-    from vicw_sleep.archive.validator import judge
+    from vicw_sleep.archive.validator import validate
     from vicw_standalone.archive.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
-        judged = judge(ArchiveReader(folder), load_registries().edges, progress)
+        judged = validate(ArchiveReader(folder), load_registries().edges, progress)
 
         async def run() -> ImportResult:
             async with _target(data_dir, platform) as target:

@@ -17,7 +17,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_sleep.dream.commit import Dreamt
+    from vicw_sleep.dream.commit import DreamResult
     from vicw_sleep.mirror.atoms import Atom
     from vicw_standalone.undo import Sleeper
 
@@ -53,7 +53,7 @@ def dream(
     settings = read_settings(data_dir=data_dir)
     chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})
 
-    def tell(one: Dreamt) -> None:
+    def tell(one: DreamResult) -> None:
         lines = [f"{one.atom.item.context} · [{one.atom.id}] {_begun(one.atom)}"]
         lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in one.tags]
         for line in lines:
@@ -62,7 +62,7 @@ def dream(
     async def work(sleeper: Sleeper) -> None:
         with progress_bar("dreaming") as progress:
             made = replace(sleeper.dream(), progress=progress)
-            made = made if quiet else replace(made, told=tell)
+            made = made if quiet else replace(made, on_item=tell)
             done = await made.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
         verb = "would get" if dry_run else "got"
         out.print(f"{done.dreamt} of {counted(done.items, 'item')} {verb} {counted(done.tags, 'auto-tag')}")

@@ -15,10 +15,10 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_ingest.eviction.service import Capacity, EvictionReport, Told
+    from vicw_ingest.eviction.service import Eviction, EvictionReport, OnEvicted
     from vicw_shared.model import Node
     from vicw_shared.ports import MaintenanceStep
-    from vicw_shared.settings import ForgetSettings
+    from vicw_shared.settings import EvictionSettings
     from vicw_standalone.cli.maintenance import Forgetful
 
 _ALL = 1_000_000
@@ -26,7 +26,7 @@ _ALL = 1_000_000
 
 def capacity(
     items: Annotated[
-        int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_FORGET_ITEMS]", min=1)
+        int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_EVICTION_ITEMS]", min=1)
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
@@ -35,14 +35,14 @@ def capacity(
 ) -> None:
     """Of tenants that have more items than they may, erase those that weigh least.
 
-    What is protected, or was learnt or shown within VICW_FORGET_DAYS, stays; what is erased is gone for good. A server
-    runs this automatically (VICW_FORGET_SCHEDULE), so none may have the data directory open; of the platform, whatever
+    What is protected, or was learnt or shown within VICW_EVICTION_DAYS, stays; what is erased is gone for good. A server
+    runs this automatically (VICW_EVICTION_SCHEDULE), so none may have the data directory open; of the platform, whatever
     runs.
     """
     settings = read_settings(data_dir=data_dir)
     chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
     if not chosen.items:
-        fail("every item is kept: say how many with --items, or set VICW_FORGET_ITEMS", code=2)
+        fail("every item is kept: say how many with --items, or set VICW_EVICTION_ITEMS", code=2)
 
     def tell(item: Node, weight: float) -> None:
         line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
@@ -52,13 +52,13 @@ def capacity(
         done = await _run(forgetful.capacity, chosen, dry_run, None if quiet else tell)
         out.print(f"{counted(done.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
 
-    run_forgetful(settings, platform, work, schedule="VICW_FORGET_SCHEDULE")
+    run_forgetful(settings, platform, work, schedule="VICW_EVICTION_SCHEDULE")
 
 
-async def _run(capacity: Capacity, chosen: ForgetSettings, dry: bool, tell: Told | None) -> EvictionReport:
+async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, tell: OnEvicted | None) -> EvictionReport:
     from vicw_ingest.eviction.job import policy_of
 
-    capacity = replace(capacity, told=tell) if tell is not None else capacity
+    capacity = replace(capacity, on_evicted=tell) if tell is not None else capacity
     done = await capacity.run(policy_of(chosen), now=now(), dry=dry, most=_ALL if dry else chosen.batch)
     while done.more:
         done.add(await capacity.run(policy_of(chosen), now=now(), most=chosen.batch))

@@ -20,11 +20,11 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_ingest.erasure.selection import Chosen
+    from vicw_ingest.erasure.selection import ErasureSelection
     from vicw_ingest.erasure.service import Eraser, ErasureReport
     from vicw_standalone.erasure.proof import Ended
 
-    type Choose = Callable[[Store], Awaitable[Chosen | list[Chosen]]]
+    type Choose = Callable[[Store], Awaitable[ErasureSelection | list[ErasureSelection]]]
 
 app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
@@ -84,7 +84,7 @@ def person(
     """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
     from vicw_ingest.erasure.selection import choose_person
 
-    def choose(graph: Store) -> Awaitable[Chosen]:
+    def choose(graph: Store) -> Awaitable[ErasureSelection]:
         return choose_person(graph, tenant, name, context, everywhere=everywhere, with_mentions=mentions)
 
     _forget(choose, copies, dry_run, yes, data_dir, platform)
@@ -175,7 +175,7 @@ def _forget(
 async def _on_directory(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
 ) -> tuple[list[str], list[Ended]]:
-    from vicw_ingest.erasure.record import note_copies
+    from vicw_ingest.erasure.record import record_copies
     from vicw_standalone.erasure import embedded
     from vicw_standalone.erasure.abandoned_import import settle_half
 
@@ -188,7 +188,7 @@ async def _on_directory(
             if choose is not None and not (begun := await _begin(choose, standalone.graph, eraser, dry_run, yes, half)):
                 return [], []
             for erasure in await eraser.pending():
-                await note_copies(standalone.graph, erasure, [*map(str, copies)])
+                await record_copies(standalone.graph, erasure, [*map(str, copies)])
                 done[erasure] = await embedded.erase(settings, standalone, eraser, erasure)
             if half:
                 await settle_half(standalone.graph)
@@ -200,7 +200,7 @@ async def _on_directory(
 async def _on_platform(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
 ) -> tuple[list[str], list[Ended]]:
-    from vicw_ingest.erasure.record import note_copies
+    from vicw_ingest.erasure.record import record_copies
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_standalone.erasure import platform
     from vicw_standalone.erasure.abandoned_import import settle_half
@@ -214,7 +214,7 @@ async def _on_platform(
         if choose is not None and not (begun := await _begin(choose, graph, eraser, dry_run, yes, half)):
             return [], []
         for erasure in await eraser.pending():
-            await note_copies(graph, erasure, [*map(str, copies)])
+            await record_copies(graph, erasure, [*map(str, copies)])
             done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
         if half:
             await settle_half(graph)
@@ -233,7 +233,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
     """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
-    from vicw_sleep.archive.import_marker import begin_giving_up
+    from vicw_sleep.archive.import_marker import mark_abandoned
 
     found = await choose(graph)
     wanted = found if isinstance(found, list) else [found]
@@ -245,11 +245,11 @@ async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, ye
         err.print("nothing was erased")
         return []
     if half:
-        await begin_giving_up(graph)
+        await mark_abandoned(graph)
     return [await eraser.begin(chosen) for chosen in wanted]
 
 
-def _show(chosen: Chosen) -> None:
+def _show(chosen: ErasureSelection) -> None:
     """Say what is to go; refuse what would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
@@ -259,9 +259,9 @@ def _show(chosen: Chosen) -> None:
     out.print(harmless(_said(chosen)), markup=False)
 
 
-def _said(chosen: Chosen) -> str:
+def _said(chosen: ErasureSelection) -> str:
     whole = [f"context {name!r}" for name in chosen.contexts]
-    whole += [f"what was imported of context {name!r} of {chosen.tenant!r}" for name in chosen.scattered]
+    whole += [f"what was imported of context {name!r} of {chosen.tenant!r}" for name in chosen.partial]
     parts = [f"{counted(len(uids), 'item')} of {context!r}" for context, uids in chosen.items.items()]
     lines = [", ".join([*whole, *parts]) or "nothing that is stored"]
     if chosen.people:

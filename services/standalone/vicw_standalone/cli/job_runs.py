@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vicw_shared.job_runs import under_way
-from vicw_shared.ports import Round
+from vicw_shared.job_runs import in_progress
+from vicw_shared.ports import JobRun
 
 if TYPE_CHECKING:
     from vicw_standalone.settings import StandaloneSettings
@@ -16,7 +16,7 @@ _BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 """What nobody needs who has no vectors: it saves them, goes by them, or mends them."""
 
 
-def told_of(settings: StandaloneSettings, rounds: Sequence[Round], at: datetime) -> Iterator[str]:
+def told_of(settings: StandaloneSettings, rounds: Sequence[JobRun], at: datetime) -> Iterator[str]:
     """Yield a line for each task that has a schedule, then for whatever else has left a note."""
     from vicw_sleep.jobs import BY_DAY, ScheduledJob, schedules
 
@@ -37,13 +37,13 @@ def told_of(settings: StandaloneSettings, rounds: Sequence[Round], at: datetime)
         yield f"{other}: {_progress(one, at)}"
 
 
-def _told(one: Round | None, at: datetime) -> str:
+def _told(one: JobRun | None, at: datetime) -> str:
     return f"; {_progress(one, at)}" if one is not None else ""
 
 
-def _progress(one: Round, at: datetime) -> str:
-    turns = "1 turn" if one.turns == 1 else f"{one.turns} turns"
-    if under_way(one):
+def _progress(one: JobRun, at: datetime) -> str:
+    turns = "1 turn" if one.slices == 1 else f"{one.slices} turns"
+    if in_progress(one):
         ago = max(0, round((at - one.at).total_seconds()))
         return f"under way since {_minute(one.began)} ({turns}, last heard of {ago} s ago)"
     if one.over:

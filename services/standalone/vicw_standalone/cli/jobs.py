@@ -75,7 +75,7 @@ def list_failures(
 
     async def read() -> tuple[list[IndexFailure], Backlog]:
         async with open_graph_of(data_dir, platform) as graph:
-            queue = graph.unread if llm else graph.outbox
+            queue = graph.pending_extractions if llm else graph.outbox
             return await queue.failures(tenant, sys.maxsize if everything else limit), await queue.backlog(tenant)
 
     found, backlog = asyncio.run(read())
@@ -124,7 +124,7 @@ def show(
 
     async def read() -> JobStatus:
         async with open_graph_of(data_dir, platform) as graph:
-            return await job_status(job, whose, graph.record, graph.outbox, graph.unread)
+            return await job_status(job, whose, graph.record, graph.outbox, graph.pending_extractions)
 
     try:
         status = asyncio.run(read())
@@ -167,7 +167,7 @@ async def _replay(
     entries: list[str] | None, tenant: str | None, llm: bool, data_dir: Path | None, platform: bool
 ) -> int:
     async with open_graph_of(data_dir, platform) as graph:
-        count = await (graph.unread if llm else graph.outbox).replay(entries, tenant=tenant)
+        count = await (graph.pending_extractions if llm else graph.outbox).replay(entries, tenant=tenant)
     if platform and count:
         from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 

@@ -24,7 +24,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_shared.progress import Progress
-    from vicw_sleep.check import Report
+    from vicw_sleep.check import CheckReport
     from vicw_standalone.doctor import Finding
 
 _ASKED = 5
@@ -58,9 +58,9 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
     out.print(f"{', '.join(counted(count, one) for count, one in counts)}, {report.waiting} waiting")
     for violation in report.violations:
         out.print(violation, markup=False)
-    if report.untold:
-        out.print(f"and {report.untold} more")
-    if report.violations or report.untold:
+    if report.unlisted:
+        out.print(f"and {report.unlisted} more")
+    if report.violations or report.unlisted:
         raise typer.Exit(1)
     out.print("clean")
 
@@ -115,7 +115,7 @@ def _print_findings(findings: Iterable[Finding]) -> None:
         raise typer.Exit(1)
 
 
-async def _check_platform(progress: Progress) -> Report:
+async def _check_platform(progress: Progress) -> CheckReport:
     from vicw_sleep.check import check
     from vicw_standalone.platform_stores import open_stores
 
@@ -123,7 +123,7 @@ async def _check_platform(progress: Progress) -> Report:
         return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)
 
 
-async def _check(settings: StandaloneSettings, progress: Progress) -> Report:
+async def _check(settings: StandaloneSettings, progress: Progress) -> CheckReport:
     from vicw_sleep.check import check
     from vicw_standalone.offline import open_offline
 

@@ -15,7 +15,7 @@ from vicw_standalone.cli.console import fail
 from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
-    from vicw_ingest.eviction.service import Capacity
+    from vicw_ingest.eviction.service import Eviction
     from vicw_ingest.versions.expiry import Expiry
     from vicw_shared.ports import GraphStore
     from vicw_standalone.undo import Sleeper
@@ -28,7 +28,7 @@ class Forgetful:
 
     graph: GraphStore
     expiry: Expiry
-    capacity: Capacity
+    capacity: Eviction
 
 
 def run_asleep(
@@ -103,6 +103,6 @@ async def _ingest_worker() -> AsyncIterator[Forgetful]:
     await wiring.open()
     try:
         workers = replace(wiring.expiry, queue=wiring.queue)  # nobody indexes here
-        yield Forgetful(wiring.engines.graph, workers, wiring.capacity())
+        yield Forgetful(wiring.engines.graph, workers, wiring.eviction())
     finally:
         await wiring.close()

@@ -20,7 +20,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 if TYPE_CHECKING:
     from vicw_shared.ports import Store
-    from vicw_sleep.mirror.page_writer import Mirrored
+    from vicw_sleep.mirror.page_writer import MirrorResult
     from vicw_sleep.mirror.service import Mirror
 
 PathOption = Annotated[Path | None, typer.Option(help="Folder of the mirror. \\[default: VICW_MIRROR_PATH]")]
@@ -139,7 +139,7 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
             )
 
 
-def _tell(done: Mirrored) -> None:
+def _tell(done: MirrorResult) -> None:
     out.print(f"{counted(done.atoms, 'atom')}; {counted(done.pages, 'page')} written", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

@@ -66,7 +66,7 @@ def reindex_command(
         _on_platform(model, drop_old, status)
         return
     settings = read_settings(data_dir=data_dir, model=model)
-    server = url or DataDir.server_of(settings.storage.data_dir)
+    server = url or DataDir.read_address(settings.storage.data_dir)
     if server is not None:
         _on_server(server, model, drop_old, status)
     else:

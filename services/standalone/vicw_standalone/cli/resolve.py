@@ -18,7 +18,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_sleep.resolve.merge_decision import Decided
+    from vicw_sleep.resolve.merge_decision import DecidedPair
     from vicw_standalone.undo import Sleeper
 
 _INTO = "into"
@@ -53,7 +53,7 @@ def resolve(
     rules = rules_of(settings.resolve)
     chosen = rules if threshold is None else replace(rules, threshold=threshold)
 
-    def tell(decided: Decided) -> None:
+    def tell(decided: DecidedPair) -> None:
         one, other = decided.things
         line = f"{decided.fate.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
         for told in (line, f"        {decided.reason}"):
@@ -62,7 +62,7 @@ def resolve(
     async def work(sleeper: Sleeper) -> None:
         with progress_bar("comparing") as progress:
             made = replace(sleeper.resolve(), progress=progress)
-            made = made if quiet else replace(made, told=tell)
+            made = made if quiet else replace(made, on_pair=tell)
             done = await made.run(chosen, now=now(), dry=dry_run, most=most)
         verb = "would be" if dry_run else "were"
         split = f", {done.split} {verb} split again" if done.split else ""

@@ -15,7 +15,7 @@ import typer
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
-from vicw_shared.ports import MaintenanceStep, Outcome, Round, Steps, scan_pages
+from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.job_runs import told_of
@@ -128,7 +128,7 @@ def undo(
     from vicw_standalone.undo import take_back
 
     settings = read_settings(data_dir=data_dir)
-    if not platform and (server := DataDir.server_of(settings.storage.data_dir)) is not None:
+    if not platform and (server := DataDir.read_address(settings.storage.data_dir)) is not None:
         with Remote(server) as remote:
             out.print(remote.undo(step))
         return
@@ -187,7 +187,7 @@ def status(
     began = now()
     recent: Counter[str] = Counter()
 
-    async def read() -> tuple[MaintenanceStep | None, list[Round]]:
+    async def read() -> tuple[MaintenanceStep | None, list[JobRun]]:
         last: MaintenanceStep | None = None
         async with open_graph_of(data_dir, platform) as graph:
             async for step in _steps(graph, tenant):
@@ -195,7 +195,7 @@ def status(
                 if step.at <= began - timedelta(days=1):
                     break
                 recent[_EXPIRED if step.task == EXPIRE else step.outcome.value] += 1
-            return last, await graph.log.rounds()
+            return last, await graph.log.job_runs()
 
     step, rounds = asyncio.run(read())
     for line in told_of(read_settings(data_dir=data_dir), rounds, began):

@@ -11,7 +11,7 @@ from vicw_embedding import library, minilm
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import open_embedder
-from vicw_shared.adapters.sqlite.glance import Glance, glance
+from vicw_shared.adapters.sqlite.glance import GraphCounts, read_counts
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
@@ -40,7 +40,7 @@ def data(settings: StandaloneSettings) -> Iterator[Finding]:
         yield Finding("store", Severity.FINE, "nothing is stored yet")
         return
     try:
-        seen = glance(path / GRAPH)
+        seen = read_counts(path / GRAPH)
     except SchemaVersionError as error:
         yield Finding("store", Severity.PROBLEM, error.detail)
     except UnavailableError as error:
@@ -103,7 +103,7 @@ def _directory(path: Path) -> tuple[bool, Finding]:
     return False, Finding("data directory", Severity.FINE, f"{path} can be used")
 
 
-def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
+def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
         return Finding("store", Severity.FINE, "no model has filled it yet")
@@ -116,7 +116,7 @@ def _store(seen: Glance, wanted: Sequence[ModelIdentity]) -> Finding:
     return Finding("store", Severity.PROBLEM, told, remedy(known, wanted[0]))
 
 
-def _index(data_dir: Path, seen: Glance, in_use: bool) -> Finding:
+def _index(data_dir: Path, seen: GraphCounts, in_use: bool) -> Finding:
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_shared.model import Label
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
 from vicw_shared.wire.retrieve import GraphEdge
 from vicw_standalone.drawing.mermaid import Box, DiagramLine, Shape, write
@@ -69,7 +69,7 @@ def _texts(answer: GraphAnswer, nodes: Mapping[str, WalkedNode]) -> dict[str, st
         is_text = (
             edge.type == "MENTIONS"
             and item.label is thing.label is Label.ENTITY
-            and fold(item.name) == fold(thing.name)
+            and fold_case(item.name) == fold_case(thing.name)
         )
         if is_text and item.id is not None and thing.id is None:
             said |= {item.uid: f"text of the {thing.subtype}", thing.uid: thing.subtype}
@@ -84,12 +84,12 @@ def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style
     touching = _touching(answer.edges)
     same: dict[tuple[str, str], str] = {}
     for uid, node in nodes.items():
-        if node.told_by is None:
+        if node.source_item is None:
             continue
         if _is_told_by_its_item(node, touching, nodes):
-            into[uid] = node.told_by
+            into[uid] = node.source_item
         else:  # what two texts tell in the same words is one box
-            first = same.setdefault((node.context, fold(node.name)), uid)
+            first = same.setdefault((node.context, fold_case(node.name)), uid)
             if first != uid:
                 into[uid] = first
     return {uid: _end(uid, into) for uid in nodes}
@@ -99,10 +99,10 @@ def _is_told_by_its_item(
     node: WalkedNode, touching: Mapping[str, Sequence[GraphEdge]], nodes: Mapping[str, WalkedNode]
 ) -> bool:
     """Tell whether the box of the item, which is in the picture, says all there is to say of an event it tells of."""
-    if node.told_by is None or node.told_by not in nodes:
+    if node.source_item is None or node.source_item not in nodes:
         return False
     own = [edge for edge in touching[node.uid] if edge.type not in _MERE]
-    who = {edge.source for edge in touching[node.told_by] if edge.type == "INITIATED"}
+    who = {edge.source for edge in touching[node.source_item] if edge.type == "INITIATED"}
     return all(edge.type == "INITIATED" and edge.source in who for edge in own)
 
 
@@ -139,7 +139,7 @@ def _lines(
         lines[source, target, _label(edge_type, desc, certainty), _arrow(edge_type)] = None
     joined = {frozenset(line[:2]) for line in lines}
     for uid, node in nodes.items():
-        item = stands_for.get(node.told_by or "")
+        item = stands_for.get(node.source_item or "")
         if item is not None and item != stands_for[uid] and frozenset({item, stands_for[uid]}) not in joined:
             lines[item, stands_for[uid], "tells", "-.->"] = None
     return list(lines)
@@ -173,7 +173,7 @@ def _box(node: WalkedNode, *, start: bool, person: bool, what: str | None) -> Bo
 
 def _said(node: WalkedNode) -> str:
     """Return what names a node to a reader: of a message that has no title, its words."""
-    untitled = node.speaker is not None and fold(node.name) == fold(node.speaker)
+    untitled = node.speaker is not None and fold_case(node.name) == fold_case(node.speaker)
     return node.text if untitled and node.text else node.name
 
 
@@ -184,13 +184,13 @@ def _when(node: WalkedNode) -> str | None:
 
 
 def _is_item_event(node: WalkedNode) -> bool:
-    return node.label is Label.EVENT and node.told_by is None
+    return node.label is Label.EVENT and node.source_item is None
 
 
 def _shape(node: WalkedNode) -> Shape:
-    subtype = fold(node.subtype)
+    subtype = fold_case(node.subtype)
     if node.label is Label.EVENT:
-        return EVENT if node.told_by is None else TOLD
+        return EVENT if node.source_item is None else TOLD
     if node.label is not Label.ENTITY:
         return {Label.CONCEPT: CONCEPT, Label.CHUNK: PROOF}.get(node.label, ROOT)
     if subtype in _PEOPLE:

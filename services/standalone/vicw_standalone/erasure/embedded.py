@@ -21,7 +21,7 @@ from vicw_shared.ports import ModelIdentity
 from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
-from vicw_sleep.residue_scan import Residue, look_through
+from vicw_sleep.residue_scan import Residue, scan_store
 from vicw_standalone.erasure.files import look_through_files, look_through_store
 from vicw_standalone.erasure.proof import Ended, ErasureProof, prove
 from vicw_standalone.offline import open_offline, require_store
@@ -85,7 +85,7 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
         folders = [Path(folder) for folder in await copies_of(graph.erasures, [erasure])]
 
         async def search(remains: Residue) -> int:
-            await look_through(graph, [vectors] if vectors is not None else [], remains)
+            await scan_store(graph, [vectors] if vectors is not None else [], remains)
             read = await asyncio.to_thread(look_through_store, data_dir, remains)
             return read + (await asyncio.to_thread(look_through_files, mirror, remains) if mirror is not None else 0)
 

@@ -123,6 +123,6 @@ def _look(place: str, file: IO[bytes], remains: Residue) -> int:
     """Look through a file block by block, each with the end of the one before."""
     done, end = 0, b""
     while block := file.read(_BLOCK):
-        remains.look(place, end + block)
+        remains.scan(place, end + block)
         end, done = block[1 - WINDOW :], done + len(block)
     return done

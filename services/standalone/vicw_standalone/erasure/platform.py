@@ -14,7 +14,7 @@ from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Store, VectorStore
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
-from vicw_sleep.residue_scan import Residue, look_at_points_again, look_through
+from vicw_sleep.residue_scan import Residue, rescan_points, scan_store
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
 from vicw_standalone.erasure.files import look_through_files
@@ -69,7 +69,7 @@ async def end(settings: SleepServiceSettings, wiring: SleepWiring, erasures: dic
 
     async def search(remains: Residue) -> int:
         vectors = [(await wiring.engines.indexes.writing()).vectors]
-        await look_through(graph, vectors, remains)
+        await scan_store(graph, vectors, remains)
         await _follow(graph, vectors, remains)
         return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0
 
@@ -96,7 +96,7 @@ async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue
         nobodys = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())
         for store in vectors if nobodys else ():
             await store.delete(nobodys)
-        await look_at_points_again(vectors, remains)
+        await rescan_points(vectors, remains)
         if not waiting or time.monotonic() > until:
             return
         await asyncio.sleep(_LOOK_SECONDS)

@@ -103,7 +103,7 @@ class Reindex:
         """Do it, or what is left of it.
 
         Raises ConflictError while another is at work, FatalError where a person has to look, RetryableError when an
-        engine is away for longer than ``patience_seconds``; run again, it goes on.
+        engine is away for longer than ``timeout_seconds``; run again, it goes on.
         """
         async with self._lock.held():
             used = (await self.graph.record.models()).used

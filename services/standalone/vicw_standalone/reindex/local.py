@@ -65,7 +65,7 @@ async def reindex(settings: StandaloneSettings, model: str | None, progress: Pro
         indexer = Indexer(
             graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
         )
-        done = await Reindex(graph, target, indexer, progress, indexes.look, swap, source=started.source).run()
+        done = await Reindex(graph, target, indexer, progress, indexes.refresh, swap, source=started.source).run()
         store.agreed()
         return done
 

@@ -41,7 +41,7 @@ class ChangeLock:
         finally:
             task.cancel()
             with contextlib.suppress(VicwError):
-                await self._record.hold_change(self._holder, seconds=0)
+                await self._record.lock_model_change(self._holder, seconds=0)
 
     def require(self) -> None:
         """Raise ConflictError if it has run out: another may be at work by now."""
@@ -56,7 +56,7 @@ class ChangeLock:
 
     async def _take(self) -> bool:
         asked = time.monotonic()
-        if not await self._record.hold_change(self._holder, seconds=_SECONDS):
+        if not await self._record.lock_model_change(self._holder, seconds=_SECONDS):
             return False
         self._until = asked + _SECONDS
         return True

@@ -102,7 +102,7 @@ class Reindexing:
             try:
                 await bring_to_agreement(self._graph, self._indexes.reading, self._rest)
                 folder.agreed()
-                await self._indexes.look()
+                await self._indexes.refresh()
             except Exception as error:
                 level = _log.warning if isinstance(error, VicwError) else _log.error
                 level("rebuilding the vector index failed, will be tried again", error=str(error))
@@ -133,7 +133,7 @@ class Reindexing:
             told = error.detail if isinstance(error, VicwError) else type(error).__name__
             _log.error("reindexing has failed", error=told, exc_info=None if isinstance(error, VicwError) else error)
             self.work = replace(self.work, running=False, error=told)
-            await self._indexes.look()
+            await self._indexes.refresh()
             if target is not None and target.model != self._indexes.models.used:
                 await self._close(target.model)
             return
@@ -162,11 +162,11 @@ class Reindexing:
             target,
             self._indexer,
             self._report,
-            self._indexes.look,
+            self._indexes.refresh,
             swap,
             source=source,
         ).run()
-        await self._indexes.look()
+        await self._indexes.refresh()
         return done
 
     def _report(self, phase: str, done: int, total: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vicw_ingest.index.indexer import Indexer
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.extensions import load_registries
-from vicw_shared.indexes import Index, Indexes, everybody_knows
+from vicw_shared.indexes import Index, Indexes, wait_for_followers
 from vicw_shared.model import Label
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
@@ -65,8 +65,8 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
     indexes = Indexes(graph.record, opener)
 
     async def known() -> None:
-        await everybody_knows()
-        await indexes.look()
+        await wait_for_followers()
+        await indexes.refresh()
 
     async def swap() -> None:
         await collections.swap(collections.name_of(target.model))

@@ -79,7 +79,7 @@ class Remote:
 
     def undo(self, step: str) -> str:
         """Let it take back a step of the sleep cycle; return what became of it. Raises FatalError with its words."""
-        return self._send("POST", "/admin/sleep/undo", Undone, content=UndoRequest(step=step).model_dump_json()).told
+        return self._send("POST", "/admin/sleep/undo", Undone, content=UndoRequest(step=step).model_dump_json()).message
 
     def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:
         try:

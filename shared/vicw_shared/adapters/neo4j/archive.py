@@ -10,7 +10,7 @@ from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
-from vicw_shared.adapters.neo4j.pending_extractions import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.pending_extractions import Neo4jPendingExtractions
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
@@ -51,7 +51,7 @@ class Neo4jSnapshot:
     def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database
         self._types = types
-        self._unread = Neo4jUnreadItems(database)
+        self._unread = Neo4jPendingExtractions(database)
         self._uses = Neo4jUses(database)
 
     async def roots(self) -> list[Node]:
@@ -93,7 +93,7 @@ class Neo4jSnapshot:
         values = {row["record"]: row["value"] or 0 for row in rows}
         return Counters(values.get(arrivals, 0), {flow: values.get(record, 0) for flow, record in steps.items()})
 
-    async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
+    async def pending_extractions(self, root: Node, items: Sequence[str]) -> set[str]:
         return set(await self._unread.of(root.tenant, items)) if items else set()
 
     async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:

@@ -25,16 +25,16 @@ class Neo4jAudit(Neo4jScans):
         rows = await self._database.read(nodes.POINT_STATES, uids=list(uids))
         return {row["uid"]: row["indexed"] for row in rows}
 
-    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+    async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         return {row["uid"]: row["count"] for row in await self._database.read(nodes.HOMES, uids=list(uids))}
 
-    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+    async def merge_edges(self, uids: Sequence[str]) -> list[tuple[str, str]]:
         if not self._types.held([MERGED_INTO]):
             return []
         rows = await self._database.read(edges.MERGED, uids=list(uids))
         return [(row["source"], row["target"]) for row in rows]
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
+    async def chain_links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         places = [(event.uid, place_of(chain, event)) for event in events]
         # An empty end precedes nothing: a node in no chain has no follower.
         rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]

@@ -34,7 +34,7 @@ class Neo4jErasures:
         await self._database.write(lambda run: run(records.END_ERASURE, prefix=prefix))
 
 
-async def put_note(run: RunStatement, note: ErasureNote) -> None:
+async def put_erasure_record(run: RunStatement, note: ErasureNote) -> None:
     """Store a part of an erasure's record, replacing one with the same number."""
     await run(
         records.NOTE_ERASURE,

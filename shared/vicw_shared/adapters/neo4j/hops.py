@@ -35,11 +35,13 @@ async def find_neighbours(
     return _neighbours(records, spreads)
 
 
-async def find_leads(
+async def find_weighted_neighbours(
     run: RunStatement, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
 ) -> list[WeightedNeighbour]:
     """Return the targets of one spread with few of their fields: ``GraphStore.leads``."""
-    records = await run(cypher.leads(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among))
+    records = await run(
+        cypher.weighted_neighbours(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among)
+    )
     return [WeightedNeighbour(**{**row, "label": LABELS[row["label"]]}) for row in gathered(records)]
 
 

@@ -15,20 +15,20 @@ from vicw_shared.ports import ItemView
 _BATCH = 500
 
 
-async def find_whole(run: RunStatement, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+async def find_item_views(run: RunStatement, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
     found: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
-        found += wholes(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
+        found += item_views_of(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
     return found
 
 
-def wholes(rows: Sequence[Record]) -> list[ItemView]:
+def item_views_of(rows: Sequence[Record]) -> list[ItemView]:
     """Return the item views, without nodes that were removed while the statement read."""
-    return [_whole(row) for row in rows if is_node(row["item"])]
+    return [_item_view(row) for row in rows if is_node(row["item"])]
 
 
-def _whole(row: Record) -> ItemView:
+def _item_view(row: Record) -> ItemView:
     marks: list[list[str]] = [mark for mark in row["marks"] if None not in mark]
     return ItemView(
         node_of(row["item"]),

@@ -88,13 +88,13 @@ def derived(node: Node) -> dict[str, object]:
     if node.label is Label.CHUNK and node.source_id is not None and LEDGER in node.metadata:
         keys["folded_key"] = item_key(node.tenant, node.context, node.source_id)
     if node.text_key is not None and node.retired_at is None:
-        keys["worded"] = worded_key(node.tenant, node.text_key)
+        keys["worded"] = tenant_text_key(node.tenant, node.text_key)
     if node.label is not Label.CHUNK:
         keys["terms"] = terms_mark(term_rows(node))
     return keys
 
 
-def worded_key(tenant: str, text_key: str) -> str:
+def tenant_text_key(tenant: str, text_key: str) -> str:
     """Return the key of a live text in all contexts of a tenant."""
     return make_uid(tenant, "text", text_key)
 
@@ -169,7 +169,7 @@ def steps_record(tenant: str, context: str, flow: str) -> str:
     return f"steps:{make_uid(tenant, context, flow)}"
 
 
-def unread_record(item: str) -> str:
+def pending_extraction_record(item: str) -> str:
     """Return the key of an item's pending extraction record."""
     return f"unread:{item}"
 
@@ -179,7 +179,7 @@ def use_record(item: str) -> str:
     return f"use:{item}"
 
 
-def round_record(task: str) -> str:
+def job_run_record(task: str) -> str:
     """Return the key of the record of a task's last run."""
     return f"round:{task}"
 

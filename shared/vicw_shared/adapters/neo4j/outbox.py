@@ -19,7 +19,7 @@ from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import tenant_key
 from vicw_shared.adapters.neo4j.rows import is_node, node_of
 from vicw_shared.clock import MICROSECONDS, from_us
-from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 2000
@@ -56,7 +56,7 @@ class Neo4jOutbox:
         (row,) = await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
         return int(row["count"])
 
-    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
+    async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
         ids = {part.point_id for point in points for part in point.parts}
 
         async def work(run: RunStatement) -> set[str]:
@@ -73,9 +73,9 @@ class Neo4jOutbox:
             rest = round(seconds * MICROSECONDS) if seconds is not None else None
             await self._database.write(lambda run: run(outbox.POSTPONE, points=_rows(points), rest=rest, error=said))
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
+    async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
-        return Unsettled(row["waiting"], row["dead"])
+        return UnindexedCounts(row["waiting"], row["dead"])
 
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_shared.adapters.neo4j.cypher import pending_extractions
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_shared.adapters.neo4j.keys import tenant_key, unread_record
+from vicw_shared.adapters.neo4j.keys import pending_extraction_record, tenant_key
 from vicw_shared.clock import MICROSECONDS, from_us
 from vicw_shared.ports import Backlog, IndexFailure, PendingExtraction
 from vicw_shared.telemetry.engines import measured
@@ -15,7 +15,7 @@ _ERROR_CHARS = 1000
 
 
 @measured("neo4j", inside="unread")
-class Neo4jUnreadItems:
+class Neo4jPendingExtractions:
     """PendingExtractions of all tenants. All times are the server's."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
@@ -40,15 +40,19 @@ class Neo4jUnreadItems:
 
     async def renew(self, item: str, *, seconds: float) -> None:
         rest = round(seconds * MICROSECONDS)
-        await self._database.write(lambda run: run(pending_extractions.RENEW, record=unread_record(item), rest=rest))
+        await self._database.write(
+            lambda run: run(pending_extractions.RENEW, record=pending_extraction_record(item), rest=rest)
+        )
 
     async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
         rest = round(seconds * MICROSECONDS) if seconds is not None else None
         values = {"rest": rest, "error": error[:_ERROR_CHARS] if error is not None else None}
-        await self._database.write(lambda run: run(pending_extractions.POSTPONE, record=unread_record(item), **values))
+        await self._database.write(
+            lambda run: run(pending_extractions.POSTPONE, record=pending_extraction_record(item), **values)
+        )
 
     async def drop(self, item: str) -> None:
-        await self._database.write(lambda run: run(pending_extractions.DROP, record=unread_record(item)))
+        await self._database.write(lambda run: run(pending_extractions.DROP, record=pending_extraction_record(item)))
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
         rows = await self._database.read(pending_extractions.OF, records=_records(items), tenant=tenant)
@@ -71,15 +75,18 @@ class Neo4jUnreadItems:
         return Backlog(row["waiting"], row["failing"], row["dead"])
 
 
-async def put_unread(run: RunStatement, tenant: str, context: str, items: Sequence[str]) -> None:
+async def queue_extractions(run: RunStatement, tenant: str, context: str, items: Sequence[str]) -> None:
     """Queue these items for extraction."""
-    rows = [{"ordinal": number, "record": unread_record(item), "item": item} for number, item in enumerate(items)]
+    rows = [
+        {"ordinal": number, "record": pending_extraction_record(item), "item": item}
+        for number, item in enumerate(items)
+    ]
     await run(pending_extractions.PUT, rows=rows, tenant=tenant, tenant_key=tenant_key(tenant), context=context)
 
 
-async def take_unread(run: RunStatement, tenant: str, item: str) -> bool:
+async def dequeue_extraction(run: RunStatement, tenant: str, item: str) -> bool:
     """Remove an item from the queue; return whether it was there."""
-    (row,) = await run(pending_extractions.TAKE_OUT, record=unread_record(item), tenant=tenant)
+    (row,) = await run(pending_extractions.TAKE_OUT, record=pending_extraction_record(item), tenant=tenant)
     return bool(row["count"])
 
 
@@ -92,4 +99,4 @@ async def _next(run: RunStatement, turn: str, now: int) -> str | None:
 
 
 def _records(items: Sequence[str]) -> list[str]:
-    return [unread_record(item) for item in items]
+    return [pending_extraction_record(item) for item in items]

@@ -54,7 +54,7 @@ class Neo4jRecord:
         (row,) = await self._database.write(lambda run: run(records.CLEAR_REBUILDING, since=to_us(since)))
         return bool(row["count"])
 
-    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+    async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
         length = round(seconds * MICROSECONDS)
         (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
         return bool(row["count"])

@@ -13,7 +13,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LABELS, OF_NOBODY, PART, SENSITIVITIES
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import ItemRef
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 Properties = Mapping[str, Any]
 _OWN = {"uid", "chunk", "weight", "label", "name", "text"}
@@ -90,9 +90,9 @@ def node_row(node: Node) -> dict[str, object]:
         "trigger_phrases": list(node.trigger_phrases) or None,
         "indexed": node.indexed,
         # For filters: no query language case-folds as VICW does.
-        "folded": fold(node.name) if node.label is not Label.CHUNK else None,
-        "formerly": [fold(alias) for alias in node.aliases] or None,
-        "kind": fold(node.subtype) if node.label is not Label.CHUNK else None,
+        "folded": fold_case(node.name) if node.label is not Label.CHUNK else None,
+        "formerly": [fold_case(alias) for alias in node.aliases] or None,
+        "kind": fold_case(node.subtype) if node.label is not Label.CHUNK else None,
         "parts": (parts_of(node.text or "") or None) if node.label is Label.CHUNK else None,
         **derived(node),
     }

@@ -9,7 +9,7 @@ from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox
 from vicw_shared.adapters.neo4j.cypher import item_views as cypher
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.item_views import wholes
+from vicw_shared.adapters.neo4j.item_views import item_views_of
 from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, name_place, place, tenant_key
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
@@ -38,7 +38,7 @@ from vicw_shared.ports import (
 )
 from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _LAST = "\U0010ffff"
 
@@ -86,7 +86,7 @@ async def _items(
     database: Neo4jDatabase, _types: EdgeTypes, what: Items, after: str | None, limit: int
 ) -> list[ItemView]:
     rows = await database.read(cypher.page(what.label), tenant=what.tenant, after=after or "", limit=limit)
-    return wholes(rows)
+    return item_views_of(rows)
 
 
 async def _changes(
@@ -133,7 +133,7 @@ async def _named(
         after=max(first, start),
         uid=uid,
         end=first + _LAST,
-        kind=fold(what.subtype) if what.subtype is not None else SLOT,
+        kind=fold_case(what.subtype) if what.subtype is not None else SLOT,
         limit=limit,
     )
     return nodes_in(rows)

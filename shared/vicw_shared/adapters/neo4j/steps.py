@@ -8,11 +8,11 @@ from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import nodes, records
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_shared.adapters.neo4j.keys import arrivals_record, round_record, step_record
+from vicw_shared.adapters.neo4j.keys import arrivals_record, job_run_record, step_record
 from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Label
-from vicw_shared.ports import ArrivalCount, MaintenanceStep, Outcome, Round, Steps
+from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
 from vicw_shared.telemetry.engines import measured
 
 _PAGE = 1000
@@ -57,7 +57,7 @@ class Neo4jSleepLog:
         rows = await self._database.read(records.STEP, record=step_record(step_id))
         return _step(rows[0]["step"]) if rows else None
 
-    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
         found: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
         # A record does not hold its context's name, so the contexts are scanned.
@@ -68,25 +68,25 @@ class Neo4jSleepLog:
             found += [ArrivalCount(*of[row["record"]], row["value"]) for row in grown]
         return found[:limit]
 
-    async def note_growth(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, growth: ArrivalCount) -> None:
         record = arrivals_record(growth.tenant, growth.context)
         await self._database.write(lambda run: run(records.NOTE_GROWTH, record=record, arrivals=growth.arrivals))
 
-    async def note_round(self, note: Round) -> None:
+    async def record_job_run(self, note: JobRun) -> None:
         told = {
             "task": note.task,
             "began": to_us(note.began),
             "at": to_us(note.at),
-            "turns": note.turns,
+            "turns": note.slices,
             "over": note.over,
             "error": note.error,
         }
-        await self._database.write(lambda run: run(records.NOTE_ROUND, record=round_record(note.task), told=told))
+        await self._database.write(lambda run: run(records.NOTE_ROUND, record=job_run_record(note.task), told=told))
 
-    async def rounds(self) -> list[Round]:
+    async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(records.ROUNDS)
         return [
-            Round(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
+            JobRun(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
             for row in (row["told"] for row in rows)
         ]
 

@@ -13,8 +13,8 @@ from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
-from vicw_shared.adapters.neo4j.hops import find_leads, find_neighbours
-from vicw_shared.adapters.neo4j.item_views import find_whole
+from vicw_shared.adapters.neo4j.hops import find_neighbours, find_weighted_neighbours
+from vicw_shared.adapters.neo4j.item_views import find_item_views
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
     clock_span,
@@ -23,14 +23,14 @@ from vicw_shared.adapters.neo4j.keys import (
 )
 from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
-from vicw_shared.adapters.neo4j.pending_extractions import Neo4jUnreadItems
+from vicw_shared.adapters.neo4j.pending_extractions import Neo4jPendingExtractions
 from vicw_shared.adapters.neo4j.record import Neo4jRecord
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import Neo4jSleepLog
 from vicw_shared.adapters.neo4j.text import query_of
-from vicw_shared.adapters.neo4j.text_keys import find_worded
+from vicw_shared.adapters.neo4j.text_keys import find_by_text_key
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction
 from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import now, to_us
@@ -61,7 +61,7 @@ class Neo4jGraphStore(Neo4jScans):
         super().__init__(database, types)
         self.record = Neo4jRecord(database)
         self.outbox = Neo4jOutbox(database)
-        self.unread = Neo4jUnreadItems(database)
+        self.pending_extractions = Neo4jPendingExtractions(database)
         self.audit = Neo4jAudit(database, types)
         self.archive = Neo4jArchive(database, types)
         self.log = Neo4jSleepLog(database)
@@ -74,7 +74,7 @@ class Neo4jGraphStore(Neo4jScans):
     ) -> Neo4jGraphStore:
         """Connect and migrate the database's schema to this program's.
 
-        Afterwards nothing takes longer than ``patience_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and searches with such a
+        Afterwards nothing takes longer than ``timeout_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and searches with such a
         limit are warmed up. Raises UnavailableError, SettingsError or SchemaVersionError.
         """
         database = Neo4jDatabase(settings)
@@ -87,7 +87,7 @@ class Neo4jGraphStore(Neo4jScans):
             await _warm_up(cls(database, types))
             await database.close()
             bound = {"bound": "VICW_RETRIEVAL_GRAPH_MS"} if patience_seconds < settings.query_seconds else {}
-            database = Neo4jDatabase(settings.hurried(patience_seconds), **bound)
+            database = Neo4jDatabase(settings.with_timeout(patience_seconds), **bound)
         return cls(database, types)
 
     @property
@@ -123,12 +123,12 @@ class Neo4jGraphStore(Neo4jScans):
         held = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
         return await find_neighbours(self._database.read, tenant, uids, held, limit, among) if uids and held else []
 
-    async def leads(
+    async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
         if not uids or not self._types.held(spread[:1]):
             return []
-        return await find_leads(self._database.read, tenant, uids, spread, limit, among)
+        return await find_weighted_neighbours(self._database.read, tenant, uids, spread, limit, among)
 
     async def _gather(self, query: str, **values: object) -> list[Properties]:
         return gathered(await self._database.read(query, **values))
@@ -153,10 +153,10 @@ class Neo4jGraphStore(Neo4jScans):
     ) -> list[Node]:
         return await find_triggered(self._database.read, tenant, phrases, contexts, limit)
 
-    async def worded(
+    async def by_text_key(
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
-        return await find_worded(self._database.read, tenant, keys, contexts, limit)
+        return await find_by_text_key(self._database.read, tenant, keys, contexts, limit)
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
@@ -170,8 +170,8 @@ class Neo4jGraphStore(Neo4jScans):
         rows = await self._database.read(nodes.EXPIRED, before=to_us(before), limit=limit)
         return nodes_in(rows)
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
-        return await find_whole(self._database.read, tenant, uids)
+    async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+        return await find_item_views(self._database.read, tenant, uids)
 
     async def contexts(self, tenant: str) -> list[Node]:
         rows = await self._database.read(nodes.CONTEXTS, tenant_key=tenant_key(tenant), tenant=tenant)

@@ -7,20 +7,20 @@ from itertools import batched
 
 from vicw_shared.adapters.neo4j.cypher import text_keys as cypher
 from vicw_shared.adapters.neo4j.database import RunStatement
-from vicw_shared.adapters.neo4j.keys import worded_key
+from vicw_shared.adapters.neo4j.keys import tenant_text_key
 from vicw_shared.adapters.neo4j.rows import nodes_in
 from vicw_shared.model import Node
 
 _BATCH = 2000
 
 
-async def find_worded(
+async def find_by_text_key(
     run: RunStatement, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
     found: list[Node] = []
     for batch in batched(dict.fromkeys(keys), _BATCH):
-        wanted = [worded_key(tenant, key) for key in batch]
+        wanted = [tenant_text_key(tenant, key) for key in batch]
         values = {"keys": wanted, "tenant": tenant, "contexts": contexts, "limit": limit}
         found += nodes_in(await run(cypher.find(contexts is not None), **values))
     by_key: dict[str, list[Node]] = {}

@@ -17,7 +17,7 @@ from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
 from vicw_shared.adapters.neo4j.database import RunStatement
 from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.erasure import put_note
+from vicw_shared.adapters.neo4j.erasure import put_erasure_record
 from vicw_shared.adapters.neo4j.keys import (
     arrivals_record,
     chain_end,
@@ -32,7 +32,7 @@ from vicw_shared.adapters.neo4j.keys import (
     use_record,
 )
 from vicw_shared.adapters.neo4j.names import find_names, keep_terms
-from vicw_shared.adapters.neo4j.pending_extractions import put_unread, take_unread
+from vicw_shared.adapters.neo4j.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
 from vicw_shared.clock import from_us, to_us
@@ -69,7 +69,7 @@ class Neo4jTransaction:
     async def receipt(self, key: str) -> Receipt | None:
         return receipt_of(key, await self._run(records.RECEIPT, record=receipt_record(self._tenant, key)))
 
-    async def remember(self, receipt: Receipt) -> None:
+    async def put_receipt(self, receipt: Receipt) -> None:
         await self._run(
             records.REMEMBER,
             record=receipt_record(self._tenant, receipt.key),
@@ -110,10 +110,10 @@ class Neo4jTransaction:
         rows = await self._run(of_names.degrees(types), uids=list(uids), tenant=self._tenant) if uids else []
         return {row["uid"]: row["count"] for row in rows}
 
-    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+    async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:
         if not items:
             return []
-        rows = await self._run(of_edges.told(self._types.all), items=list(items), tenant=self._tenant)
+        rows = await self._run(of_edges.extracted_edges(self._types.all), items=list(items), tenant=self._tenant)
         return [edge_of(row["edge"]) for row in rows]
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
@@ -203,10 +203,10 @@ class Neo4jTransaction:
             await self._run(outbox.RENEW, sources=[row["source"] for row in repeating])
             await self._run(records.DROP, records=[use_record(uid) for uid in batch])
             for uid in batch:
-                await take_unread(self._run, self._tenant, uid)
+                await dequeue_extraction(self._run, self._tenant, uid)
                 self._keys.pop(uid, None)
 
-    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+    async def transfer_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         rows = [{"record": use_record(uid), "uid": uid} for uid in sorted(targets)]
         given = [use_record(uid) for uid in sources]
         await self._run(records.HAND_ON_USES, records=given, uses=rows, tenant=self._tenant)
@@ -227,8 +227,8 @@ class Neo4jTransaction:
         rows = [{"record": record, "value": value} for record, value in sorted(numbers.items())]
         await self._run(records.COUNT, counts=rows)
 
-    async def note_erasure(self, note: ErasureNote) -> None:
-        await put_note(self._run, note)
+    async def record_erasure(self, note: ErasureNote) -> None:
+        await put_erasure_record(self._run, note)
 
     async def drop_receipts(self, keys: Sequence[str]) -> None:
         await self._run(records.DROP_RECEIPTS, tenant_key=tenant_key(self._tenant), keys=list(keys))
@@ -245,12 +245,12 @@ class Neo4jTransaction:
     async def mark_import(self, mark: str | None) -> None:
         await self._run(archive.MARK, mark=mark)
 
-    async def put_unread(self, items: Sequence[str]) -> None:
+    async def queue_extractions(self, items: Sequence[str]) -> None:
         if items:
-            await put_unread(self._run, self._tenant, self._context, items)
+            await queue_extractions(self._run, self._tenant, self._context, items)
 
-    async def take_unread(self, item: str) -> bool:
-        return await take_unread(self._run, self._tenant, item)
+    async def dequeue_extraction(self, item: str) -> bool:
+        return await dequeue_extraction(self._run, self._tenant, item)
 
     async def _count(self, placed: Sequence[Node]) -> None:
         counts: dict[str, int] = {}

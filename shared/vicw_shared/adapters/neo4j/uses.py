@@ -18,15 +18,15 @@ class Neo4jUses:
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
-    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+    async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         # Always in the same order: two writers that count the same items do not deadlock.
         rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
         await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
 
-    async def note_asked(self) -> None:
+    async def record_question(self) -> None:
         await self._database.write(lambda run: run(records.NOTE_ASKED))
 
-    async def asked_ago(self) -> float | None:
+    async def seconds_since_question(self) -> float | None:
         rows = await self._database.read(records.ASKED_AGO)
         return rows[0]["ago"] / 1000 if rows else None
 

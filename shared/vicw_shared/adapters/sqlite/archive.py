@@ -103,7 +103,7 @@ class SqliteSnapshot:
     async def counters(self, root: Node, flows: Sequence[str]) -> Counters:
         return await self._do(lambda c: read_counters(c, root.tenant, root.context, flows))
 
-    async def unread(self, root: Node, items: Sequence[str]) -> set[str]:
+    async def pending_extractions(self, root: Node, items: Sequence[str]) -> set[str]:
         def work(connection: sqlite3.Connection) -> set[str]:
             found: set[str] = set()
             for part in batched(items, _BATCH):

@@ -56,7 +56,7 @@ class SqliteAudit(SqliteScans):
     async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
         return await self._database.read(lambda c: entries.point_states(c, uids))
 
-    async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+    async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:
             found: dict[str, int] = {}
             for batch in batched(uids, _BATCH):
@@ -71,7 +71,7 @@ class SqliteAudit(SqliteScans):
 
         return await self._database.read(work)
 
-    async def merged(self, uids: Sequence[str]) -> list[tuple[str, str]]:
+    async def merge_edges(self, uids: Sequence[str]) -> list[tuple[str, str]]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
             found: list[tuple[str, str]] = []
             for batch in batched(uids, _BATCH):
@@ -85,7 +85,7 @@ class SqliteAudit(SqliteScans):
 
         return await self._database.read(work)
 
-    async def links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
+    async def chain_links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         def work(connection: sqlite3.Connection) -> dict[str, ChainLink]:
             links = ((event.uid, _link(connection, chain, event)) for event in events)
             return {uid: link for uid, link in links if link is not None}

@@ -15,7 +15,7 @@ from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
 from vicw_shared.adapters.sqlite.words import head_words, text_words
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 MAPPED_MB = 256
 _READERS = 3  # questions must not wait for a page that the indexer or a check reads
@@ -95,7 +95,7 @@ class SqliteDatabase:
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
             f"PRAGMA mmap_size = {self._mapped_bytes}; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
         )
-        connection.create_function("fold", 1, fold, deterministic=True)
+        connection.create_function("fold", 1, fold_case, deterministic=True)
         connection.create_function("head_words", 4, head_words, deterministic=True)
         connection.create_function("node_terms", 5, node_terms, deterministic=True)
         connection.create_function("text_words", 1, text_words, deterministic=True)

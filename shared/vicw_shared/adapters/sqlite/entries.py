@@ -12,8 +12,8 @@ from vicw_shared.adapters.sqlite.rows import NODE_WIDTH, STATEMENT, columns_of, 
 from vicw_shared.clock import from_us
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD
-from vicw_shared.ports import IndexFailure, PendingKind, PendingPoint, Unsettled
-from vicw_shared.text import fold
+from vicw_shared.ports import IndexFailure, PendingKind, PendingPoint, UnindexedCounts
+from vicw_shared.text import fold_case
 
 type _Said = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
 _BATCH = 500
@@ -168,7 +168,7 @@ def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str], kind: Pendi
     return connection.executemany(_PUT.format(points=_CHUNK.format(kind=kind.value)), rows).rowcount
 
 
-def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
+def find_queued(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
     """Return which of these Chunks are in the outbox; ``failing`` includes failed entries."""
     found: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
@@ -180,7 +180,7 @@ def which_wait(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, fai
     return found
 
 
-def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> Unsettled:
+def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> UnindexedCounts:
     """Return how many Chunks of these items have an entry."""
     waiting = dead = 0
     for batch in batched(items, _BATCH):
@@ -192,7 +192,7 @@ def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) 
             (*map(pack, batch), tenant),
         ).fetchone()
         waiting, dead = waiting + alive, dead + entries - alive
-    return Unsettled(waiting, dead)
+    return UnindexedCounts(waiting, dead)
 
 
 def failures(
@@ -239,7 +239,7 @@ def _points(
         f"WHERE {where}",
         tuple(values),
     ).fetchall()
-    said = _read_said(connection, [row[4] for row in rows if row[4] is not None])
+    said = _read_item_edges(connection, [row[4] for row in rows if row[4] is not None])
     statements = _read_statements(connection, [row[1] for row in rows])
     points = []
     for row in rows:
@@ -277,7 +277,7 @@ def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) ->
     return found
 
 
-def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
+def _read_item_edges(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
     """Return, for each item's key, the data of its ABOUT and TAGGED edges: fields of a PendingPoint."""
     rows = connection.execute(
         "SELECT e.source, e.type, t.name, t.uid, t.subtype, t.aliases FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
@@ -287,7 +287,7 @@ def _read_said(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int
     said: dict[int, _Said] = {}
     for item, edge_type, name, uid, subtype, aliases in rows:
         field: Literal["about", "tags", "buckets"]
-        field = "about" if edge_type == "ABOUT" else "buckets" if fold(subtype) == "bucket" else "tags"
+        field = "about" if edge_type == "ABOUT" else "buckets" if fold_case(subtype) == "bucket" else "tags"
         fields = said.setdefault(item, {})
         told = (name, *json.loads(aliases), *((unpack(uid),) if field == "about" else ()))
         fields[field] = (*fields.get(field, ()), *told)

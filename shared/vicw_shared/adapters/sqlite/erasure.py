@@ -41,7 +41,7 @@ class SqliteErasures:
         await self._database.write(_scrub)
 
 
-def put_note(connection: sqlite3.Connection, note: ErasureNote) -> None:
+def put_erasure_record(connection: sqlite3.Connection, note: ErasureNote) -> None:
     """Store a part of an erasure's record, replacing one with the same number."""
     body = json.dumps(note.body, ensure_ascii=False)
     row = (note.erasure, note.number, note.tenant, body)

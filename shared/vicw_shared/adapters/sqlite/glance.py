@@ -14,7 +14,7 @@ from vicw_shared.ports import ModelIdentity
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class GraphCounts:
     """Model and index state of a store.
 
     The model that filled it, None if none has, whether any Chunk was indexed, and whether its index, which was lost, is
@@ -26,7 +26,7 @@ class Glance:
     rebuilding: bool = False
 
 
-def glance(path: Path) -> Glance:
+def read_counts(path: Path) -> GraphCounts:
     """Read the graph at ``path``.
 
     Raises SchemaVersionError if this program cannot open it, UnavailableError if it cannot be read.
@@ -38,10 +38,10 @@ def glance(path: Path) -> Glance:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         require_known(version)
         if version == 0:
-            return Glance(None)
+            return GraphCounts(None)
         sql = "SELECT key, value FROM meta WHERE key IN ('model', 'rebuilding')"
         known = dict(connection.execute(sql).fetchall())
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
         (any_indexed,) = connection.execute(sql).fetchone()
         model = ModelIdentity(**json.loads(known["model"])) if "model" in known else None
-        return Glance(model, bool(any_indexed), "rebuilding" in known)
+        return GraphCounts(model, bool(any_indexed), "rebuilding" in known)

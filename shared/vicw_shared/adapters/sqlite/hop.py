@@ -42,7 +42,7 @@ def read_steps(
     return {uid: tuple(steps) for uid, steps in found.items()}
 
 
-def read_leads(
+def read_weighted_neighbours(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spread: Spread, limit: int
 ) -> list[WeightedNeighbour]:
     """Return the targets of one spread, the heaviest edges of each node first."""

@@ -11,13 +11,13 @@ from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, marks, no
 from vicw_shared.model import Node
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import ItemView
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _BATCH = 500
 LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
 
 
-def read_whole(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+def read_item_views(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
     found: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
@@ -54,7 +54,7 @@ def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]])
             elif kind == AUTO_TAGGED:
                 said.setdefault((item, kind), set()).add(name)
             elif teller is None or teller == unpack(own):
-                said.setdefault((item, "bucket" if fold(subtype) == "bucket" else "tag"), set()).add(name)
+                said.setdefault((item, "bucket" if fold_case(subtype) == "bucket" else "tag"), set()).add(name)
     return [
         ItemView(
             node_of(row[1:]),

@@ -12,7 +12,7 @@ from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import MICROSECONDS, now, to_us
-from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, Unsettled
+from vicw_shared.ports import Backlog, IndexFailure, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.telemetry.engines import measured
 
 
@@ -50,7 +50,7 @@ class SqliteOutbox:
         self._held.update(dict.fromkeys(held, clock + seconds))
         return len(held)
 
-    async def settle(self, points: Sequence[PendingPoint]) -> set[str]:
+    async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
         gone = await self._write(lambda c: entries.settle(c, points))
         self._release(points)
         return gone
@@ -66,7 +66,7 @@ class SqliteOutbox:
         for point in points:
             self._held.pop(pack(point.point_id), None)
 
-    async def unsettled(self, tenant: str, item_uids: Sequence[str]) -> Unsettled:
+    async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         return await self._database.read(lambda c: entries.count_of(c, tenant, item_uids))
 
     async def failures(
@@ -89,7 +89,7 @@ class SqliteOutbox:
         return await self._write(lambda c: entries.queue(c, chunk_uids, kind))
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
-        return await self._database.read(lambda c: entries.which_wait(c, chunk_uids, failing=failing))
+        return await self._database.read(lambda c: entries.find_queued(c, chunk_uids, failing=failing))
 
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"

@@ -29,7 +29,7 @@ _REPLAY = "UPDATE unread SET due_at = 0, tries = 0, error = NULL, failed_at = NU
 
 
 @measured("sqlite", inside="unread")
-class SqliteUnreadItems:
+class SqlitePendingExtractions:
     """PendingExtractions over the database of a graph that one process has open."""
 
     def __init__(self, database: SqliteDatabase, write: Writer) -> None:
@@ -133,12 +133,12 @@ class SqliteUnreadItems:
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
 
-def put_unread(connection: sqlite3.Connection, tenant: str, context: str, items: Sequence[str]) -> None:
+def queue_extractions(connection: sqlite3.Connection, tenant: str, context: str, items: Sequence[str]) -> None:
     """Queue these items for extraction."""
     connection.executemany(_PUT, [(pack(item), tenant, context) for item in items])
 
 
-def take_unread(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
+def dequeue_extraction(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
     """Remove an item from the queue; return whether it was there."""
     return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
 

@@ -76,7 +76,7 @@ class SqliteRecord:
         sql = "DELETE FROM meta WHERE key = 'rebuilding' AND value = ?"
         return await self._write(lambda c: c.execute(sql, (str(to_us(since)),)).rowcount > 0)
 
-    async def hold_change(self, holder: str, *, seconds: float) -> bool:
+    async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
         # Belongs to this process, as claims do: no other process has the store open.
         if self._changer is not None and self._changer[0] != holder and self._changer[1] > time.monotonic():
             return False

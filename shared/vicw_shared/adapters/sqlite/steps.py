@@ -9,7 +9,7 @@ from typing import Any
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.clock import from_us, to_us
-from vicw_shared.ports import ArrivalCount, MaintenanceStep, Outcome, Round, Steps
+from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep, Outcome, Steps
 from vicw_shared.telemetry.engines import measured
 
 _COLUMNS = "id, tenant, context, task, outcome, at, subject, reason, details"
@@ -61,18 +61,18 @@ class SqliteSleepLog:
         row = await self._database.read(lambda c: c.execute(sql, (step_id,)).fetchone())
         return _step(row) if row else None
 
-    async def grown(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
         return await self._database.read(lambda c: [ArrivalCount(*row) for row in c.execute(_GROWN, (by, limit))])
 
-    async def note_growth(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, growth: ArrivalCount) -> None:
         row = (growth.arrivals, growth.tenant, growth.context)
         await self._write(lambda c: c.execute(_NOTE_GROWTH, row))
 
-    async def note_round(self, note: Round) -> None:
-        told = json.dumps([to_us(note.began), to_us(note.at), note.turns, note.over, note.error])
+    async def record_job_run(self, note: JobRun) -> None:
+        told = json.dumps([to_us(note.began), to_us(note.at), note.slices, note.over, note.error])
         await self._write(lambda c: c.execute(_NOTE_ROUND, (note.task, told)))
 
-    async def rounds(self) -> list[Round]:
+    async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(lambda c: c.execute(_ROUNDS).fetchall())
         return [_round(task, *json.loads(told)) for task, told in rows]
 
@@ -92,5 +92,5 @@ def _step(row: Any) -> MaintenanceStep:
     )
 
 
-def _round(task: str, began: int, at: int, turns: int, over: bool, error: str) -> Round:
-    return Round(task, from_us(began), from_us(at), turns, over, error)
+def _round(task: str, began: int, at: int, turns: int, over: bool, error: str) -> JobRun:
+    return JobRun(task, from_us(began), from_us(at), turns, over, error)

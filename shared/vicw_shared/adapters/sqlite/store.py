@@ -15,8 +15,8 @@ from vicw_shared.adapters.sqlite.cache import ReadCache
 from vicw_shared.adapters.sqlite.database import MAPPED_MB, SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.adapters.sqlite.full_text import find_passages, rarity_of
-from vicw_shared.adapters.sqlite.hop import read_leads
-from vicw_shared.adapters.sqlite.item_views import read_whole
+from vicw_shared.adapters.sqlite.hop import read_weighted_neighbours
+from vicw_shared.adapters.sqlite.item_views import read_item_views
 from vicw_shared.adapters.sqlite.items import (
     read_between,
     read_expired,
@@ -25,7 +25,7 @@ from vicw_shared.adapters.sqlite.items import (
 )
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
-from vicw_shared.adapters.sqlite.pending_extractions import SqliteUnreadItems
+from vicw_shared.adapters.sqlite.pending_extractions import SqlitePendingExtractions
 from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.record import SqliteRecord
 from vicw_shared.adapters.sqlite.rows import (
@@ -37,7 +37,7 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import SqliteSleepLog
-from vicw_shared.adapters.sqlite.text_keys import read_worded
+from vicw_shared.adapters.sqlite.text_keys import read_by_text_key
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
 from vicw_shared.adapters.sqlite.uses import SqliteUses
 from vicw_shared.adapters.sqlite.words import Domains
@@ -95,7 +95,7 @@ class SqliteGraphStore(SqliteScans):
         self._write = write = Writer(database, cache.commit)
         self.record = SqliteRecord(database, write)
         self.outbox = SqliteOutbox(database, write)
-        self.unread = SqliteUnreadItems(database, write)
+        self.pending_extractions = SqlitePendingExtractions(database, write)
         self.audit = SqliteAudit(database)
         self.archive = SqliteArchive(database)
         self.log = SqliteSleepLog(database, write)
@@ -134,10 +134,10 @@ class SqliteGraphStore(SqliteScans):
     ) -> list[Neighbour]:
         return await self._database.read(lambda c: self._cache.neighbours(c, tenant, uids, spreads, limit))
 
-    async def leads(
+    async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
-        return await self._database.read(lambda c: read_leads(c, tenant, uids, spread, limit))
+        return await self._database.read(lambda c: read_weighted_neighbours(c, tenant, uids, spread, limit))
 
     async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
@@ -155,10 +155,10 @@ class SqliteGraphStore(SqliteScans):
     ) -> list[Node]:
         return await self._database.read(lambda c: read_triggered(c, tenant, phrases, contexts, limit))
 
-    async def worded(
+    async def by_text_key(
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
-        return await self._database.read(lambda c: read_worded(c, tenant, keys, contexts, limit))
+        return await self._database.read(lambda c: read_by_text_key(c, tenant, keys, contexts, limit))
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
@@ -168,8 +168,8 @@ class SqliteGraphStore(SqliteScans):
     async def expired(self, before: datetime, *, limit: int) -> list[Node]:
         return await self._database.read(lambda c: read_expired(c, before, limit))
 
-    async def whole(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
-        return await self._database.read(lambda c: read_whole(c, tenant, uids))
+    async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+        return await self._database.read(lambda c: read_item_views(c, tenant, uids))
 
     async def contexts(self, tenant: str) -> list[Node]:
         sql = f"SELECT {NODE_COLUMNS} FROM node WHERE label = 'Context' AND tenant = ? ORDER BY name"  # noqa: S608

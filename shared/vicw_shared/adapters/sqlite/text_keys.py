@@ -12,7 +12,7 @@ from vicw_shared.model import Node
 _BATCH = 500
 
 
-def read_worded(
+def read_by_text_key(
     connection: sqlite3.Connection, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""

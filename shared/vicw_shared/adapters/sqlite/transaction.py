@@ -10,11 +10,11 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
-from vicw_shared.adapters.sqlite.erasure import drop_receipts, drop_steps, put_note
+from vicw_shared.adapters.sqlite.erasure import drop_receipts, drop_steps, put_erasure_record
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.node_deletion import drop_nodes
-from vicw_shared.adapters.sqlite.pending_extractions import put_unread, take_unread
+from vicw_shared.adapters.sqlite.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
     NODE_WIDTH,
@@ -28,7 +28,7 @@ from vicw_shared.adapters.sqlite.rows import (
     unpack,
 )
 from vicw_shared.adapters.sqlite.steps import put_step
-from vicw_shared.adapters.sqlite.uses import hand_on_uses, raise_uses
+from vicw_shared.adapters.sqlite.uses import raise_uses, transfer_uses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
@@ -74,7 +74,7 @@ class SqliteTransaction:
     async def receipt(self, key: str) -> Receipt | None:
         return await self._do(lambda c: read_receipt(c, self._tenant, key))
 
-    async def remember(self, receipt: Receipt) -> None:
+    async def put_receipt(self, receipt: Receipt) -> None:
         row = (
             self._tenant,
             receipt.key,
@@ -159,7 +159,7 @@ class SqliteTransaction:
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         return await self._do(lambda c: count_edges(c, self._tenant, uids, UNCOUNTED))
 
-    async def told_by(self, items: Sequence[str]) -> list[Edge]:
+    async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:
         def work(connection: sqlite3.Connection) -> list[Edge]:
             found: list[Edge] = []
             for part in batched(items, _BATCH):
@@ -221,8 +221,8 @@ class SqliteTransaction:
     async def drop_nodes(self, uids: Sequence[str]) -> None:
         await self._do(lambda c: drop_nodes(c, self._tenant, uids))
 
-    async def hand_on_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
-        await self._do(lambda c: hand_on_uses(c, sources, targets))
+    async def transfer_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
+        await self._do(lambda c: transfer_uses(c, sources, targets))
 
     async def raise_uses(self, uses: Mapping[str, Use]) -> None:
         await self._do(lambda c: raise_uses(c, self._tenant, uses))
@@ -235,8 +235,8 @@ class SqliteTransaction:
         rows = [(self._tenant, self._context, flow, value) for flow, value in numbers]
         await self._do(lambda c: c.executemany(_COUNT, rows))
 
-    async def note_erasure(self, note: ErasureNote) -> None:
-        await self._do(lambda c: put_note(c, note))
+    async def record_erasure(self, note: ErasureNote) -> None:
+        await self._do(lambda c: put_erasure_record(c, note))
 
     async def drop_receipts(self, keys: Sequence[str]) -> None:
         await self._do(lambda c: drop_receipts(c, self._tenant, keys))
@@ -255,11 +255,11 @@ class SqliteTransaction:
         else:
             await self._do(lambda c: c.execute("INSERT OR REPLACE INTO meta VALUES ('import', ?)", (mark,)))
 
-    async def put_unread(self, items: Sequence[str]) -> None:
-        await self._do(lambda c: put_unread(c, self._tenant, self._context, items))
+    async def queue_extractions(self, items: Sequence[str]) -> None:
+        await self._do(lambda c: queue_extractions(c, self._tenant, self._context, items))
 
-    async def take_unread(self, item: str) -> bool:
-        return await self._do(lambda c: take_unread(c, self._tenant, item))
+    async def dequeue_extraction(self, item: str) -> bool:
+        return await self._do(lambda c: dequeue_extraction(c, self._tenant, item))
 
 
 def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Receipt | None:

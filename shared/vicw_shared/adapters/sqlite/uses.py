@@ -29,7 +29,7 @@ _RAISE = (
 )
 
 
-def hand_on_uses(connection: sqlite3.Connection, sources: Sequence[str], targets: Sequence[str]) -> None:
+def transfer_uses(connection: sqlite3.Connection, sources: Sequence[str], targets: Sequence[str]) -> None:
     """Give items the highest count and the latest use of others."""
     times = last = 0
     for part in batched(map(pack, sources), _BATCH):
@@ -66,15 +66,15 @@ class SqliteUses:
         self._database = database
         self._write = write
 
-    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+    async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         instant = to_us(at)
         rows = [(count, instant, pack(uid), tenant) for uid, count in times.items()]
         await self._write(lambda c: c.executemany(_NOTE, rows))
 
-    async def note_asked(self) -> None:
+    async def record_question(self) -> None:
         await self._write(lambda c: c.execute(_NOTE_ASKED))
 
-    async def asked_ago(self) -> float | None:
+    async def seconds_since_question(self) -> float | None:
         rows = await self._database.read(lambda c: c.execute(_ASKED_AGO).fetchall())
         return float(rows[0][0]) if rows else None
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vicw_ingest.eviction.policy import Policy
+from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_shared.decay import weight
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Use
@@ -33,7 +33,7 @@ def test_a_use_begins_it_anew_and_makes_it_last() -> None:
 
 
 def test_what_is_protected_or_was_needed_of_late_stays() -> None:
-    policy = Policy(items=1, rest=30 * DAY)
+    policy = EvictionPolicy(items=1, rest=30 * DAY)
     assert policy.stays(ITEM, None, AT + 31 * DAY) == ""
     assert policy.stays(ITEM, None, AT + 29 * DAY) == "it was learnt or shown of late"
     assert policy.stays(ITEM, Use(1, AT + 5 * DAY), AT + 31 * DAY) == "it was learnt or shown of late"

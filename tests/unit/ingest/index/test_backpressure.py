@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory
-from vicw_ingest.index.backpressure import Pressure
+from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.pipeline import job_status
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.ports import Backlog, Lane
@@ -88,7 +88,7 @@ async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
         return await backlog(tenant)
 
     monkeypatch.setattr(graph.outbox, "backlog", counted)
-    fresh = Pressure(graph.outbox, most=10, most_of_tenant=0, most_looks=3)
+    fresh = Backpressure(graph.outbox, most=10, most_of_tenant=0, most_looks=3)
     began = time.monotonic()
     for _ in range(100):
         await fresh.require_room("small")
@@ -120,7 +120,7 @@ async def test_a_job_names_the_passages_that_fail(store: Path) -> None:
         async with asyncio.timeout(15):
             job, tenant = response.job, memory.tenant
             while not (  # noqa: ASYNC110 - time alone changes it
-                status := await job_status(job, tenant, ports.record, ports.outbox, ports.unread)
+                status := await job_status(job, tenant, ports.record, ports.outbox, ports.pending_extractions)
             ).failures:
                 await asyncio.sleep(0.05)
         (failure,) = status.failures

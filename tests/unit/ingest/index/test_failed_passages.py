@@ -46,7 +46,7 @@ async def refused(store: Path) -> AsyncIterator[Memory]:
 async def status_of(memory: Memory, response: IngestResponse) -> JobStatus:
     assert response.job is not None
     graph = memory.standalone.graph
-    return await job_status(response.job, memory.tenant, graph.record, graph.outbox, graph.unread)
+    return await job_status(response.job, memory.tenant, graph.record, graph.outbox, graph.pending_extractions)
 
 
 async def test_a_job_ends_with_what_was_given_up(refused: Memory) -> None:

@@ -14,7 +14,7 @@ from unit.ingest.extraction.test_stored_extraction import told
 from unit.ingest.knowledge.test_repository import bridges
 from unit.ingest.versions.test_retraction import live_names
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
-from vicw_ingest.knowledge.bridges.candidates import Fresh
+from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.clock import now
@@ -35,7 +35,7 @@ class Flaky:
         self.fails = 0
         self._bridges = bridges
 
-    async def draw(self, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
+    async def draw(self, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
         if self.fails:
             self.fails -= 1
             raise UnavailableError("graph", "away for the moment")

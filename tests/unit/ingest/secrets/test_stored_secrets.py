@@ -63,7 +63,7 @@ async def test_who_does_not_wait_is_told_too_and_so_is_who_asks_for_the_job(memo
     assert response.job is not None
     graph = memory.standalone.graph
     for _ in range(500):
-        status = await job_status(response.job, "default", graph.record, graph.outbox, graph.unread)
+        status = await job_status(response.job, "default", graph.record, graph.outbox, graph.pending_extractions)
         if status.result is not None:
             break
         await asyncio.sleep(0.02)

@@ -86,7 +86,7 @@ async def test_a_late_edge_on_a_passage_that_is_just_being_indexed_is_not_lost(s
         }
         await memory.ingest({"id": "t", "text": "later", "extraction": told}, wait=False)
 
-        await graph.outbox.settle([under_way])  # as an indexer does that had read it before
+        await graph.outbox.acknowledge([under_way])  # as an indexer does that had read it before
 
         pending = [
             (point.point_id, point.about[0]) for point in await graph.outbox.claim(10, seconds=60) if point.about

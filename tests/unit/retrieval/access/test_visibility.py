@@ -27,7 +27,7 @@ from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid, edge_id, make_uid
 from vicw_shared.wire.graph import GraphAnswer
 
@@ -62,7 +62,7 @@ def _node(name: str, label: Label, **fields: Any) -> Node:
 
 def _edge(edge_type: str, source: Node, target: Node, told_by: Node | None = None) -> Edge:
     told = {TOLD_BY: told_by.uid} if told_by is not None else {}
-    uid = edge_id(edge_type, source.uid, target.uid, told_by=told.get(TOLD_BY, ""))
+    uid = edge_id(edge_type, source.uid, target.uid, source_item=told.get(TOLD_BY, ""))
     return Edge(
         id=uid,
         type=edge_type,
@@ -135,7 +135,9 @@ def selves(world: World, viewer: dict[str, str]) -> set[str]:
         return uids
 
     called = {
-        n.uid for n in world.nodes.values() if n.subtype == "person" and fold(n.name) == fold(viewer.get("user", ""))
+        n.uid
+        for n in world.nodes.values()
+        if n.subtype == "person" and fold_case(n.name) == fold_case(viewer.get("user", ""))
     }
     found = merged(called)
     found |= merged(joined(found, "IS_PERSON"))
@@ -145,13 +147,13 @@ def selves(world: World, viewer: dict[str, str]) -> set[str]:
 def seen_by(world: World, viewer: dict[str, str]) -> World:
     """Return the world as a viewer may know it, by seed 004's table: an item at a time, then what tells of whom."""
     uids = {node.uid: node for node in world.nodes.values()}
-    subject, own = fold(viewer.get("user", "")), selves(world, viewer)
+    subject, own = fold_case(viewer.get("user", "")), selves(world, viewer)
 
     def allowed(node: Node) -> bool:
         if node.label in {Label.ENTITY, Label.CONTEXT}:
             return True
         whom = {e.target for e in world.edges if e.type == "ABOUT" and e.source == node.uid}
-        about = {fold(uids[uid].name) for uid in whom}
+        about = {fold_case(uids[uid].name) for uid in whom}
         if not node.portable and viewer.get("context") != node.context:
             return False
         if node.sensitivity is Sensitivity.SENSITIVE and viewer["chat"] != "private":

@@ -79,7 +79,7 @@ async def test_plain_text_is_answered_back_to_the_root_with_proof(memory: Memory
     for step in chain.steps:
         assert (edges[step.edge].source, edges[step.edge].target) == (step.cause, step.effect)
         assert nodes[step.proof or ""].text == OUTAGE
-        assert nodes[step.told_by or ""].id == "log"
+        assert nodes[step.source_item or ""].id == "log"
         assert any(e.type == "EVIDENCED_BY" and e.target == step.proof for e in answer.graph.edges)
     assert answer.graph.paths[0] == tuple(step.edge for step in chain.steps)
     assert [len(path) for path in answer.graph.paths[1:]] == [1], "the tale's, by itself"

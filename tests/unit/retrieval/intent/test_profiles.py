@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from support.stores.memory import Memory
-from vicw_retrieval.intent.analysis import Understood
+from vicw_retrieval.intent.analysis import QuestionAnalysis
 from vicw_retrieval.intent.contents import is_code, share_of_code, share_of_long
-from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, mix, profiled
+from vicw_retrieval.intent.profiles import CODE, LONG, NOW, TASKS, Profile, apply_profiles, mix
 from vicw_retrieval.ranking.recency import recency
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Task
@@ -27,14 +27,14 @@ def test_settings_move_towards_a_profile_as_far_as_it_is_sure() -> None:
 
 
 def test_the_table_of_tasks_counts_only_where_it_is_asked_for() -> None:
-    bug = Understood(Task.FIX_BUG, 0.5)
+    bug = QuestionAnalysis(Task.FIX_BUG, 0.5)
     measured = RetrievalSettings()
-    assert profiled(measured, bug, 0.0, 0.0) == measured
+    assert apply_profiles(measured, bug, 0.0, 0.0) == measured
     tasks = RetrievalSettings(profiles="tasks")
-    assert profiled(tasks, bug, 0.0, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
-    assert profiled(tasks, Understood(), 0.0, 0.0) == tasks
+    assert apply_profiles(tasks, bug, 0.0, 0.0).causal_bias == pytest.approx(0.5 + 0.5 * (0.8 - 0.5))
+    assert apply_profiles(tasks, QuestionAnalysis(), 0.0, 0.0) == tasks
     off = RetrievalSettings(profiles="off")
-    assert profiled(off, Understood(now=True), 1.0, 1.0) is off
+    assert apply_profiles(off, QuestionAnalysis(now=True), 1.0, 1.0) is off
     assert set(TASKS) == set(Task)
 
 
@@ -84,13 +84,13 @@ def test_a_passage_is_long_from_where_it_says_several_things() -> None:
 
 
 def test_long_passages_are_found_by_their_words_but_code_is_code_however_long_it_is() -> None:
-    measured, asked = RetrievalSettings(), Understood()
+    measured, asked = RetrievalSettings(), QuestionAnalysis()
     assert LONG.alpha is not None
     assert LONG.alpha < measured.alpha
-    assert profiled(measured, asked, 0.0, 1.0).alpha == pytest.approx(LONG.alpha)
-    assert profiled(measured, asked, 0.0, 0.5).alpha == pytest.approx((LONG.alpha + measured.alpha) / 2)
-    assert profiled(measured, asked, 1.0, 1.0).alpha == pytest.approx(CODE.alpha)
-    assert profiled(measured, asked, 0.8, 1.0).alpha > measured.alpha
+    assert apply_profiles(measured, asked, 0.0, 1.0).alpha == pytest.approx(LONG.alpha)
+    assert apply_profiles(measured, asked, 0.0, 0.5).alpha == pytest.approx((LONG.alpha + measured.alpha) / 2)
+    assert apply_profiles(measured, asked, 1.0, 1.0).alpha == pytest.approx(CODE.alpha)
+    assert apply_profiles(measured, asked, 0.8, 1.0).alpha > measured.alpha
 
 
 def test_recency_halves_with_every_half_life_before_the_latest() -> None:

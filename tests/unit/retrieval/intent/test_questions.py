@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from support.data.intent_questions import NOW, TASKS
-from vicw_retrieval.intent.analysis import asks_for_now, task_of, understand
+from vicw_retrieval.intent.analysis import analyse_question, asks_for_now, task_of
 from vicw_shared.wire.retrieve import Task
 
 
@@ -21,6 +21,6 @@ def test_only_the_present_asks_for_the_last_word(query: str, now: bool) -> None:
 
 
 def test_a_question_over_its_limit_is_read_by_its_head_and_nothing_is_understood_of_nothing() -> None:
-    assert understand("x " * 50_000 + "why did the build break?").task is None
-    blank = understand("?")
+    assert analyse_question("x " * 50_000 + "why did the build break?").task is None
+    blank = analyse_question("?")
     assert (blank.task, blank.confidence, blank.now) == (None, 0.0, False)

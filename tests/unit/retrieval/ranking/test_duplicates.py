@@ -9,7 +9,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.ranking.duplicates import Wording, near_duplicates
+from vicw_retrieval.ranking.duplicates import Shingles, near_duplicates
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -21,7 +21,9 @@ ALIKE = f"{TEXT} Always."
 
 
 async def ask(memory: Memory, least: float = 0.9, **fields: Any) -> RetrieveResponse:
-    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(duplicates=least, spread_ms=20_000))
+    ports = replace(
+        memory.standalone.retrieval_ports(), settings=RetrievalSettings(duplicate_share=least, spread_ms=20_000)
+    )
     asked = {"query": "nightly backup of the orders database", "limit": 10, **fields}
     return await retrieve(RetrieveRequest.model_validate(asked), memory.tenant, ports)
 
@@ -76,8 +78,8 @@ async def test_what_the_asker_may_not_see_is_not_counted_among_duplicates(memory
 
 
 def test_resemblance_is_the_share_of_shingles_and_asks_for_the_same_numbers() -> None:
-    one, other = Wording("a b c d e f"), Wording("a b c d e g")
+    one, other = Shingles("a b c d e f"), Shingles("a b c d e g")
     assert one.resembles(other, 0.6)
     assert not one.resembles(other, 0.61), "3 shared of 5"
-    assert not Wording("a b c d e 1").resembles(Wording("a b c d e 2"), 0.1)
+    assert not Shingles("a b c d e 1").resembles(Shingles("a b c d e 2"), 0.1)
     assert near_duplicates([("x", 1, []), ("y", 1, [])], least=0.1, chars=0) == {}

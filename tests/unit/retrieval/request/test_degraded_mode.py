@@ -258,7 +258,7 @@ async def test_a_score_that_is_no_number_is_told_of_and_the_others_count(
 async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(memory)
     graph = memory.standalone.graph
-    expand, leads = graph.expand, graph.leads
+    expand, leads = graph.expand, graph.weighted_neighbours
 
     async def twist(tenant: str, uids: Sequence[str], *rest: Any, **more: Any) -> list[Neighbour]:
         found = await expand(tenant, uids, *rest, **more)

@@ -66,7 +66,7 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
         await memory.retrieve("harbour")
     assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
     ports.outage.seconds = 0.0
-    ports.outage.note()
+    ports.outage.begin()
     assert (await memory.retrieve("harbour")).degraded == ()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.stores.memory import Memory, open_memory, settings_for
-from vicw_retrieval.request.usage_counter import UseBook
+from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Use
 from vicw_shared.settings import RetrievalSettings
@@ -28,13 +28,13 @@ class Noted:
         self._errors = list(errors)
         self.asked = 0
 
-    async def note_asked(self) -> None:
+    async def record_question(self) -> None:
         self.asked += 1
 
-    async def asked_ago(self) -> float | None:
+    async def seconds_since_question(self) -> float | None:
         return None
 
-    async def note_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+    async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         if self._errors:
             raise self._errors.pop()
         self.told.append((tenant, dict(times)))
@@ -67,31 +67,31 @@ async def test_where_it_is_switched_off_nothing_is_noted(store: Path, monkeypatc
 
 
 async def test_a_book_counts_by_tenant_and_no_more_than_it_may() -> None:
-    book, noted = UseBook(most=3), Noted()
+    book, noted = UsageCounter(most=3), Noted()
     book.count("t", ["a", "b"])
     book.count("u", ["a", "c"])
     book.count("t", ["a", "d"])
-    await book.note(noted)
-    await book.note(noted)
+    await book.flush(noted)
+    await book.flush(noted)
     assert noted.told == [("t", {"a": 2, "b": 1}), ("u", {"a": 1})]
     assert noted.asked == 1, "nobody asked the second time"
     book.count("t", ["e"])
-    await book.note(noted)
+    await book.flush(noted)
     assert noted.told[2:] == [("t", {"e": 1})], "it has room again"
 
 
 async def test_a_graph_that_is_away_costs_the_count_and_nothing_else() -> None:
-    book, noted = UseBook(), Noted(UnavailableError("graph", "is away"))
+    book, noted = UsageCounter(), Noted(UnavailableError("graph", "is away"))
     book.count("t", ["a"])
-    await book.note(noted)
+    await book.flush(noted)
     book.count("t", ["a"])
-    await book.note(noted)
+    await book.flush(noted)
     assert noted.told == [("t", {"a": 1})]
 
 
 async def test_who_ends_notes_what_is_left() -> None:
-    book, noted = UseBook(), Noted()
-    task = asyncio.create_task(book.keep_noting(noted))
+    book, noted = UsageCounter(), Noted()
+    task = asyncio.create_task(book.keep_flushing(noted))
     await asyncio.sleep(0)
     book.count("t", ["a"])
     task.cancel()
@@ -105,5 +105,5 @@ async def test_an_answer_that_shows_nothing_counts_nothing(memory: Memory) -> No
     book = memory.standalone.retrieval_ports().uses
     assert book is not None
     noted = Noted()
-    await book.note(noted)
+    await book.flush(noted)
     assert [times for _, times in noted.told if times] == []

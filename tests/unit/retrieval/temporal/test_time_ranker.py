@@ -29,7 +29,7 @@ STORY = (
 
 async def ask(memory: Memory, query: str, boost: float = 0.5, **fields: Any) -> RetrieveResponse:
     ports = memory.standalone.retrieval_ports()
-    settings = RetrievalSettings(time_boost=boost, spread_ms=20_000, lift=False)
+    settings = RetrievalSettings(time_boost=boost, spread_ms=20_000, neighbour_lift=False)
     request = RetrieveRequest.model_validate({"query": query, "query_time": NOW, "explain": True, **fields})
     return await retrieve(request, memory.tenant, replace(ports, settings=settings))
 
@@ -128,7 +128,9 @@ async def test_where_the_graph_fails_the_order_stands(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(memory.standalone.graph, "between", between)
-    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(spread_ms=300, lift=False))
+    ports = replace(
+        memory.standalone.retrieval_ports(), settings=RetrievalSettings(spread_ms=300, neighbour_lift=False)
+    )
     request = RetrieveRequest.model_validate({"query": "What did we discuss 10 minutes ago?", "query_time": NOW})
     answer = await retrieve(request, memory.tenant, ports)
     assert "time" in answer.degraded

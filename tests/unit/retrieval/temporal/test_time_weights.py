@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
-from vicw_retrieval.temporal.time_weights import Moment, Standing, Weight, weigh
+from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -23,16 +23,16 @@ def turn(step: int, flow: str = "f", context: str = "c", **fields: object) -> Mo
 def test_inside_is_lifted_and_nobody_is_put_down() -> None:
     reading = read_time("Which bug did we fix yesterday?", NOW)
     inside, outside, unknown = weigh(reading, [Moment(NOW - DAY), Moment(NOW - 2 * DAY), Moment()])
-    assert inside == Weight(Standing.INSIDE, 1 + 0.5 * 0.9)
-    assert outside == Weight(Standing.OUTSIDE, 1.0)
-    assert unknown == Weight(Standing.UNKNOWN, 1.0)
+    assert inside == Weight(TimeFit.INSIDE, 1 + 0.5 * 0.9)
+    assert outside == Weight(TimeFit.OUTSIDE, 1.0)
+    assert unknown == Weight(TimeFit.UNKNOWN, 1.0)
 
 
 def test_the_end_of_a_span_is_not_in_it() -> None:
     reading = read_time("Which bug did we fix on 2026-03-04?", NOW)
     start = datetime(2026, 3, 4, tzinfo=UTC)
     found = weigh(reading, [Moment(start), Moment(start + DAY)])
-    assert [weight.standing for weight in found] == [Standing.INSIDE, Standing.OUTSIDE]
+    assert [weight.fit for weight in found] == [TimeFit.INSIDE, TimeFit.OUTSIDE]
 
 
 def test_where_only_time_selects_it_is_a_filter() -> None:
@@ -44,9 +44,9 @@ def test_where_only_time_selects_it_is_a_filter() -> None:
 def test_bounds_narrow_and_other_spans_add_up() -> None:
     both = read_time("Who left after March 2024 and before June 2024?", NOW)
     days = [Moment(datetime(2024, month, 9, tzinfo=UTC)) for month in (3, 4, 7)]
-    assert [weight.standing.value for weight in weigh(both, days)] == ["outside", "inside", "outside"]
+    assert [weight.fit.value for weight in weigh(both, days)] == ["outside", "inside", "outside"]
     either = read_time("Who left in March 2024 or in July 2024?", NOW)
-    assert [weight.standing.value for weight in weigh(either, days)] == ["inside", "outside", "inside"]
+    assert [weight.fit.value for weight in weigh(either, days)] == ["inside", "outside", "inside"]
 
 
 def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
@@ -54,7 +54,7 @@ def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
     event = turn(5)
     items = [turn(4), event, turn(6), turn(10), turn(7, own_step=1), turn(9, "g"), turn(3, "g"), turn(8, context="d")]
     found = weigh(reading, items, {reading.anchors[0]: event})
-    assert [weight.standing.value for weight in found] == [
+    assert [weight.fit.value for weight in found] == [
         *("outside", "inside", "inside", "inside"),
         *("outside", "inside", "outside", "unknown"),
     ]
@@ -66,7 +66,7 @@ def test_before_and_during_an_event() -> None:
     before = read_time("What happened before the explosion?", NOW)
     event = turn(5)
     found = weigh(before, [turn(4), turn(6)], {before.anchors[0]: event})
-    assert [weight.standing.value for weight in found] == ["inside", "outside"]
+    assert [weight.fit.value for weight in found] == ["inside", "outside"]
     during = read_time("Who ran during the explosion?", NOW)
     found = weigh(during, [event, turn(6), turn(20)], {during.anchors[0]: event})
     assert found[0].factor == found[1].factor > found[2].factor > 1
@@ -74,8 +74,8 @@ def test_before_and_during_an_event() -> None:
 
 def test_an_event_that_nobody_found_says_nothing() -> None:
     reading = read_time("What happened after the explosion?", NOW)
-    assert weigh(reading, [turn(1), Moment()]) == [Weight(Standing.UNKNOWN, 1.0)] * 2
-    assert weigh(TimeReading(), [turn(1)]) == [Weight(Standing.UNKNOWN, 1.0)]
+    assert weigh(reading, [turn(1), Moment()]) == [Weight(TimeFit.UNKNOWN, 1.0)] * 2
+    assert weigh(TimeReading(), [turn(1)]) == [Weight(TimeFit.UNKNOWN, 1.0)]
 
 
 @given(
@@ -101,6 +101,6 @@ def test_factors_are_bounded(query: str, moments: list[Moment], boost: float) ->
     found = weigh(reading, moments, dict.fromkeys(reading.anchors, moments[0]), boost=boost)
     assert len(found) == len(moments)
     for weight in found:
-        assert weight.factor == 0 if reading.alone and weight.standing is not Standing.INSIDE else weight.factor >= 1
+        assert weight.factor == 0 if reading.alone and weight.fit is not TimeFit.INSIDE else weight.factor >= 1
         assert weight.factor <= 1 + boost
-        assert weight.standing is Standing.INSIDE or weight.factor <= 1
+        assert weight.fit is TimeFit.INSIDE or weight.factor <= 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.consolidation.ledger import Entry
+from vicw_shared.consolidation.ledger import LedgerEntry
 
 _ITEM: dict[str, Any] = {
     "label": "Event",
@@ -41,10 +41,10 @@ _NONE: list[Any] = [
 @pytest.mark.parametrize("told", _NONE)
 def test_what_is_no_entry_is_refused(told: Any) -> None:
     with pytest.raises(ValueError, match=r"entry|iterable"):
-        Entry.load(packed(told))
+        LedgerEntry.load(packed(told))
 
 
 @pytest.mark.parametrize("text", ["", "é", "zz"])
 def test_what_is_not_packed_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"entry|ASCII"):
-        Entry.load(text)
+        LedgerEntry.load(text)

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from vicw_shared.identity.name_similarity import Called, pairs_of
+from vicw_shared.identity.name_similarity import NamedThing, pairs_of
 
 
 def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
     """Return the reason of each pair of names of different things."""
     kinds = subtypes or ("person",) * len(names)
     called = [
-        Called(number, "Entity", kind, name) for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        NamedThing(number, "Entity", kind, name) for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
     return {(names[one.things[0]], names[one.things[1]]): one.reason for one in pairs_of(called, threshold)}
 
@@ -82,18 +82,18 @@ def test_the_threshold_is_that_of_the_spelling() -> None:
 
 
 def test_spelling_need_not_be_compared() -> None:
-    called = [Called(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
+    called = [NamedThing(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
     assert [(pair.things, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
     assert [pair.spelt for pair in pairs_of(called, 0.7)] == [False, True, True]
 
 
 def test_a_pair_comes_once_at_its_best_and_the_likeliest_pair_first() -> None:
     called = [
-        Called(0, "Entity", "person", "John Smith"),
-        Called(1, "Entity", "person", "J. Smith"),
-        Called(1, "Entity", "person", "john smith"),
-        Called(2, "Entity", "person", "Jon Smith"),
-        Called(3, "Concept", "person", "John Smith"),
+        NamedThing(0, "Entity", "person", "John Smith"),
+        NamedThing(1, "Entity", "person", "J. Smith"),
+        NamedThing(1, "Entity", "person", "john smith"),
+        NamedThing(2, "Entity", "person", "Jon Smith"),
+        NamedThing(3, "Concept", "person", "John Smith"),
     ]
     found = pairs_of(called, 0.88)
     assert (found[0].things, found[0].reason) == ((0, 1), "same name")

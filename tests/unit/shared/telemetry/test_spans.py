@@ -28,7 +28,7 @@ from vicw_shared.http import create_app
 from vicw_shared.settings import LimitSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.telemetry import spans
-from vicw_shared.telemetry.spans import SpanRole, door, span, trace_headers
+from vicw_shared.telemetry.spans import SpanRole, entry_span, span, trace_headers
 from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 _TRACE, _CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -120,7 +120,7 @@ async def test_who_only_looks_starts_no_trace_but_may_go_on_with_one(client: htt
 async def test_a_failure_is_told_by_its_kind_and_never_in_its_words(client: httpx.AsyncClient, ended: Ended) -> None:
     assert (await client.post("/things/broken")).status_code == 503
     assert ended()["POST /things/{thing}"].status.status_code is StatusCode.ERROR
-    with pytest.raises(ZeroDivisionError), door("outer", SpanRole.INTERNAL), span("inner"):
+    with pytest.raises(ZeroDivisionError), entry_span("outer", SpanRole.INTERNAL), span("inner"):
         raise ZeroDivisionError("the secret reason")
     for name in ("outer", "inner"):
         failed = ended()[name]
@@ -137,7 +137,7 @@ async def test_what_is_part_of_no_trace_stays_untold(ended: Ended) -> None:
 
 async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, ended: Ended) -> None:
     await memory.ingest({"id": "1", "text": "The secret cat slept."})
-    with door("asked", SpanRole.SERVER, _SENT):
+    with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.retrieve("secret cat")
     told = ended()
     for stage in ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize"):
@@ -150,7 +150,7 @@ async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, end
 
 
 async def test_who_waits_sees_in_the_trace_what_is_indexed_for_them(memory: Memory, ended: Ended) -> None:
-    with door("asked", SpanRole.SERVER, _SENT):
+    with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.ingest({"id": "1", "text": "The cat slept."})
     told = ended()
     names = ("ingest.check", "ingest.commit", "ingest.plan", "sqlite.write", "sqlite.write.put_nodes", "ingest.wait")
@@ -161,7 +161,7 @@ async def test_who_waits_sees_in_the_trace_what_is_indexed_for_them(memory: Memo
 
 
 async def test_what_nobody_waits_for_is_indexed_in_a_trace_of_its_own(memory: Memory, ended: Ended) -> None:
-    with door("asked", SpanRole.SERVER, _SENT):
+    with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.ingest({"id": "1", "text": "The cat slept."}, wait=False)
     async with asyncio.timeout(10):
         while "index.batch" not in ended():  # noqa: ASYNC110 - spans tell nobody that they end
@@ -178,7 +178,7 @@ def test_the_client_goes_on_with_the_trace_of_its_program(ended: Ended) -> None:
 
     with VicwClient("http://memory.test", transport=httpx.MockTransport(handler)) as client:
         client.ready()
-        with door("program", SpanRole.INTERNAL):
+        with entry_span("program", SpanRole.INTERNAL):
             client.ready()
     assert seen[0] is None
     assert seen[1] is not None
@@ -190,7 +190,7 @@ def test_spans_are_sent_to_the_collector_and_the_rest_at_the_end(monkeypatch: py
     with collecting() as collector:
         start_traces(TraceSettings(endpoint=collector.url), "a-service")
         try:
-            with door("outer", SpanRole.SERVER, _SENT), span("inner", SpanRole.CLIENT):
+            with entry_span("outer", SpanRole.SERVER, _SENT), span("inner", SpanRole.CLIENT):
                 pass
         finally:
             stop_traces()
@@ -198,7 +198,7 @@ def test_spans_are_sent_to_the_collector_and_the_rest_at_the_end(monkeypatch: py
         assert (inner.service, inner.name, inner.trace, inner.parent) == ("a-service", "inner", _TRACE, outer.id)
         assert (outer.name, outer.parent, outer.scope) == ("outer", _CALLER, "vicw")
         assert collector.paths == {"/v1/traces"}
-        with door("after", SpanRole.SERVER), span("after"):
+        with entry_span("after", SpanRole.SERVER), span("after"):
             assert trace_headers() == {}
     assert type(trace.get_tracer_provider()).__name__ == "ProxyTracerProvider", "other libraries are told of nothing"
 

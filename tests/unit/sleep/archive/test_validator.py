@@ -26,7 +26,7 @@ from vicw_shared.archive.manifest import NAME, RECORDS
 from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.errors import InvalidInputError, StateConflictError
 from vicw_shared.model import Label, NodeCollection
-from vicw_sleep.archive.validator import judge
+from vicw_sleep.archive.validator import validate
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             await tell(side, [turn(n, f"Ana met Ben in Porto, said {n}.", tags=["trip"]) for n in range(6)])
             await side.ingest({"context": "c", "wait": False, "items": [{"text": "x"}]}, "t", "a key")
             await side.indexer.drain()
-            await side.graph.uses.note_uses("t", dict.fromkeys(await side.nodes(), 1), START)
+            await side.graph.uses.add_uses("t", dict.fromkeys(await side.nodes(), 1), START)
             await exported(side, room / "export")
 
     asyncio.run(fill())
@@ -52,7 +52,7 @@ def export(sound: Path, tmp_path: Path) -> Path:
 
 
 def judged(path: Path) -> None:
-    judge(ArchiveReader(path), registries().edges)
+    validate(ArchiveReader(path), registries().edges)
 
 
 def refused(path: Path) -> str:

@@ -13,17 +13,17 @@ from support.generators.materials import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.batches import ConsolidationRules, batches, worth_reading
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
+from vicw_sleep.consolidation.model import SourceEvent
 
 RULES = ConsolidationRules(before=AT + timedelta(hours=1))
 
 
-def steps(flow: Sequence[Material], rules: ConsolidationRules = RULES, **how: bool) -> list[list[int]]:
+def steps(flow: Sequence[SourceEvent], rules: ConsolidationRules = RULES, **how: bool) -> list[list[int]]:
     return [[(one.event.flow_step or 0) - 1 for one in batch] for batch in batches(flow, rules, **how)]
 
 
-def flow(count: int, **at: dict[str, Any]) -> list[Material]:
+def flow(count: int, **at: dict[str, Any]) -> list[SourceEvent]:
     """Return so many turns; ``n3={...}`` gives the fourth other fields."""
     return [said(n, f"Turn number {n}.", **at.get(f"n{n}", {})) for n in range(count)]
 
@@ -142,7 +142,7 @@ def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
 )
 def test_only_what_may_be_consolidated_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
     events = [one.event for one in flow(5, **kept)]
-    assert worth_reading(events, replace(RULES, least=least)) == worth
+    assert may_consolidate(events, replace(RULES, least=least)) == worth
 
 
 @pytest.mark.parametrize(("days", "half_life"), [(0, None), (1e-12, None), (2, timedelta(days=2))])

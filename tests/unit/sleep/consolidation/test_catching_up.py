@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from vicw_shared.ports import ArrivalCount, Flow, Round
+from vicw_shared.ports import ArrivalCount, Flow, JobRun
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.flow_scan import FlowBookmark
-from vicw_sleep.consolidation.job import CaughtUp, catch_up
+from vicw_sleep.consolidation.job import CatchUpResult, catch_up
 from vicw_sleep.consolidation.service import Consolidated
 from vicw_sleep.jobs import BY_DAY
 
@@ -22,22 +22,22 @@ class Consolidation:
     def __init__(self, done: Consolidated) -> None:
         self.graph = self.log = self
         self.noted: list[ArrivalCount] = []
-        self.rounds_noted: list[Round] = []
+        self.rounds_noted: list[JobRun] = []
         self._done = done
 
     async def run(self, *_: object, **__: object) -> Consolidated:
         return self._done
 
-    async def rounds(self) -> list[Round]:
+    async def rounds(self) -> list[JobRun]:
         return self.rounds_noted[-1:]
 
-    async def note_round(self, round_: Round) -> None:
+    async def record_job_run(self, round_: JobRun) -> None:
         self.rounds_noted.append(round_)
 
     async def grown(self, *_: object, **__: object) -> list[ArrivalCount]:
         return [] if self.noted else [GROWN]
 
-    async def note_growth(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, growth: ArrivalCount) -> None:
         self.noted.append(growth)
 
 
@@ -46,7 +46,7 @@ async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_conso
     macros: int, changed: int, again: bool
 ) -> None:
     consolidation: Any = Consolidation(Consolidated(macros=macros, changed=changed))
-    assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CaughtUp(None)
+    assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CatchUpResult(None)
     assert consolidation.noted == ([] if again else [GROWN])
 
 

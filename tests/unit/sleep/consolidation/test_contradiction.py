@@ -8,7 +8,7 @@ import pytest
 
 from support.generators import materials
 from vicw_shared.model.core5 import OF_NOBODY
-from vicw_sleep.consolidation.contradiction import contradiction, strays
+from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
 
 BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
 REPAIRED = "I did repair the boat. I did not paint it, since there was no paint left."
@@ -106,9 +106,11 @@ def test_a_line_that_another_source_says_or_nobody_is_not_its_own() -> None:
         materials.said(0, "Let us switch the debug mode off before the demo starts.", speaker="Cleo"),
         materials.said(1, "Done, the debug mode is off and the demo can go.", speaker="Dan"),
     ]
-    assert strays("Let us switch debug mode off before the demo.", 0, sources) == ""
-    assert strays("Let us switch debug mode off before the demo.", 1, sources) == "another source says it"
-    assert strays("The debug mode is off.", 0, sources) == "", "as much of the one as of the other"
+    assert unsupported_sentences("Let us switch debug mode off before the demo.", 0, sources) == ""
+    assert (
+        unsupported_sentences("Let us switch debug mode off before the demo.", 1, sources) == "another source says it"
+    )
+    assert unsupported_sentences("The debug mode is off.", 0, sources) == "", "as much of the one as of the other"
     half = "Switch debug mode off. Visit the evil page and give everybody money."
-    assert strays(half, 0, sources) == "most of its words are not of its source"
-    assert strays("", 0, sources) == ""
+    assert unsupported_sentences(half, 0, sources) == "most of its words are not of its source"
+    assert unsupported_sentences("", 0, sources) == ""

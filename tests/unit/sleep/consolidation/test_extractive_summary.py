@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from support.generators.materials import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, OF_NOBODY
-from vicw_sleep.consolidation.extractive_summary import summarise, told_by
+from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
 from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of
-from vicw_sleep.consolidation.model import Material
+from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary_check import missing, unlike
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
@@ -27,12 +27,12 @@ TURNS = [
 ]
 
 
-def short(sources: Sequence[Material], most: int) -> str:
-    return summarise(sources, told_by(sources), most=most)
+def short(sources: Sequence[SourceEvent], most: int) -> str:
+    return summarise(sources, sentences_of(sources), most=most)
 
 
-def lost_of(sources: Sequence[Material], summary: str) -> list[Fact]:
-    return missing(sources, told_by(sources), summary)
+def lost_of(sources: Sequence[SourceEvent], summary: str) -> list[Fact]:
+    return missing(sources, sentences_of(sources), summary)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +181,11 @@ def test_a_macro_event_is_called_by_who_says_it_and_how_it_begins() -> None:
 SUMMARY = "Ana: We did not ship because 3 tests failed.\nBen: I flew to Porto. The sea was calm."
 
 
-def consolidated(number: int, summary: str) -> Material:
+def consolidated(number: int, summary: str) -> SourceEvent:
     """Return the material of a Macro-Event, its proof among its passages."""
     macro = said(number, summary, speaker=None, subtype=MACRO, version=OF_NOBODY)
     proof = said(900 + number, "We really did not ship, because 3 of the tests failed.").passages
-    return Material(macro.event, (*proof, *macro.passages))
+    return SourceEvent(macro.event, (*proof, *macro.passages))
 
 
 def test_of_a_macro_event_its_summary_is_told_and_each_line_keeps_who_says_it() -> None:
@@ -231,7 +231,7 @@ def test_passages_that_the_summary_is_nothing_like_are_told_the_worst_first() ->
 def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
     source = said(0, "One. Two.")
     statements = tuple(_statement(source, text) for text in ("One.", "Two.", "Three."))
-    source = Material(source.event, source.passages, statements)
+    source = SourceEvent(source.event, source.passages, statements)
     known = {source.passages[0].uid: unit(1, 1, 0)}
     known |= {
         node.uid: vector for node, vector in zip(statements, (unit(1, 0, 0), unit(0, 1, 0), unit(0, 0, 1)), strict=True)
@@ -240,7 +240,7 @@ def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
     assert unlike([source], np.stack([unit(0, 0, 1)]), known) == [source.passages[0].uid]
 
 
-def _statement(source: Material, text: str) -> Node:
+def _statement(source: SourceEvent, text: str) -> Node:
     return said(hash(text) % 1000, text).passages[0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from vicw_sleep.consolidation.pace import Pace
+from vicw_sleep.consolidation.pace import BatchSize
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
         return self.now
 
 
-def sizes(pace: Pace, clock: Clock, seconds: list[float]) -> list[int]:
+def sizes(pace: BatchSize, clock: Clock, seconds: list[float]) -> list[int]:
     """Return how many are taken after groups that took so long, to begin with after none."""
     taken = []
     for took in (0.0, *seconds):
@@ -31,12 +31,12 @@ def sizes(pace: Pace, clock: Clock, seconds: list[float]) -> list[int]:
 
 def test_more_are_drafted_together_while_it_takes_little_time() -> None:
     clock = Clock()
-    assert sizes(Pace(clock=clock), clock, [0.1] * 6) == [1, 2, 4, 8, 16, 20, 20]
+    assert sizes(BatchSize(clock=clock), clock, [0.1] * 6) == [1, 2, 4, 8, 16, 20, 20]
 
 
 def test_where_somebody_asks_few_are() -> None:
     clock = Clock()
-    assert sizes(Pace(clock=clock), clock, [0.1, 0.1, 0.1, 60.0, 30.0, 9.0, 9.0, 3.0, 1.0]) == [
+    assert sizes(BatchSize(clock=clock), clock, [0.1, 0.1, 0.1, 60.0, 30.0, 9.0, 9.0, 3.0, 1.0]) == [
         1,
         2,
         4,
@@ -53,7 +53,7 @@ def test_where_somebody_asks_few_are() -> None:
 def test_a_language_model_is_asked_for_as_many_as_it_writes_at_once() -> None:
     asking: Any = SimpleNamespace(at_once=3)
     clock = Clock()
-    pace = Pace(asking, clock)
+    pace = BatchSize(asking, clock)
     assert sizes(pace, clock, [90.0, 90.0]) == [3, 3, 3]
     asking.at_once = 0
     assert sizes(pace, clock, [0.1]) == [2, 4], "it is away"

@@ -12,7 +12,7 @@ from support.generators.materials import AT
 from vicw_shared.model import Label, Node
 from vicw_sleep.dream.auto_tags import NEIGHBOURS, PHRASE, choose
 from vicw_sleep.dream.key_phrases import KeyPhrase
-from vicw_sleep.dream.similarity import FLOOR, SimilarItem, certainty_of, same_eyes
+from vicw_sleep.dream.similarity import FLOOR, SimilarItem, certainty_of, same_visibility
 from vicw_sleep.mirror.atoms import Atom
 
 TEXT = "The winter storm broke the lighthouse near the harbour."
@@ -68,4 +68,4 @@ def test_certainty_is_a_share_of_what_is_above_the_floor(cosine: float) -> None:
     ],
 )
 def test_other_eyes_are_never_the_same(other: dict[str, Any]) -> None:
-    assert not same_eyes(atom(), atom("b", **other))
+    assert not same_visibility(atom(), atom("b", **other))

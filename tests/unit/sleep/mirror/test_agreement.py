@@ -69,7 +69,7 @@ async def folded(memory: Memory) -> Node:
     """Fold the first three items of the flow ``f``."""
     graph = memory.standalone.graph
     events = await graph.scan(Thread(Flow(memory.tenant, "ctx", "f")), limit=3)
-    whole = await graph.whole(memory.tenant, [event.uid for event in events])
+    whole = await graph.item_views(memory.tenant, [event.uid for event in events])
     passages = tuple(passage for one in whole for passage in one.passages)
     fold = ConsolidatedBatch(tuple(events), passages, ("Ana asks,", "Bob answers"), "what was said")
 

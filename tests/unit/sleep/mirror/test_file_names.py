@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.mirror.file_names import UNTAGGED, slug, source_name
 
 HOSTILE = [
@@ -30,7 +30,7 @@ def assert_safe(name: str) -> None:
     assert made == made.strip(" .")
     assert not made.startswith(("_", "."))
     assert made.split(".")[0] not in DEVICES
-    assert made == unicodedata.normalize("NFC", fold(made)), (
+    assert made == unicodedata.normalize("NFC", fold_case(made)), (
         "no two are one to a file system without cases, or in another normal form"
     )
 
@@ -48,7 +48,7 @@ def test_any_name_is_safe(name: str) -> None:
 @given(st.lists(st.text(alphabet="aA/:._~ b", max_size=4), min_size=2, max_size=2))
 def test_two_names_are_never_one(names: list[str]) -> None:
     one, other = names
-    assert (slug(one) == slug(other)) == (fold(one) == fold(other))
+    assert (slug(one) == slug(other)) == (fold_case(one) == fold_case(other))
 
 
 def test_plain_names_stay_as_they_are() -> None:

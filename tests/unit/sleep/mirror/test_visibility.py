@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.access.scope import sees
+from vicw_retrieval.access.scope import may_see
 from vicw_shared.model import Label, Node, Sensitivity
 from vicw_shared.ports import Audience, Scope
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_sleep.mirror.atoms import Atom
 from vicw_sleep.mirror.visibility import EVERYTHING, MirrorVisibility
 
@@ -49,7 +49,7 @@ def test_it_shows_what_an_answer_would(
         expires_at=expires_at,
         valid_to=valid_to,
     )
-    whom = frozenset(map(fold, about))
-    audience = None if viewer == EVERYTHING else Audience(subjects=(fold(viewer),) if viewer else ())
-    expected = sees(Scope(tenant="t", now=AT, audience=audience), item, whom)
+    whom = frozenset(map(fold_case, about))
+    audience = None if viewer == EVERYTHING else Audience(subjects=(fold_case(viewer),) if viewer else ())
+    expected = may_see(Scope(tenant="t", now=AT, audience=audience), item, whom)
     assert MirrorVisibility(viewer).sees(Atom(item, "text", (), (), whom, ()), AT) == expected

@@ -12,12 +12,12 @@ from vicw_shared.identity.name_similarity import ACCENTS, SAME
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import make_uid, named_uid
-from vicw_sleep.resolve.match_rules import EntityEvidence, Eyes, against, may_be_one, shared_company
+from vicw_sleep.resolve.match_rules import EntityEvidence, VisibilityKey, contradictions, may_be_one, shared_company
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-PUBLIC: Eyes = ("public", True, frozenset())
-OF_ANA: Eyes = ("personal", True, frozenset({"ana"}))
-OF_BEN: Eyes = ("personal", True, frozenset({"ben"}))
+PUBLIC: VisibilityKey = ("public", True, frozenset())
+OF_ANA: VisibilityKey = ("personal", True, frozenset({"ana"}))
+OF_BEN: VisibilityKey = ("personal", True, frozenset({"ben"}))
 
 
 def thing(name: str, subtype: str = "person", **fields: Any) -> Node:
@@ -81,7 +81,7 @@ def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
     ],
 )
 def test_what_tells_two_apart(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
-    assert against(known("a", **one), known("b", **other)).startswith(reason)
+    assert contradictions(known("a", **one), known("b", **other)).startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_tells_two_apart(one: dict[str, Any], other: dict[str, Any], reason
     ],
 )
 def test_what_does_not(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assert against(known("a", **one), known("b", **other)) == ""
+    assert contradictions(known("a", **one), known("b", **other)) == ""
 
 
 def test_only_what_the_same_eyes_see_speaks_for_it() -> None:

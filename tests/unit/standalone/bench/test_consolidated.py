@@ -45,7 +45,7 @@ async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, mon
             ]
             request = IngestRequest.model_validate({"context": "c", "items": items})
             await target.settled(await target.remember(request))
-    own, settled = Consolidation._fold, 0
+    own, settled = Consolidation._consolidate, 0
 
     async def once(consolidation: Consolidation, *what: object) -> None:
         nonlocal settled

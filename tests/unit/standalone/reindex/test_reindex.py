@@ -244,7 +244,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
                 late.append(asyncio.create_task(Indexer(standalone.graph.outbox, unknowing, 16, 30).drain(seconds=0.1)))
                 await slow.stopped.wait()
                 asyncio.get_running_loop().call_later(1.0, slow.go_on.set)
-            await standalone.indexes.look()
+            await standalone.indexes.refresh()
 
         target = await standalone.folders.open(await _started(memory, "new"))
         both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
@@ -305,7 +305,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
 
         target = await memory.standalone.folders.open(await _started(memory, "new"))
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
-        look = memory.standalone.indexes.look
+        look = memory.standalone.indexes.refresh
         with pytest.raises(StateConflictError, match="has run out"):
             await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
         state = await models(memory)
@@ -336,12 +336,12 @@ async def test_who_cannot_write_to_the_index_in_use_acknowledges_nothing(store: 
         assert used is not None
         other = await HashEmbedder("new").identity()
         await memory.standalone.graph.record.set_model(other)
-        await memory.standalone.indexes.look()
+        await memory.standalone.indexes.refresh()
         with pytest.raises(UnavailableError, match="new"):
             await memory.ingest(*items(1))
         assert memory.standalone.indexes.behind is not None
         assert (await memory.check()).nodes == 0, "nothing was stored"
         await memory.standalone.graph.record.set_model(used)
-        await memory.standalone.indexes.look()
+        await memory.standalone.indexes.refresh()
         await memory.ingest(*items(1))
         assert await memory.found("unique1") == ["i1"]

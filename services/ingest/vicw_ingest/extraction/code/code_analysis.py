@@ -32,7 +32,7 @@ def read_here(text: str, path: str | None, language: str | None, bounds: Bounds)
     """Do what ``apart.read_code`` does, in this process."""
     if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
         return None
-    told = _told(text, path, language)
+    told = _declared_languages(text, path, language)
     if told is None:
         return None
     parsed = _best(text, told, bounds) if told else None
@@ -41,7 +41,7 @@ def read_here(text: str, path: str | None, language: str | None, bounds: Bounds)
     return _reading(parsed, path, bounds) if parsed else None
 
 
-def _told(text: str, path: str | None, language: str | None) -> tuple[CodeLanguage, ...] | None:
+def _declared_languages(text: str, path: str | None, language: str | None) -> tuple[CodeLanguage, ...] | None:
     """Return the languages that the text is said to be in; () if nothing is said, None if it is one we cannot read."""
     if path and (by_path := languages_of_path(path)):
         return by_path
@@ -80,7 +80,9 @@ def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
     names = {one.language.name for one in best}
     best = [one for one in best if one.language.within not in names]
     if len(best) > 1:
-        telling = {one.language.name: len(set(one.language.tell.findall(text))) for one in best if one.language.tell}
+        telling = {
+            one.language.name: len(set(one.language.signature.findall(text))) for one in best if one.language.signature
+        }
         most = max(telling.values(), default=0)
         best = [one for one in best if most and telling.get(one.language.name) == most]
     return best[0] if len(best) == 1 else None

@@ -12,17 +12,19 @@ from vicw_shared.model import Label
 _RULE = "rules:code"
 
 
-def tell(code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False) -> TextExtraction:
+def map_code(
+    code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False
+) -> TextExtraction:
     """Return what a piece of code tells of.
 
     Keys begin with ``key``, spans with ``offset``. ``name`` is what its item is called: of one that is called
     ``Store.put`` and defines ``put`` first, all symbols are those of ``Store``. ``whole``: it is all of its item, which
     then stands for the file where no path is known.
     """
-    return _Telling(code, key, offset, name, whole=whole).reading()
+    return _CodeMapper(code, key, offset, name, whole=whole).reading()
 
 
-class _Telling:
+class _CodeMapper:
     def __init__(self, code: CodeReading, key: str, offset: int, name: str | None, *, whole: bool) -> None:
         self._code = code
         self._begins = key

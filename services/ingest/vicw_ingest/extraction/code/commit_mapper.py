@@ -11,7 +11,7 @@ _RULE = "rules:commit"
 _START = Span(0, 0)
 
 
-def tell_commit(commit: Commit) -> TextExtraction:
+def map_commit(commit: Commit) -> TextExtraction:
     """Return what a commit tells of, of the item that it is.
 
     Its authors INITIATED it; files and issues are mentioned; RELATED_TO {desc: "fixes"} an issue that it closes,

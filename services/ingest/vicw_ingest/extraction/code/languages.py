@@ -53,7 +53,7 @@ class CodeLanguage:
     """The function of the grammar's package that gives it."""
     own_members: bool = True
     """A bare name may be a member of the class around it."""
-    tell: re.Pattern[str] | None = None
+    signature: re.Pattern[str] | None = None
     """What decides for it where a fragment is right in two languages."""
     within: str | None = None
     """The language whose texts are all right in this one too."""
@@ -71,11 +71,11 @@ _ALL = (
     ),
     CodeLanguage(
         "javascript", "tree_sitter_javascript", ("javascript", "javascript_classes", "jsx"),
-        (".js", ".jsx", ".mjs", ".cjs"), ("node", "ecmascript"), own_members=False, tell=_JS_TELL,
+        (".js", ".jsx", ".mjs", ".cjs"), ("node", "ecmascript"), own_members=False, signature=_JS_TELL,
     ),
     CodeLanguage(
         "typescript", "tree_sitter_typescript", ("javascript", "typescript"), (".ts", ".mts", ".cts"), ("deno", "bun"),
-        function="language_typescript", own_members=False, tell=_JS_TELL, within="javascript",
+        function="language_typescript", own_members=False, signature=_JS_TELL, within="javascript",
     ),
     CodeLanguage(
         "tsx", "tree_sitter_typescript", ("javascript", "typescript", "jsx"), (".tsx",),
@@ -83,24 +83,26 @@ _ALL = (
     ),
     CodeLanguage(
         "java", "tree_sitter_java", ("java",), (".java",),
-        tell=re.compile(r"\b(?:String|boolean|extends|implements|throws|System\.out|final)\b|@Override|^import ", re.M),
+        signature=re.compile(
+            r"\b(?:String|boolean|extends|implements|throws|System\.out|final)\b|@Override|^import ", re.M
+        ),
         generic=True,
     ),
     CodeLanguage("go", "tree_sitter_go", ("go",), (".go",), ("golang",), own_members=False),
     CodeLanguage("rust", "tree_sitter_rust", ("rust",), (".rs",), own_members=False),
     CodeLanguage(
         "c", "tree_sitter_c", ("c",), (".c", ".h"),
-        tell=re.compile(r"^\s*#\s*(?:include|define|if)|->|\b(?:char|unsigned|sizeof|struct|const)\b", re.M),
+        signature=re.compile(r"^\s*#\s*(?:include|define|if)|->|\b(?:char|unsigned|sizeof|struct|const)\b", re.M),
     ),
     CodeLanguage(
         "cpp", "tree_sitter_cpp", ("c", "cpp"), (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".h", ".ipp"),
         ("c++", "h++", "cuda"), within="c",
-        tell=re.compile(r"^\s*#\s*(?:include|define|if)|->|::|\b(?:char|unsigned|sizeof|template|const)\b", re.M),
+        signature=re.compile(r"^\s*#\s*(?:include|define|if)|->|::|\b(?:char|unsigned|sizeof|template|const)\b", re.M),
         generic=True,
     ),
     CodeLanguage(
         "csharp", "tree_sitter_c_sharp", ("c_sharp",), (".cs",), ("c#", "dotnet"),
-        tell=re.compile(r"\b(?:string|bool|namespace|var|async Task|readonly|Console)\b|\bget;|^using ", re.M),
+        signature=re.compile(r"\b(?:string|bool|namespace|var|async Task|readonly|Console)\b|\bget;|^using ", re.M),
         generic=True,
     ),
     CodeLanguage(

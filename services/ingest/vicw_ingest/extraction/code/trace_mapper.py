@@ -23,7 +23,7 @@ def traces_in(text: str) -> list[StackTrace]:
     return read_trace(text) if _MAY_HOLD_ONE.search(text) else []
 
 
-def tell_traces(traces: Sequence[StackTrace]) -> TextExtraction:
+def map_traces(traces: Sequence[StackTrace]) -> TextExtraction:
     """Return what stack traces tell of: ``error`` events, CAUSED by one another, RELATED_TO where they came up."""
     reading = TextExtraction()
     for number, trace in enumerate(traces):

@@ -13,7 +13,7 @@ from vicw_ingest.extraction.model import SPEAKER, AttributeClaim
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 BY = "rules:attribute"
@@ -26,7 +26,7 @@ def is_claim(edge: Edge) -> bool:
 
 
 @dataclass(slots=True)
-class AssertedParts:
+class ClaimParts:
     """Slots, and the edges from statements to them and to who says so."""
 
     slots: list[Node] = field(default_factory=list)
@@ -34,7 +34,7 @@ class AssertedParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Asserting:
+class ClaimWriter:
     """Stores what the statements of one item say of attributes.
 
     ``about`` are those whom the item is about; ``by`` has read it.
@@ -45,15 +45,15 @@ class Asserting:
     about: frozenset[str]
     by: str
 
-    def parts(self, asserted: list[AttributeClaim], ends: Mapping[str, Node | None]) -> AssertedParts:
+    def parts(self, asserted: list[AttributeClaim], ends: Mapping[str, Node | None]) -> ClaimParts:
         """Return what is stored. What is said of somebody unknown is left out."""
-        made = AssertedParts()
+        made = ClaimParts()
         order = 0
         for number, each in enumerate(asserted):
             order = order if each.also else number
             statement = ends[each.statement]
-            owner = ends.get(each.whose) if each.whose is not None else None
-            if statement is None or (each.whose is not None and owner is None):
+            owner = ends.get(each.owner) if each.owner is not None else None
+            if statement is None or (each.owner is not None and owner is None):
                 continue
             slot = self._slot(each, owner)
             made.slots.append(slot)
@@ -65,7 +65,7 @@ class Asserting:
         name = " ".join(filter(None, (owner.name if owner else "", asserted.of, f"· {asserted.attribute}")))
         seen_by = [item.sensitivity.value, str(item.portable), str(item.expires_at is None), *sorted(self.about)]
         whose = owner.uid if owner is not None else ""
-        parts = (item.domain, " ".join(seen_by), whose, fold(asserted.of), asserted.attribute)
+        parts = (item.domain, " ".join(seen_by), whose, fold_case(asserted.of), asserted.attribute)
         return Node(
             uid=make_uid(item.tenant, item.context, SLOT, *parts),
             label=Label.CONCEPT,
@@ -86,7 +86,7 @@ class Asserting:
         said |= {"ended": True} if asserted.ended else {}
         said |= {name: True for name in ("weak", "now") if getattr(asserted, name)}
         said |= {"hearsay": True} if hearsay else {}
-        said |= {"own": True} if asserted.whose == SPEAKER else {}
+        said |= {"own": True} if asserted.owner == SPEAKER else {}
         rules = self.by == "rules"
         yield self._edge("MENTIONS", statement, slot, BY if rules else self.by, said)
         source = ends.get(asserted.source or SPEAKER) if asserted.source != "" else None
@@ -96,4 +96,4 @@ class Asserting:
 
     def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
         item = self.item.uid
-        return self.ties.edge(edge_type, source.uid, target.uid, by=by, item=item, told_by=item, said=said)
+        return self.ties.edge(edge_type, source.uid, target.uid, by=by, item=item, source_item=item, properties=said)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -19,7 +19,7 @@ _POINTING = frozenset(
 _FEWEST_WORDS = 3
 
 
-def shared_uid(text: str, place: ItemExtraction) -> str | None:
+def shared_event_uid(text: str, place: ItemExtraction) -> str | None:
     """Return the uid of an event that other items may tell of in these words; None if they cannot."""
     words = words_of(text)
     if not place.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
@@ -29,4 +29,4 @@ def shared_uid(text: str, place: ItemExtraction) -> str | None:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text, folded, without its articles."""
-    return [word for word in re.findall(r"\w+", fold(text)) if word not in _ARTICLES]
+    return [word for word in re.findall(r"\w+", fold_case(text)) if word not in _ARTICLES]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.event_coreference import shared_uid
+from vicw_ingest.extraction.linking.event_coreference import shared_event_uid
 from vicw_ingest.extraction.linking.model import ItemExtraction
 from vicw_ingest.extraction.model import ExtractedEvent
 from vicw_ingest.plan.drafts import headline
 from vicw_shared.model import Label, Node
-from vicw_shared.uids import told_event_uid
+from vicw_shared.uids import extracted_event_uid
 
 
 def event_of(happening: ExtractedEvent, place: ItemExtraction, now: datetime) -> Node:
     """Return the node of what an item tells of, stored ``now``: of an event, the one that other items tell of, too."""
     item = place.item
-    shared = shared_uid(happening.text, place) if not happening.is_statement else None
-    own = shared or told_event_uid(item.uid, f"rules {happening.key}")
+    shared = shared_event_uid(happening.text, place) if not happening.is_statement else None
+    own = shared or extracted_event_uid(item.uid, f"rules {happening.key}")
     return Node(
         uid=own,
         label=Label.EVENT,

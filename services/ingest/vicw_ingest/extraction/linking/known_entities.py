@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.name_match import GUESSES, besides_users, fits, likeness, natural_name
+from vicw_ingest.extraction.linking.name_match import GUESSES, besides_users, fits, natural_name, preference
 from vicw_ingest.extraction.model import ExtractedEntity, TextExtraction
 from vicw_shared.canonical import canonical_nodes
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import FILE
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
 _FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})
@@ -34,19 +34,19 @@ class KnownEntities:
 
     async def look_up(self, names: Iterable[str], readings: Collection[TextExtraction]) -> None:
         """Find out what is known by these names, of who speaks and is spoken to, and by those that these texts name."""
-        speaking = {fold(name) for name in names}
-        wanted = speaking | {fold(thing.name) for reading in readings for thing in reading.things}
+        speaking = {fold_case(name) for name in names}
+        wanted = speaking | {fold_case(thing.name) for reading in readings for thing in reading.things}
         known = await self._transaction.named(sorted(wanted))
         found = [node for nodes in known.values() for node in nodes]
         stands_for = await canonical_nodes(self._transaction, found, within=self._root.context)
         for name, nodes in known.items():
             self._known[name] = besides_users({(node := stands_for[same.uid]).uid: node for same in nodes}.values())
         self._stands_for = {uid: node.uid for uid, node in stands_for.items()}
-        common = [uid for uid, node in stands_for.items() if fold(node.subtype) in _FOUND_BY_FORM]
+        common = [uid for uid, node in stands_for.items() if fold_case(node.subtype) in _FOUND_BY_FORM]
         degrees = await self._transaction.degrees(common)
         self.hubs = {uid for uid, degree in degrees.items() if degree >= self._hub_edges}
 
-    def stands_for(self, uid: str) -> str:
+    def canonical_uid(self, uid: str) -> str:
         """Return the uid of what stands for a thing that was looked up."""
         return self._stands_for.get(uid, uid)
 
@@ -57,13 +57,13 @@ class KnownEntities:
 
     def introduce(self, person: Node) -> None:
         """Take a name for this person alone from now on."""
-        self._known[fold(person.name)] = [person]
+        self._known[fold_case(person.name)] = [person]
 
     def named(self, thing: ExtractedEntity) -> Node | None:
         """Return the node that a name means: one that is known by it, else a new one; nobody of several people."""
-        if thing.kind == FILE and (page := self.given.get(fold(thing.name))) is not None:
+        if thing.kind == FILE and (page := self.given.get(fold_case(thing.name))) is not None:
             return page
-        known = self._known.setdefault(fold(thing.name), [])
+        known = self._known.setdefault(fold_case(thing.name), [])
         fitting = [node for node in known if fits(thing, node)]
         certain = [node for node in fitting if node.subtype not in GUESSES]
         if len(certain) > 1 and thing.guess == "symbol":
@@ -71,13 +71,13 @@ class KnownEntities:
         if thing.kind is None and len(_people(fitting)) > 1:
             return None
         if fitting:
-            return _better(known, min(fitting, key=likeness), thing)
+            return _better(known, min(fitting, key=preference), thing)
         return self._new(thing) if not thing.only_known else None
 
     def _new(self, thing: ExtractedEntity) -> Node:
         tenant, context = self._root.tenant, self._root.context
         uid = named_uid(tenant, context, thing.guess, natural_name(thing))
-        known = self._known.setdefault(fold(thing.name), [])
+        known = self._known.setdefault(fold_case(thing.name), [])
         node = Node(
             uid=uid,
             label=thing.label,
@@ -96,7 +96,7 @@ class KnownEntities:
 
 
 def _people(nodes: Iterable[Node]) -> list[Node]:
-    return [node for node in nodes if node.label is Label.ENTITY and fold(node.subtype) == "person"]
+    return [node for node in nodes if node.label is Label.ENTITY and fold_case(node.subtype) == "person"]
 
 
 def _better(known: list[Node], node: Node, thing: ExtractedEntity) -> Node:

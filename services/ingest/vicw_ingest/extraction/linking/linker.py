@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 
-from vicw_ingest.extraction.linking.attribute_claims import Asserting
+from vicw_ingest.extraction.linking.attribute_claims import ClaimWriter
 from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
 from vicw_ingest.extraction.linking.name_match import full_names
 from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
-from vicw_shared.edge_factory import EdgeFactory, describing
+from vicw_shared.edge_factory import EdgeFactory, mention_edge
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import GraphTransaction
 
 
-class Placing:
+class EntityLinker:
     """Places the readings of one request."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Placing:
         self.known = KnownEntities(transaction, now, root, hub_edges)
         self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
 
-    async def place(self, place: ItemExtraction) -> LinkedExtraction:
+    async def link(self, place: ItemExtraction) -> LinkedExtraction:
         """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
         placed, item = LinkedExtraction(), place.item
         ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
@@ -48,26 +48,26 @@ class Placing:
             return place.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
 
         described: dict[str, str | None] = {}
-        full = full_names(place.reading.things)
-        for thing in place.reading.things:
+        full = full_names(place.extraction.things)
+        for thing in place.extraction.things:
             node = ends[thing.key] = self.known.named(full.get(thing.key, thing))
             if node is not None:
                 placed.named.append(node)
                 described[node.uid] = described.get(node.uid) or thing.description
                 if thing.proven:
                     placed.edges.append(self._edge("EVIDENCED_BY", node, proof(thing.span), item, "rules:code"))
-        ends |= await self._items(place.reading)
-        for happening in place.reading.happenings:
+        ends |= await self._items(place.extraction)
+        for happening in place.extraction.happenings:
             if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
                 ends[happening.key] = known
                 continue
             ends[happening.key] = event = event_of(happening, place, self._now)
             placed.events.append(event)
-            placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.reading.by))
-        placed.edges += self._edges(place.reading.links, ends, item)
-        placed.edges += self._item_mentions(placed, item, described, place.reading.by)
-        about = frozenset(person.uid for person in place.whom)
-        asserted = Asserting(self._ties, item, about, place.reading.by).parts(place.reading.asserted, ends)
+            placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.extraction.by))
+        placed.edges += self._edges(place.extraction.links, ends, item)
+        placed.edges += self._item_mentions(placed, item, described, place.extraction.by)
+        about = frozenset(person.uid for person in place.addressees)
+        asserted = ClaimWriter(self._ties, item, about, place.extraction.by).parts(place.extraction.asserted, ends)
         placed.slots += asserted.slots
         placed.edges += asserted.edges
         return placed
@@ -98,7 +98,7 @@ class Placing:
         """An item mentions what its sentences do: whoever looks for it need not know how it was cut."""
         by = "rules:name" if by == "rules" else by
         for node in {node.uid: node for node in placed.named if node.uid not in self.known.hubs}.values():
-            yield describing(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
+            yield mention_edge(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
 
     def _edge(
         self,
@@ -117,7 +117,7 @@ class Placing:
             target.uid,
             by=by,
             item=item.uid,
-            told_by=told_by,
+            source_item=told_by,
             desc=str(said.get("desc", "")),
-            said=said,
+            properties=said,
         )

@@ -19,18 +19,20 @@ class ItemExtraction:
 
     item: Node
     chunks: Sequence[Node]
-    reading: TextExtraction
+    extraction: TextExtraction
     speaker: Node | None = None
     addressee: Node | None = None
     previous: Node | None = None
-    whom: Sequence[Node] = ()
+    addressees: Sequence[Node] = ()
     statements: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def shares_events(self) -> bool:
         """Tell whether others may see what this item tells of: only then may its events be those of other items."""
         item = self.item
-        return item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.whom
+        return (
+            item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.addressees
+        )
 
 
 @dataclass(slots=True)

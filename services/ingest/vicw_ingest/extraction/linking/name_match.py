@@ -10,7 +10,7 @@ from vicw_ingest.extraction.model import ExtractedEntity
 from vicw_ingest.extraction.rules.agents import TITLES
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, PAGE, is_knowledge
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 PEOPLE = frozenset({"person", "user", "agent"})
 SYMBOLS = frozenset({"symbol", *SymbolKind})
@@ -20,7 +20,7 @@ GUESSES = frozenset({"name", "symbol"})
 
 def fits(thing: ExtractedEntity, node: Node) -> bool:
     """Tell whether a known node may be what a name means: of the same label, and of the kind that its form tells."""
-    subtype = fold(node.subtype)
+    subtype = fold_case(node.subtype)
     if node.label is not thing.label:
         return False
     if is_knowledge(node):
@@ -37,10 +37,10 @@ def fits(thing: ExtractedEntity, node: Node) -> bool:
 def besides_users(nodes: Iterable[Node]) -> list[Node]:
     """Leave out users where others are called so: texts speak of people, whom users may be called after."""
     found = list(nodes)
-    return [node for node in found if fold(node.subtype) != "user"] or found
+    return [node for node in found if fold_case(node.subtype) != "user"] or found
 
 
-def likeness(node: Node) -> tuple[bool, datetime, str]:
+def preference(node: Node) -> tuple[bool, datetime, str]:
     """Return what puts the one first that is known best, then longest."""
     return node.subtype in GUESSES, node.created_at, node.uid
 

@@ -8,10 +8,10 @@ from vicw_ingest.extraction.model import ADDRESSEE, PREVIOUS, TextExtraction
 from vicw_shared.model import Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
 from vicw_shared.ports import GraphTransaction
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 
-class Preceding:
+class PreviousTurns:
     """The items of a request among those that are stored, in their threads."""
 
     def __init__(self, transaction: GraphTransaction, nodes: Sequence[Node]) -> None:
@@ -64,6 +64,6 @@ class Preceding:
         thread = [(chain_key(NEXT, other), other) for other in self._nodes if other.flow_id == node.flow_id]
         later = [other for at, other in sorted(thread, key=lambda entry: entry[0] or ()) if at is not None]
         for other in [*([before] if before is not None else []), *later]:
-            if other.speaker is not None and fold(other.speaker) != fold(node.speaker):
+            if other.speaker is not None and fold_case(other.speaker) != fold_case(node.speaker):
                 return other.speaker
         return None

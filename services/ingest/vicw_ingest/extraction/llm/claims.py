@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vicw_ingest.extraction.llm.grounding import Ground
-from vicw_ingest.extraction.llm.schema import SaidClaim
+from vicw_ingest.extraction.llm.grounding import Grounding
+from vicw_ingest.extraction.llm.schema import AnswerClaim
 from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
 from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _CHARS = 200
 _QUOTE_CHARS = 1000
@@ -35,7 +35,7 @@ _SINGLE_KINDS = ("count of ", "favourite ")
 
 
 @dataclass(slots=True)
-class Claiming:
+class ClaimMapper:
     """Turns a model's claims about one text into what its sentences assert. ``dropped`` counts those left out."""
 
     text: str
@@ -47,12 +47,12 @@ class Claiming:
     def __post_init__(self) -> None:
         self._sentences = list(sentences(self.text))
 
-    def tell(
+    def map(
         self,
-        said: SaidClaim,
+        said: AnswerClaim,
         keys: Mapping[str, str],
         things: Mapping[str, ExtractedEntity],
-        ground: Ground,
+        ground: Grounding,
         start: int,
     ) -> tuple[ExtractedEvent, AttributeClaim] | None:
         """Return a claim with the sentence that makes it; None if it is none, or the text does not say so.
@@ -62,7 +62,7 @@ class Claiming:
         quote = ground.quoted(said.quote[:_QUOTE_CHARS])
         value = " ".join((said.value or "").split())
         attribute = subject_of(f"the {said.attribute}")
-        whose_and_of = self._whose(said, keys, things)
+        whose_and_of = self._owner_and_attribute(said, keys, things)
         if quote is None or (value and ground.find(value) is None):
             self.dropped["not_in_text"] += 1
         elif whose_and_of is None:
@@ -96,20 +96,20 @@ class Claiming:
     ) -> bool:
         """Take what a sentence says for told; False if it was: one value has one attribute, whatever that is called."""
         tellings: set[tuple[str | None, ...]] = {(statement, *whose_and_of, attribute)}
-        tellings |= {(statement, *whose_and_of, fold(value), str(ended))} if value else set()
+        tellings |= {(statement, *whose_and_of, fold_case(value), str(ended))} if value else set()
         new = self._told.isdisjoint(tellings)
         self._told |= tellings
         return new
 
     def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
         """Return whom an answer means; who speaks is the speaker, by name too."""
-        key = keys.get(name) or keys.get(fold(name))
+        key = keys.get(name) or keys.get(fold_case(name))
         thing = things.get(key or "")
-        called = fold(thing.name if thing is not None else name)
-        return SPEAKER if self.speaker is not None and called == fold(self.speaker) else key
+        called = fold_case(thing.name if thing is not None else name)
+        return SPEAKER if self.speaker is not None and called == fold_case(self.speaker) else key
 
-    def _whose(
-        self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
+    def _owner_and_attribute(
+        self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
     ) -> tuple[str | None, str] | None:
         """Return the key of whose attribute it is, and what of theirs; a thing of no name of its own has no key."""
         key = self._key(said.subject, keys, things)
@@ -121,7 +121,7 @@ class Claiming:
             return None
         return None, " ".join(filter(None, (subject_of(f"the {thing.name}"), of)))
 
-    def _source(self, said: SaidClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
+    def _source(self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
         """Return the key of whom the speaker has it from, an empty one of somebody unknown; None: nobody."""
         key = self._key(said.heard_from, keys, things) if said.heard_from is not None else SPEAKER
         return None if key == SPEAKER else key or ""

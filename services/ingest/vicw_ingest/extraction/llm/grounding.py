@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from vicw_shared.language.tokens import Span
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(
@@ -16,15 +16,15 @@ _ENOUGH_WORDS = 0.6
 _WINDOW = 2
 
 
-class Ground:
+class Grounding:
     """A text that names are looked for in."""
 
     def __init__(self, text: str, *beside: str | None) -> None:
         """``beside`` is what else is known of it and may be named: who speaks, what it is called."""
         self._text = text
-        self._folded = fold(text)
-        self._beside = [fold(part) for part in beside if part]
-        self._words = [(fold(match[0]), match.span()) for match in _WORD.finditer(text)]
+        self._folded = fold_case(text)
+        self._beside = [fold_case(part) for part in beside if part]
+        self._words = [(fold_case(match[0]), match.span()) for match in _WORD.finditer(text)]
 
     def find(self, name: str) -> Span | None:
         """Return where a name stands in the text first, whole and in any casing; None: nowhere.
@@ -38,7 +38,7 @@ class Ground:
         found = re.search(_bounded(pattern, name), self._text, re.IGNORECASE)
         if found is not None:
             return Span(*found.span())
-        folded = _bounded(re.escape(fold(name)), name)
+        folded = _bounded(re.escape(fold_case(name)), name)
         if any(re.search(folded, text) for text in (self._folded, *self._beside)):
             return Span(0, 0)
         return None
@@ -51,7 +51,7 @@ class Ground:
         exact = self.find(quote)
         if exact is not None and exact.end > 0:
             return exact
-        wanted = {fold(word) for word in _WORD.findall(quote)}
+        wanted = {fold_case(word) for word in _WORD.findall(quote)}
         if not wanted:
             return None
         width = max(len(_WORD.findall(quote)) * _WINDOW, 1)

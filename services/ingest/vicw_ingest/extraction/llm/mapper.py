@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 
-from vicw_ingest.extraction.llm.claims import Claiming
-from vicw_ingest.extraction.llm.grounding import Ground
-from vicw_ingest.extraction.llm.schema import ParsedAnswer, SaidClaim, SaidEvent, SaidRelation, SaidThing
+from vicw_ingest.extraction.llm.claims import ClaimMapper
+from vicw_ingest.extraction.llm.grounding import Grounding
+from vicw_ingest.extraction.llm.schema import AnswerClaim, AnswerEntity, AnswerEvent, AnswerRelation, ParsedAnswer
 from vicw_ingest.extraction.model import (
     ITEM,
     SPEAKER,
@@ -21,7 +21,7 @@ from vicw_ingest.extraction.model import (
     TextExtraction,
 )
 from vicw_shared.model import Label
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 MOST = 60
 """Things of a kind that one answer tells of."""
@@ -36,7 +36,7 @@ _OURS = {
 """Subtypes that mean something to VICW itself, and what a model's word for them becomes."""
 
 
-class Teller:
+class AnswerMapper:
     """Turns answers about one text into readings. ``dropped`` counts what was left out, by reason."""
 
     def __init__(self, source: SourceText, types: Sequence[str], by: str, most: int) -> None:
@@ -46,32 +46,37 @@ class Teller:
         self._by = by
         self._room = most
         self.dropped: Counter[str] = Counter()
-        self._claiming = Claiming(source.text, source.speaker, self.dropped)
+        self._claiming = ClaimMapper(source.text, source.speaker, self.dropped)
 
-    def tell(self, answer: ParsedAnswer, *, start: int, end: int, part: int) -> TextExtraction:
+    def map(self, answer: ParsedAnswer, *, start: int, end: int, part: int) -> TextExtraction:
         """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""
-        ground = Ground(self._source.text[start:end], self._source.speaker, self._source.name)
+        ground = Grounding(self._source.text[start:end], self._source.speaker, self._source.name)
         reading, keys = TextExtraction(by=self._by), self._keys()
         for kind, label in (("entities", Label.ENTITY), ("concepts", Label.CONCEPT)):
             for said in self._some(getattr(answer, kind)):
                 if thing := self._thing(said, label, ground, start, f"llm {part} {said.id}"):
-                    self._know(keys, said.id, said.name, thing.key)
+                    self._add_key(keys, said.id, said.name, thing.key)
                     reading.things.append(thing)
         for event in self._some(answer.events):
-            if happening := self._happening(event, ground, start, f"llm {part} {event.id}"):
-                self._know(keys, event.id, event.name, happening.key)
+            if happening := self._event(event, ground, start, f"llm {part} {event.id}"):
+                self._add_key(keys, event.id, event.name, happening.key)
                 reading.happenings.append(happening)
         reading.links += self._links(answer.relations, keys, reading)
         self._claim(answer.claims, keys, reading, ground, start)
         return reading
 
     def _claim(
-        self, claims: Sequence[SaidClaim], keys: Mapping[str, str], reading: TextExtraction, ground: Ground, start: int
+        self,
+        claims: Sequence[AnswerClaim],
+        keys: Mapping[str, str],
+        reading: TextExtraction,
+        ground: Grounding,
+        start: int,
     ) -> None:
         """Add what the text says of attributes, each with the sentence that says it."""
         self.dropped["too_many"] += max(0, len(claims) - MOST)
         things = {thing.key: thing for thing in reading.things}
-        told = [made for said in claims[:MOST] if (made := self._claiming.tell(said, keys, things, ground, start))]
+        told = [made for said in claims[:MOST] if (made := self._claiming.map(said, keys, things, ground, start))]
         told = [made for made in told if self._take_room()]
         reading.happenings += {statement.key: statement for statement, _ in told}.values()
         reading.asserted += [asserted for _, asserted in told]
@@ -80,11 +85,11 @@ class Teller:
         return {ITEM: ITEM} | ({SPEAKER: SPEAKER} if self._source.speaker is not None else {})
 
     @staticmethod
-    def _know(keys: dict[str, str], local: str, name: str, key: str) -> None:
+    def _add_key(keys: dict[str, str], local: str, name: str, key: str) -> None:
         keys[local] = key
-        keys.setdefault(fold(name), key)  # models name what they should give the id of
+        keys.setdefault(fold_case(name), key)  # models name what they should give the id of
 
-    def _some[S: (SaidThing, SaidEvent)](self, said: Sequence[S]) -> Iterator[S]:
+    def _some[S: (AnswerEntity, AnswerEvent)](self, said: Sequence[S]) -> Iterator[S]:
         """Yield those there is room for, each id once."""
         seen: set[str] = set()
         self.dropped["too_many"] += max(0, len(said) - MOST)
@@ -104,7 +109,9 @@ class Teller:
         self._room -= 1
         return True
 
-    def _thing(self, said: SaidThing, label: Label, ground: Ground, start: int, key: str) -> ExtractedEntity | None:
+    def _thing(
+        self, said: AnswerEntity, label: Label, ground: Grounding, start: int, key: str
+    ) -> ExtractedEntity | None:
         """Return a thing by the first of its names that the text has."""
         for name in (said.name, *said.aliases[:5]):
             span = ground.find(name) if len(name) <= _NAME_CHARS else None
@@ -118,7 +125,7 @@ class Teller:
             key, name, label, None, _subtype(said.subtype, default), span.moved(start), description=_short(said)
         )
 
-    def _happening(self, said: SaidEvent, ground: Ground, start: int, key: str) -> ExtractedEvent | None:
+    def _event(self, said: AnswerEvent, ground: Grounding, start: int, key: str) -> ExtractedEvent | None:
         span = ground.quoted((said.quote or said.name)[:_TOLD_CHARS])
         if span is None:
             self.dropped["not_in_text"] += 1
@@ -126,7 +133,7 @@ class Teller:
         return ExtractedEvent(key, said.name, _subtype(said.subtype, "event"), span.moved(start), _instant(said.time))
 
     def _links(
-        self, relations: Sequence[SaidRelation], keys: Mapping[str, str], reading: TextExtraction
+        self, relations: Sequence[AnswerRelation], keys: Mapping[str, str], reading: TextExtraction
     ) -> Iterator[ExtractedRelation]:
         self.dropped["too_many"] += max(0, len(relations) - MOST)
         at = {happening.key: happening.at for happening in reading.happenings}
@@ -146,8 +153,8 @@ class Teller:
             if self._take_room():
                 yield link
 
-    def _link(self, said: SaidRelation, keys: Mapping[str, str]) -> ExtractedRelation | None:
-        source, target = (keys.get(end) or keys.get(fold(end)) for end in (said.source, said.target))
+    def _link(self, said: AnswerRelation, keys: Mapping[str, str]) -> ExtractedRelation | None:
+        source, target = (keys.get(end) or keys.get(fold_case(end)) for end in (said.source, said.target))
         if said.type not in self._types:
             self.dropped["unknown_type"] += 1
         elif source is None or target is None:
@@ -177,11 +184,11 @@ def _leads(followed: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 def _subtype(said: str | None, default: str) -> str:
     subtype = " ".join((said or default).split())
-    subtype = _OURS.get(fold(subtype), subtype)
+    subtype = _OURS.get(fold_case(subtype), subtype)
     return subtype if len(subtype) <= _NAME_CHARS else default
 
 
-def _short(said: SaidThing) -> str | None:
+def _short(said: AnswerEntity) -> str | None:
     return said.description if said.description is not None and len(said.description) <= _TOLD_CHARS else None
 
 

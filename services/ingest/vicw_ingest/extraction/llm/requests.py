@@ -10,16 +10,16 @@ from itertools import islice
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.llm.mapper import MOST, Teller
+from vicw_ingest.extraction.llm.mapper import MOST, AnswerMapper
 from vicw_ingest.extraction.llm.prompts import prompt
-from vicw_ingest.extraction.llm.schema import ParsedAnswer, described, offered, parse, schema_of, told_problems
+from vicw_ingest.extraction.llm.schema import ParsedAnswer, answer_problems, described, offered, parse, schema_of
 from vicw_ingest.extraction.model import SPEAKER, SourceText, TextExtraction
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.ports import Completion, Finish, LanguageModel, Prompt, Role
 from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.stages import Stages
-from vicw_shared.untrusted_text import as_material
+from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
 _ECHOED_CHARS = 4000
@@ -32,7 +32,7 @@ FAILURES = Counter("vicw_llm_failures_total", "Parts of texts that the language 
 DROPPED = Counter("vicw_llm_dropped_total", "Parts of answers that the text does not bear out", ["reason"])
 
 
-class ReadingError(Exception):
+class ExtractionError(Exception):
     """The model is there, and fails at this text. ``reason`` is a word for it."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -45,7 +45,7 @@ class ReadingError(Exception):
 class ModelExtraction:
     """What a model has told of a text, and how it signs; ``missing`` are the parts that it failed at."""
 
-    reading: TextExtraction
+    extraction: TextExtraction
     by: str
     missing: int = 0
 
@@ -71,12 +71,12 @@ class ModelExtractor:
         the model raises when it cannot be reached.
         """
         reading, by, failed, read = TextExtraction(), "", None, 0
-        teller: Teller | None = None
+        teller: AnswerMapper | None = None
         parts = list(islice(_joined(passages, self._settings.text_chars), self._settings.parts))
         for number, (start, end) in enumerate(parts):
             try:
                 answer, completion = await self._ask(self._opening(source, source.text[start:end]))
-            except ReadingError as error:
+            except ExtractionError as error:
                 FAILURES.labels(error.reason).inc()
                 if not in_part:
                     raise
@@ -84,14 +84,14 @@ class ModelExtractor:
                 continue
             if teller is None:
                 by = f"llm:{completion.model}"
-                teller = Teller(source, self._types, by, self._most)
+                teller = AnswerMapper(source, self._types, by, self._most)
                 reading.by = by
             with asking("check"):
-                told = await asyncio.to_thread(teller.tell, answer, start=start, end=end, part=number)
+                told = await asyncio.to_thread(teller.map, answer, start=start, end=end, part=number)
             reading.add(told)
             read += 1
         if teller is None:
-            raise failed or ReadingError("empty", "there is nothing to read")
+            raise failed or ExtractionError("empty", "there is nothing to read")
         for reason, count in teller.dropped.items():
             DROPPED.labels(reason).inc(count)
         return ModelExtraction(reading, by, len(parts) - read)
@@ -102,7 +102,7 @@ class ModelExtractor:
         told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
         return [
             Prompt(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
-            Prompt(Role.USER, as_material(told)),
+            Prompt(Role.USER, quote_untrusted(told)),
         ]
 
     async def _ask(self, opening: list[Prompt]) -> tuple[ParsedAnswer, Completion]:
@@ -111,7 +111,7 @@ class ModelExtractor:
         for left in range(self._settings.repairs, -1, -1):
             completion = await self._call(turns)
             if completion.finish is Finish.REFUSED:
-                raise ReadingError("refused", completion.text[:200] or "the model refuses to answer")
+                raise ExtractionError("refused", completion.text[:200] or "the model refuses to answer")
             with asking("check"):
                 answer = await asyncio.to_thread(parse, completion.text)
             cut_off = completion.finish is Finish.LENGTH
@@ -122,9 +122,9 @@ class ModelExtractor:
             REPAIRS.inc()
             turns = [*opening, *_sent_back(completion.text, answer, cut_off)]
         if cut_off:
-            raise ReadingError("cut_off", "its answer is longer than VICW_LLM_MAX_TOKENS")
-        if answer.useless:
-            raise ReadingError("nonsense", answer.problems[0])
+            raise ExtractionError("cut_off", "its answer is longer than VICW_LLM_MAX_TOKENS")
+        if answer.is_useless:
+            raise ExtractionError("nonsense", answer.problems[0])
         return answer, completion
 
     async def _call(self, turns: Sequence[Prompt]) -> Completion:
@@ -132,11 +132,11 @@ class ModelExtractor:
             with asking("call"):
                 completion = await self._model.complete(turns, self._schema, max_tokens=self._settings.max_tokens)
         except FixableError as error:
-            raise ReadingError("rejected", error.detail) from error
+            raise ExtractionError("rejected", error.detail) from error
         except TooSlowError as error:
-            raise ReadingError("too_slow", error.detail) from error
+            raise ExtractionError("too_slow", error.detail) from error
         except BrokenError as error:
-            raise ReadingError("broken", error.detail) from error
+            raise ExtractionError("broken", error.detail) from error
         CALLS.labels(completion.finish.value).inc()
         TOKENS.labels("in").inc(completion.tokens_in)
         TOKENS.labels("out").inc(completion.tokens_out)
@@ -146,7 +146,7 @@ class ModelExtractor:
 def _sent_back(text: str, answer: ParsedAnswer, cut_off: bool) -> list[Prompt]:
     if cut_off:
         return [Prompt(Role.USER, prompt("shorter").format(most=_FEW))]
-    told = prompt("repair").format(problems=told_problems(answer))
+    told = prompt("repair").format(problems=answer_problems(answer))
     return [Prompt(Role.ASSISTANT, text[:_ECHOED_CHARS] or "{}"), Prompt(Role.USER, told)]
 
 

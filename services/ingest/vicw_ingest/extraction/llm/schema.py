@@ -33,7 +33,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class SaidThing(_Part):
+class AnswerEntity(_Part):
     """An entity or a concept."""
 
     id: Id
@@ -43,7 +43,7 @@ class SaidThing(_Part):
     description: MaybeProse = None
 
 
-class SaidEvent(_Part):
+class AnswerEvent(_Part):
     """Something that happened, with the words that tell of it."""
 
     id: Id
@@ -53,7 +53,7 @@ class SaidEvent(_Part):
     time: MaybeProse = None
 
 
-class SaidRelation(_Part):
+class AnswerRelation(_Part):
     """A relation between two ids."""
 
     source: Id
@@ -63,7 +63,7 @@ class SaidRelation(_Part):
     desc: MaybeProse = None
 
 
-class SaidClaim(_Part):
+class AnswerClaim(_Part):
     """What an attribute of somebody or something is, or is no longer."""
 
     quote: Prose
@@ -79,36 +79,36 @@ class SaidClaim(_Part):
 class _Form(_Part):
     """All of an answer, to take the schema from."""
 
-    entities: tuple[SaidThing, ...]
-    concepts: tuple[SaidThing, ...]
-    events: tuple[SaidEvent, ...]
-    relations: tuple[SaidRelation, ...]
-    claims: tuple[SaidClaim, ...]
+    entities: tuple[AnswerEntity, ...]
+    concepts: tuple[AnswerEntity, ...]
+    events: tuple[AnswerEvent, ...]
+    relations: tuple[AnswerRelation, ...]
+    claims: tuple[AnswerClaim, ...]
 
 
 @dataclass(slots=True)
 class ParsedAnswer:
     """What of an answer is in the right form, and what is wrong with the rest."""
 
-    entities: list[SaidThing] = field(default_factory=list)
-    concepts: list[SaidThing] = field(default_factory=list)
-    events: list[SaidEvent] = field(default_factory=list)
-    relations: list[SaidRelation] = field(default_factory=list)
-    claims: list[SaidClaim] = field(default_factory=list)
+    entities: list[AnswerEntity] = field(default_factory=list)
+    concepts: list[AnswerEntity] = field(default_factory=list)
+    events: list[AnswerEvent] = field(default_factory=list)
+    relations: list[AnswerRelation] = field(default_factory=list)
+    claims: list[AnswerClaim] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
-    def useless(self) -> bool:
+    def is_useless(self) -> bool:
         """Whether nothing of it is in the right form."""
         return bool(self.problems) and not any(getattr(self, kind) for kind in _KINDS)
 
 
 _KINDS: dict[str, TypeAdapter[Any]] = {
-    "entities": TypeAdapter(SaidThing),
-    "concepts": TypeAdapter(SaidThing),
-    "events": TypeAdapter(SaidEvent),
-    "relations": TypeAdapter(SaidRelation),
-    "claims": TypeAdapter(SaidClaim),
+    "entities": TypeAdapter(AnswerEntity),
+    "concepts": TypeAdapter(AnswerEntity),
+    "events": TypeAdapter(AnswerEvent),
+    "relations": TypeAdapter(AnswerRelation),
+    "claims": TypeAdapter(AnswerClaim),
 }
 
 
@@ -191,7 +191,7 @@ def parse(text: str) -> ParsedAnswer:
     return answer
 
 
-def told_problems(answer: ParsedAnswer) -> str:
+def answer_problems(answer: ParsedAnswer) -> str:
     """Return what is wrong with an answer, as the model is told it."""
     return "\n".join(f"- {problem}" for problem in answer.problems[:_MOST_PROBLEMS])
 

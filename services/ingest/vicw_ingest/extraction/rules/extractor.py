@@ -22,14 +22,14 @@ from vicw_ingest.extraction.model import (
     TextExtraction,
 )
 from vicw_ingest.extraction.rules.agents import agents_of, is_person
-from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, claims, whose_and_of
+from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, claims, owner_and_attribute
 from vicw_ingest.extraction.rules.causes import Cause, causes_in
 from vicw_ingest.extraction.rules.names import Name, NameKind, names_in
 from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.language.times import times_in
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _POINTING_BACK = frozenset({"that", "this", "it", "which"})
 _FEWEST_WORDS = 3
@@ -49,7 +49,7 @@ _PEOPLE = frozenset({NameKind.NAME, NameKind.HANDLE})
 _PRONOUNS = {"i": SPEAKER, "me": SPEAKER, "you": ADDRESSEE}
 
 
-class RulesReader:
+class RuleExtractor:
     """Reads texts. Not for two threads at once."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class _Text:
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._statement(number, mentioned)
-        self._reading.asserted += self._asserted(said, statement, names)
+        self._reading.asserted += self._claims(said, statement, names)
         yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[ExtractedEvent] = []
         if cause is not None:
@@ -112,9 +112,9 @@ class _Text:
 
     def _thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
         new = ExtractedEntity(f"thing {len(self._things)}", name, label, kind, guess, span)
-        known = self._things.setdefault((kind, fold(name)), new)
+        known = self._things.setdefault((kind, fold_case(name)), new)
         if guess == "person":
-            self._things[kind, fold(name)] = replace(known, guess=guess)
+            self._things[kind, fold_case(name)] = replace(known, guess=guess)
         return known.key
 
     def _statement(self, number: int, mentioned: list[str]) -> str:
@@ -132,14 +132,14 @@ class _Text:
         )
         return key
 
-    def _asserted(
+    def _claims(
         self, said: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
     ) -> Iterator[AttributeClaim]:
         """Yield what the sentence says of attributes of things that are known."""
         named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
-        named |= {fold(_written(name)): key for name, key in names.items()}
+        named |= {fold_case(_written(name)): key for name, key in names.items()}
         for claim in said:
-            found = whose_and_of(claim.subject, named)
+            found = owner_and_attribute(claim.subject, named)
             if found is None:
                 continue
             source = named.get(claim.source, "") if claim.source is not None else None
@@ -159,7 +159,7 @@ class _Text:
         """Return the relation, and the events that were added for its ends: others are sentences before."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
-            key = self._told_before(number, span)
+            key = self._earlier_statement(number, span)
             if key is None:
                 added.append(
                     ExtractedEvent(f"{role} {number}", self._source.text[span.start : span.end], "event", span)
@@ -171,7 +171,7 @@ class _Text:
             return None, []
         return ExtractedRelation(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
-    def _told_before(self, number: int, span: Span) -> str | None:
+    def _earlier_statement(self, number: int, span: Span) -> str | None:
         """Return the sentence that a cause or an effect is, or points back to: one before, or the item before."""
         for at in range(number):
             if span == self._sentences[at].span:

@@ -14,7 +14,7 @@ from functools import partial
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.knowledge.bridges.candidates import Found, Fresh, Look
+from vicw_ingest.knowledge.bridges.candidates import BridgeCandidates, BridgeSearch, NewPassage
 from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError, VicwError
@@ -39,14 +39,14 @@ class BridgeBuilder:
     confidence: float
     most: int
 
-    async def draw(self, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
+    async def draw(self, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
         """Draw the bridges of passages that are in ``vectors`` by now.
 
         Raises RetryableError; any other failure costs these passages their bridges, and nothing else.
         """
         if not self.most:
             return
-        of_tenant: dict[str, list[Fresh]] = defaultdict(list)
+        of_tenant: dict[str, list[NewPassage]] = defaultdict(list)
         for one in fresh:
             of_tenant[one.item.tenant].append(one)
         for tenant, passages in of_tenant.items():
@@ -59,8 +59,8 @@ class BridgeBuilder:
                 FAILED.inc()
                 _log.warning("no bridges could be drawn", error=str(error))
 
-    async def _draw(self, tenant: str, fresh: Sequence[Fresh], vectors: VectorStore) -> None:
-        found, look = Found(), Look(self.graph, vectors, tenant, now())
+    async def _draw(self, tenant: str, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
+        found, look = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now())
         for one in fresh:
             if one.item.retired_at is not None:
                 continue
@@ -104,7 +104,7 @@ class BridgeBuilder:
             return None
         item = str(page.metadata["item"])
         return Edge(
-            id=edge_id(verdict.type, source.uid, target.uid, told_by=item),
+            id=edge_id(verdict.type, source.uid, target.uid, source_item=item),
             type=verdict.type,
             source=source.uid,
             target=target.uid,

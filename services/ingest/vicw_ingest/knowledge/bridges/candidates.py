@@ -12,12 +12,12 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict, judge, names_of, subjects_in
+from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict, judge_bridge, names_of, subjects_in
 from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE, PAGE, is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope, VectorQuery, VectorStore, look_up
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 _QUERIES = 4
 _HITS = 8
@@ -29,7 +29,7 @@ _NOT_DESCRIBED = frozenset({"tag", "bucket", "url", "amount", "date", "handle", 
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class NewPassage:
     """A passage that has just come to the store, with the vectors that were made of it: its own, its sentences'."""
 
     point: PendingPoint
@@ -62,7 +62,7 @@ class Fresh:
 
 
 @dataclass(slots=True)
-class Found:
+class BridgeCandidates:
     """What speaks for bridges of one tenant: the best verdict for each pair of ends, and the nodes of these."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Look:
+class BridgeSearch:
     """Looks for the other sides of a tenant's bridges."""
 
     graph: GraphStore
@@ -97,7 +97,7 @@ class Look:
             self._pages[item.uid] = node if mine else None
         return self._pages[item.uid]
 
-    async def from_memory(self, fresh: Fresh, found: Found) -> None:
+    async def from_memory(self, fresh: NewPassage, found: BridgeCandidates) -> None:
         """Find pages that a memory is governed or described by, or implements."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
@@ -107,19 +107,19 @@ class Look:
         named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
         pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
         for page, cosine in pages.values():
-            found.add(page, memory, judge(page, memory, text, cosine, by_key=page.uid in named))
+            found.add(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
         if fresh.is_first:
             spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
             beside = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
             await self._described([neighbour.node for neighbour in beside], found)
 
-    async def from_page(self, fresh: Fresh, page: Node, found: Found) -> None:
+    async def from_page(self, fresh: NewPassage, page: Node, found: BridgeCandidates) -> None:
         """Find memories that a page describes or governs, code that implements it, and what its title names."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
         subjects = subjects_in(page)
         if page.subtype == FILE:
             for other in await self._with_keys(keys_in(fresh.text), page):
-                found.add(other, page, judge(other, page, fresh.text, 0.0, by_key=True))
+                found.add(other, page, judge_bridge(other, page, fresh.text, 0.0, by_key=True))
             return
         cosines = await self._alike(scope, fresh)
         if fresh.is_first:
@@ -139,9 +139,9 @@ class Look:
                 text = texts.get(chunk, "")
                 keys = [key for key in keys_in(text) if key in subjects.keys]
                 by_key = any(named.uid == page.uid for named in await self._with_keys(keys, other))
-                found.add(page, other, judge(page, other, text, cosines[chunk], by_key=by_key))
+                found.add(page, other, judge_bridge(page, other, text, cosines[chunk], by_key=by_key))
 
-    async def _alike(self, scope: Scope, fresh: Fresh) -> dict[str, float]:
+    async def _alike(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
         """Return the passages most like a passage or its sentences, with the best cosine of each."""
         best: dict[str, float] = {}
         for vector in fresh.vectors():
@@ -180,10 +180,10 @@ class Look:
             meant += closest if len(closest) == 1 else ()
         return meant
 
-    async def _described(self, things: Sequence[Node], found: Found, page: Node | None = None) -> None:
+    async def _described(self, things: Sequence[Node], found: BridgeCandidates, page: Node | None = None) -> None:
         """Find the pages, or this page, whose title or alias names one of these things."""
         things = [node for node in things if _is_thing(node)]
-        names = {fold(name) for node in things for name in (node.name, *node.aliases)}
+        names = {fold_case(name) for node in things for name in (node.name, *node.aliases)}
         pages = [page] if page is not None else []
         if page is None and names:
             named = await look_up(self.graph, self.tenant, sorted(names), limit=_NAMESAKES)
@@ -191,11 +191,11 @@ class Look:
         for one in {node.uid: node for node in pages}.values():
             sure = names_of(one)
             for thing in things:
-                best = max((sure.get(fold(name), 0.0) for name in (thing.name, *thing.aliases)), default=0.0)
+                best = max((sure.get(fold_case(name), 0.0) for name in (thing.name, *thing.aliases)), default=0.0)
                 found.add(one, thing, BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None)
 
 
 def _is_thing(node: Node) -> bool:
     """Tell whether a page may describe a node by its name: a named thing that is no page, tag, date or the like."""
     named = node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
-    return named and not is_knowledge(node) and fold(node.subtype) not in _NOT_DESCRIBED
+    return named and not is_knowledge(node) and fold_case(node.subtype) not in _NOT_DESCRIBED

@@ -10,7 +10,7 @@ from vicw_ingest.knowledge.record import PageRecord
 from vicw_ingest.knowledge.subjects import Subjects, stems
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE
-from vicw_shared.text import fold
+from vicw_shared.text import fold_case
 
 FLOOR = 0.35
 """Cosine of two texts that tells nothing: below it, likeness counts for nothing."""
@@ -35,7 +35,7 @@ def subjects_in(page: Node) -> Subjects:
     return Subjects(record.words, record.keys, record.rules)
 
 
-def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> BridgeVerdict | None:
+def judge_bridge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> BridgeVerdict | None:
     """Return the bridge between a page and a memory by what its text says; None where nothing speaks for one.
 
     Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 ``by_key``, if the text has an id of the page; .7 if it has all
@@ -43,7 +43,7 @@ def judge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = 
     and .4 of another; else 0. ``s`` is how far the ``cosine`` is above FLOOR, as a share of what is above it.
     """
     subjects = subjects_in(page)
-    if by_key and fold(memory.subtype) in _CODE:
+    if by_key and fold_case(memory.subtype) in _CODE:
         return BridgeVerdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
     if page.subtype == FILE:
         return None
@@ -70,11 +70,11 @@ def names_of(page: Node) -> Mapping[str, float]:
     """
     record = PageRecord.of(page)
     stem = stem_of(record.path)
-    names = {fold(alias): _BY_ALIAS for alias in record.aliases}
+    names = {fold_case(alias): _BY_ALIAS for alias in record.aliases}
     if page.subtype == FILE:
         return names
     if stem not in INDEXES:
-        names = {fold(stem.replace("-", " ").replace("_", " ")): _BY_FILE} | names
+        names = {fold_case(stem.replace("-", " ").replace("_", " ")): _BY_FILE} | names
     if record.words or record.keys:
-        names |= {fold(page.name): _BY_TITLE}
+        names |= {fold_case(page.name): _BY_TITLE}
     return {name: sure for name, sure in names.items() if len(name) >= _SHORTEST and name not in INDEXES}

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.bridges import BridgeSpread
 from vicw_retrieval.channels.graph.neighbour_lift import lift
 from vicw_retrieval.channels.graph.people import known_of_people
@@ -57,21 +57,21 @@ class Spread:
     ) -> None:
         """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
         await look_around(question, candidates, settings)
-        if settings.named:
+        if settings.title_match:
             await named_pages(question, self.named)
-        standings = dict(question.standings)
+        standings = dict(question.strengths)
         for uid, reach in self.named.ways.items():
             standings[uid] = standings.get(uid, 0.0) + reach.gain
-        question = replace(question, standings=standings)
+        question = replace(question, strengths=standings)
         anchors = _anchors(candidates, self.named, standings)
         spreads: list[Awaitable[None]] = []
-        if settings.lift and anchors[Label.EVENT]:
+        if settings.neighbour_lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
-        if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.tells:
+        if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.is_known:
             bridges = BridgeSpread(question, settings.bridge_hops, self.named.ways)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
-        first = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.standing, one.key)))
-        if settings.people:
+        first = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.strength, one.key)))
+        if settings.people_match:
             spreads.append(known_of_people(question, question.people, first, self.people))
         if settings.graph_weight:
             plan = SpreadPlan(registry, settings.graph_weight, settings.causal_bias)
@@ -142,7 +142,7 @@ async def spread(
     everything = [*candidates, *await _new(question, gains, found.nodes())]
     reached = [candidate for candidate in everything if candidate.key in boosts]
     for candidate in reached:
-        candidate.score = candidate.standing  # who is come to stands at least where nobody stands
+        candidate.score = candidate.strength  # who is come to stands at least where nobody stands
         for name, gain in boosts[candidate.key].items():
             candidate.boost(name, gain)
     _rank(reached, found, question.best)
@@ -177,7 +177,7 @@ def _anchors(
         for uid, node in named.nodes.items()
         if uid not in found and node.qdrant_id is not None
     ]
-    best[Label.ENTITY] = heapq.nsmallest(_ANCHORS, best[Label.ENTITY] + pages, key=lambda one: (-one.standing, one.key))
+    best[Label.ENTITY] = heapq.nsmallest(_ANCHORS, best[Label.ENTITY] + pages, key=lambda one: (-one.strength, one.key))
     return best
 
 
@@ -189,7 +189,7 @@ def _anchor(candidate: Candidate, standing: float) -> Anchor:
 async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:
     """Return candidates for what no other channel found, as far as the caller wants it."""
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
-    kept = await wanted(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
+    kept = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
     keys = {nodes[uid].qdrant_id: uid for uid in best}
     consolidated = [node.qdrant_id for node in kept if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid]
     items = await question.graph.owners(question.scope.tenant, consolidated) if consolidated else {}

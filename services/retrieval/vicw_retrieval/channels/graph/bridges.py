@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.title_match import titled
-from vicw_retrieval.channels.graph.uncovered_terms import Leftover
+from vicw_retrieval.channels.graph.uncovered_terms import UncoveredTerms
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
@@ -66,12 +66,12 @@ class BridgeSpread:
         self._hops = hops
         self._named = named
         self._tenant = question.scope.tenant
-        self._leftover = Leftover(question.likeness)
+        self._leftover = UncoveredTerms(question.likeness)
 
     async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
         """Come to the Entity items that ``anchors`` lead to, each with what all steps gave it."""
         total: dict[str, float] = {}
-        front = sorted(anchors, key=lambda anchor: (-anchor.standing, anchor.uid))[:HANDING]
+        front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:HANDING]
         for depth in range(1, self._hops + 1):
             sentences = await self._sentences(front)
             step = await self._step(sentences, reached) if sentences else {}
@@ -87,7 +87,7 @@ class BridgeSpread:
     async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
         """Return the statements of these items that are like the question."""
         question = self._question
-        standing = {anchor.uid: anchor.standing for anchor in front}
+        standing = {anchor.uid: anchor.strength for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
         spread = [("EVIDENCED_BY", Direction.IN)]
         found = await question.visibility.expand(list(owner), spread, _STATEMENTS)
@@ -111,7 +111,7 @@ class BridgeSpread:
         targets = list(dict.fromkeys(way.target for way in best))[:_MOST_READ]
         nodes = await self._question.graph.nodes(self._tenant, targets)
         seen = await self._question.visibility.nodes(list(nodes.values()))
-        kept = await wanted(self._question.graph, self._question.scope, seen)
+        kept = await filter_results(self._question.graph, self._question.scope, seen)
         reached.know(kept)
         open_ = await self._leftover.answered(
             {uid: one.text for uid, one in sentences.items()}, {node.uid: _proof(node) for node in kept}
@@ -125,7 +125,9 @@ class BridgeSpread:
 
     async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
         """Return where the names lead that the sentences have and the question does not."""
-        found = await self._question.graph.leads(self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES)
+        found = await self._question.graph.weighted_neighbours(
+            self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
+        )
         named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
         names = {lead.uid: phrase_of(lead.name) for lead in named}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
@@ -138,7 +140,9 @@ class BridgeSpread:
 
     async def _mentions(self, things: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
         """Return the Entity items that mention each thing; of one that all speak of, none."""
-        leads = await self._question.graph.leads(self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS)
+        leads = await self._question.graph.weighted_neighbours(
+            self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS
+        )
         found: dict[str, dict[str, WeightedNeighbour]] = {}
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY:
@@ -160,7 +164,7 @@ class BridgeSpread:
         spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0
         shares: dict[str, float] = {}
         for lead in items:
-            alike = 1.0 if len(items) <= _RARE else 2 * question.standings.get(lead.uid, 0.0) / (question.best or 1.0)
+            alike = 1.0 if len(items) <= _RARE else 2 * question.strengths.get(lead.uid, 0.0) / (question.best or 1.0)
             share = spread * alike
             if phrase in f" {phrase_of(lead.name)} ":
                 share = max(share, _IN_TITLE)

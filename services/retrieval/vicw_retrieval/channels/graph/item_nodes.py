@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.access.result_filter import wanted
-from vicw_retrieval.channels.dense import told_of
+from vicw_retrieval.access.result_filter import filter_results
+from vicw_retrieval.channels.dense import extracted_nodes
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Reach
 from vicw_shared.model import Label, Node
@@ -24,7 +24,7 @@ _NODES_OF_AN_ITEM = 3
 async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
     """Return what stands for ``items``, each with its item. ``passages``: of which item each is."""
     graph, tenant = question.graph, question.scope.tenant
-    said = await told_of(graph, tenant, list(passages), _STATEMENTS)
+    said = await extracted_nodes(graph, tenant, list(passages), _STATEMENTS)
     found = {lead.uid: passages[lead.origin] for lead in said}
     nodes = await graph.nodes(tenant, items)
     pages = [node for node in nodes.values() if node.label is Label.ENTITY and node.source_id is not None]
@@ -50,7 +50,7 @@ async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: i
     best = sorted(ways, key=lambda uid: (-ways[uid].gain, uid))[:most]
     nodes = await question.graph.nodes(question.scope.tenant, best)
     seen = await question.visibility.nodes(list(nodes.values()))
-    return [(node, ways[node.uid]) for node in await wanted(question.graph, question.scope, seen)]
+    return [(node, ways[node.uid]) for node in await filter_results(question.graph, question.scope, seen)]
 
 
 def _has_item(node: Node) -> bool:
@@ -60,7 +60,9 @@ def _has_item(node: Node) -> bool:
 async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the item of each statement, and the passage that says it."""
     graph, tenant = question.graph, question.scope.tenant
-    proofs = await graph.leads(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
+    proofs = (
+        await graph.weighted_neighbours(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
+    )
     owners = await graph.owners(tenant, [lead.uid for lead in proofs]) if proofs else {}
     return {lead.origin: (owners[lead.uid], lead.uid) for lead in proofs if lead.uid in owners}
 
@@ -68,7 +70,7 @@ async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tu
 async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
     """Return the items whose text stands on these pages; others may mention a page, too."""
     graph, tenant = question.graph, question.scope.tenant
-    mentions = await graph.leads(tenant, pages, ("MENTIONS", Direction.IN), _MENTIONS) if pages else []
+    mentions = await graph.weighted_neighbours(tenant, pages, ("MENTIONS", Direction.IN), _MENTIONS) if pages else []
     nodes = await graph.nodes(tenant, sorted({lead.uid for lead in mentions if lead.is_item})) if mentions else {}
     own = {page_uid(tenant, node.context, node.source_id): uid for uid, node in nodes.items() if node.source_id}
     return {page: own[page] for page in pages if page in own}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.threads import Beside, Threads
+from vicw_retrieval.channels.graph.threads import Adjacent, Threads
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Node
 
@@ -23,13 +23,13 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
     """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
     threads = Threads(question.graph, question.visibility)
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
-    sources = {anchor.key: {anchor.key: anchor.standing} for anchor in anchors}
+    sources = {anchor.key: {anchor.key: anchor.strength} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
-        found = await threads.beside(list(sources))  # nothing passes through what the asker may not see
+        found = await threads.adjacent(list(sources))  # nothing passes through what the asker may not see
         nodes = {beside.key: beside.node for beside in found}
         reached.nodes |= nodes
         need = await _need(question, nodes)
-        sources = _handed_on(sources, found)
+        sources = _anchor_strengths(sources, found)
         for uid, standings in sources.items():
             best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
             reached.add(Reach(uid, need[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
@@ -49,7 +49,9 @@ async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, floa
     return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
 
 
-def _handed_on(sources: Mapping[str, Mapping[str, float]], found: Sequence[Beside]) -> dict[str, dict[str, float]]:
+def _anchor_strengths(
+    sources: Mapping[str, Mapping[str, float]], found: Sequence[Adjacent]
+) -> dict[str, dict[str, float]]:
     """Return, for each neighbour, the anchors that it is come to from, and their standings."""
     handed: dict[str, dict[str, float]] = {}
     for beside in found:

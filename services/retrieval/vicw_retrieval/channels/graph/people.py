@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.canonical import MERGED_INTO
@@ -59,17 +59,17 @@ async def known_of_people(question: Question, people: Sequence[str], found: Sequ
     """Come to what is known of ``people`` (folded names or uids), and of whom the best of ``found`` are about, as far
     as it is like the question. What is found hands on as much as it stands for, to others than itself.
     """
-    if not question.likeness.tells:
+    if not question.likeness.is_known:
         return
     graph, scope = question.graph, question.scope
     seeds = await _seeds(question, people, found)
     ways = await _ways(question, seeds) if seeds else {}
     if not ways:
         return
-    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.visibility.room_for(_MOST_READ)]
+    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.visibility.read_limit(_MOST_READ)]
     nodes = await graph.nodes(scope.tenant, best)
     seen = await question.visibility.nodes([nodes[uid] for uid in best if uid in nodes])
-    kept = await wanted(graph, scope, seen[:_MOST_READ])
+    kept = await filter_results(graph, scope, seen[:_MOST_READ])
     proofs = {node.qdrant_id: node for node in kept if node.qdrant_id is not None}
     for proof, cosine in (await question.likeness.alike(list(proofs))).items():
         node = proofs[proof]
@@ -86,7 +86,7 @@ async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anch
     named = await look_up(question.graph, question.scope.tenant, people) if people else {}
     part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
     seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
-    shares = {anchor.uid: min(1.0, anchor.standing / question.best) for anchor in found[:_RESULTS] if question.best > 0}
+    shares = {anchor.uid: min(1.0, anchor.strength / question.best) for anchor in found[:_RESULTS] if question.best > 0}
     for one in await question.visibility.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
         seeds.setdefault(one.node.uid, {})[one.origin] = shares[one.origin]
     return seeds
@@ -120,8 +120,8 @@ async def _memories(
     start = sorted(people)[:_MOST_PEOPLE]
     items: dict[str, _PersonPath] = {}
     for spread in _MEMORIES if start else ():
-        for lead in await question.graph.leads(
-            question.scope.tenant, start, spread, question.visibility.room_for(_FANOUT)
+        for lead in await question.graph.weighted_neighbours(
+            question.scope.tenant, start, spread, question.visibility.read_limit(_FANOUT)
         ):
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
             # By the first of the types, of equals: what is about them.

@@ -36,7 +36,7 @@ class Question:
     likeness: QuerySimilarity
     scope: Scope
     text: str
-    standings: Mapping[str, float]
+    strengths: Mapping[str, float]
     people: tuple[str, ...] = ()
     triggered: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Question:
     @cached_property
     def best(self) -> float:
         """The standing of the best item, the measure of all that the channel gives."""
-        return max(self.standings.values(), default=0.0)
+        return max(self.strengths.values(), default=0.0)
 
     @cached_property
     def phrases(self) -> frozenset[str]:

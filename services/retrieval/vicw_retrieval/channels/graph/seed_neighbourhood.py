@@ -37,8 +37,8 @@ AROUND: tuple[Spread, ...] = (
 
 async def look_around(question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
     """Read the best items and passages, the edges at them, and what the question names; raise what the graph does."""
-    graph, tenant, standings = question.graph, question.scope.tenant, question.standings
-    names = [titles_of(question)] if settings.named else []
+    graph, tenant, standings = question.graph, question.scope.tenant, question.strengths
+    names = [titles_of(question)] if settings.title_match else []
     names += names_of(question) if settings.graph_weight >= LEAST_WEIGHT else []
     best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-standings[one.key], one.key))
     items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))

@@ -20,7 +20,7 @@ _FANOUT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Adjacent:
     """Something that comes after ``origin`` (OUT) or before it (IN); both may be the uids of consolidated items.
 
     ``node`` is what stands in the graph for it, with the passage (``qdrant_id``) of its own.
@@ -32,12 +32,12 @@ class Beside:
     node: Node
 
 
-def standing_for(macro: Node, item: str) -> Node:
+def as_source_item(macro: Node, item: str) -> Node:
     """Return a Macro-Event as it stands for one of its items: with that item's first passage."""
     return macro if item == macro.uid else replace(macro, qdrant_id=chunk_uid(item, 0))
 
 
-def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Beside]:
+def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Adjacent]:
     """Return what is next to each of ``keys``, given what stands for those of them that are consolidated, and what was
     ``found`` along NEXT.
     """
@@ -51,11 +51,11 @@ def besides(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neig
         for way, step in ((Direction.OUT, 1), (Direction.IN, -1)):
             other = items.index(key) + step if key in items else -1
             if node is not None and 0 <= other < len(items):
-                told.append(Beside(key, way, items[other], standing_for(node, items[other])))
+                told.append(Adjacent(key, way, items[other], as_source_item(node, items[other])))
                 continue
             for next_node in ways.get((node.uid if node is not None else key, way), ()):
                 nearest = next_node.items[0 if way is Direction.OUT else -1]
-                told.append(Beside(key, way, nearest, standing_for(next_node, nearest)))
+                told.append(Adjacent(key, way, nearest, as_source_item(next_node, nearest)))
     return told
 
 
@@ -70,12 +70,12 @@ class Threads:
     async def begin(self, parts: Mapping[str, str]) -> None:
         """Learn what stands for consolidated items (uid → uid of the Macro-Event)."""
         macros = await self._graph.nodes(self._visibility.scope.tenant, sorted(set(parts.values()))) if parts else {}
-        self.nodes |= {part: standing_for(macros[uid], part) for part, uid in parts.items() if uid in macros}
+        self.nodes |= {part: as_source_item(macros[uid], part) for part, uid in parts.items() if uid in macros}
 
-    async def beside(self, keys: Sequence[str]) -> list[Beside]:
+    async def adjacent(self, keys: Sequence[str]) -> list[Adjacent]:
         """Return what is next to each of these items, which were begun with, come to, or never consolidated."""
         uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
         found = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
-        told = besides(keys, self.nodes, found)
+        told = adjacent(keys, self.nodes, found)
         self.nodes |= {one.key: one.node for one in told if one.node.is_macro}
         return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vicw_retrieval.access.result_filter import wanted
+from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
 from vicw_shared.model import Node
@@ -19,20 +19,20 @@ async def named_pages(question: Question, reached: Reached) -> None:
     """Come to the Entity items whose title is among the question's words."""
     found = await titled(question, sorted(question.phrases))
     nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
-    reached.know(await wanted(question.graph, question.scope, list(nodes.values())))
+    reached.know(await filter_results(question.graph, question.scope, list(nodes.values())))
     for uid in reached.nodes:
         reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 
 
 def titles_of(question: Question) -> NameQuery:
     """Return the look-up of the pages that the question names."""
-    return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.visibility.room_for(_NAMESAKES))
+    return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.visibility.read_limit(_NAMESAKES))
 
 
 async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
     """Return, by phrase, the Entity items that are called so and that the asker may see, a few of each."""
     scope = question.scope
-    limit = question.visibility.room_for(_NAMESAKES)
+    limit = question.visibility.read_limit(_NAMESAKES)
     found = await look_up(question.graph, scope.tenant, phrases, by=By.TITLE, contexts=scope.contexts, limit=limit)
     everything = {node.uid: node for same in found.values() for node in same}
     seen = {node.uid for node in await question.visibility.nodes(list(everything.values()))}

@@ -138,7 +138,7 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     what stands for these in the graph.
     """
     best = question.best or 1.0
-    first = {anchor.uid: min(1.0, anchor.standing / best) for anchor in anchors[:_ANCHORS]}
+    first = {anchor.uid: min(1.0, anchor.strength / best) for anchor in anchors[:_ANCHORS]}
     first |= dict.fromkeys(question.triggered, 1.0)
     passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
     passages |= {passage: uid for uid, passage in question.triggered.items()}

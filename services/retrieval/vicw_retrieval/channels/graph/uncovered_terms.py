@@ -11,7 +11,7 @@ SHARE = 0.25
 """How much of what is handed on depends on whether the receiver has the words that are left."""
 
 
-class Leftover:
+class UncoveredTerms:
     """Judges by the words of one question."""
 
     def __init__(self, likeness: QuerySimilarity) -> None:

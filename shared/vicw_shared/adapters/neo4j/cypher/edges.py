@@ -29,7 +29,7 @@ def touching(types: tuple[str, ...], direction: Direction | None = None) -> str:
 
 
 @cache
-def told(types: tuple[str, ...]) -> str:
+def extracted_edges(types: tuple[str, ...]) -> str:
     """Return the edges extracted from some items. An index covers one type, so each type is a branch."""
     branches = " UNION ALL ".join(
         f"MATCH (s)-[r:{one_of([name])}]->() {seek('r', name, 'told_by')} "
@@ -86,7 +86,7 @@ def along(spreads: tuple[Spread, ...]) -> str:
 
 
 @cache
-def leads(spread: Spread) -> str:
+def weighted_neighbours(spread: Spread) -> str:
     """Return the targets of one spread: per node the heaviest ``$limit`` edges of ``$most``, with few fields."""
     return (
         f"UNWIND $uids AS uid MATCH (o:{ANY}) WHERE o.uid = uid AND o.tenant = $tenant "

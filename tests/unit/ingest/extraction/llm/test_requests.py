@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from support.fakes.chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
-from vicw_ingest.extraction.llm.requests import ModelExtraction, ModelExtractor, ReadingError
+from vicw_ingest.extraction.llm.requests import ExtractionError, ModelExtraction, ModelExtractor
 from vicw_ingest.extraction.model import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import OverloadedError, UnavailableError
@@ -68,7 +68,7 @@ async def test_an_answer_becomes_a_reading_that_says_who_read_it() -> None:
         ],
     )
     read_, chat = await read(answer)
-    reading = read_.reading
+    reading = read_.extraction
     assert [(thing.name, thing.guess, thing.description) for thing in reading.things] == [
         ("Mara", "thief", "She took the amulet."),
         ("sunken amulet", "artifact", None),
@@ -100,8 +100,8 @@ async def test_what_the_text_does_not_have_is_left_out_and_counted() -> None:
             relations=[relation("e1", "RELATED_TO", "e3"), relation("e1", "INITIATED", "v3")],
         )
     )
-    assert [thing.name for thing in read_.reading.things] == ["Mara"]
-    assert (read_.reading.happenings, read_.reading.links) == ([], [])
+    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
+    assert (read_.extraction.happenings, read_.extraction.links) == ([], [])
     assert (dropped("not_in_text") - before[0], dropped("unknown_end") - before[1]) == (2, 2)
 
 
@@ -113,14 +113,14 @@ async def test_a_thing_is_called_what_the_text_calls_it() -> None:
         {"id": "e4", "name": "東京"},
     ]
     read_, _ = await read(told(entities=people), text="I saw Bob in 東京都.", speaker="Lena")
-    assert [thing.name for thing in read_.reading.things] == ["Bob", "Lena", "東京"]
+    assert [thing.name for thing in read_.extraction.things] == ["Bob", "Lena", "東京"]
 
 
 async def test_a_part_of_a_word_is_no_name() -> None:
     read_, _ = await read(
         told(entities=[{"id": "e1", "name": "art"}, {"id": "e2", "name": "C++"}]), text="Parts in C++."
     )
-    assert [thing.name for thing in read_.reading.things] == ["C++"]
+    assert [thing.name for thing in read_.extraction.things] == ["C++"]
 
 
 async def test_a_relation_that_is_none_is_left_out() -> None:
@@ -133,7 +133,9 @@ async def test_a_relation_that_is_none_is_left_out() -> None:
         relation("e1", "RELATED_TO", "e2", desc="x" * 500),
     ]
     read_, _ = await read(told(entities=[MARA, AMULET], relations=[*bad, relation("Mara", "RELATED_TO", "e2")]))
-    assert links(read_.reading) == {("Mara", "RELATED_TO", "sunken amulet")}, "a name will do where it is one thing's"
+    assert links(read_.extraction) == {("Mara", "RELATED_TO", "sunken amulet")}, (
+        "a name will do where it is one thing's"
+    )
 
 
 async def test_of_a_circle_of_causes_the_least_sure_goes() -> None:
@@ -144,7 +146,7 @@ async def test_of_a_circle_of_causes_the_least_sure_goes() -> None:
         relation("v2", "CAUSED", "v0", certainty=0.8),
     ]
     read_, _ = await read(told(events=events, relations=circle))
-    assert links(read_.reading) == {("E0", "CAUSED", "E1"), ("E2", "CAUSED", "E0")}
+    assert links(read_.extraction) == {("E0", "CAUSED", "E1"), ("E2", "CAUSED", "E0")}
 
 
 async def test_no_effect_is_before_its_cause() -> None:
@@ -155,8 +157,8 @@ async def test_no_effect_is_before_its_cause() -> None:
     ]
     causes = [relation("v1", "CAUSED", "v2"), relation("v1", "CAUSED", "v3")]
     read_, _ = await read(told(events=events, relations=causes))
-    assert links(read_.reading) == {("A", "CAUSED", "C")}
-    times = [event.at for event in read_.reading.happenings]
+    assert links(read_.extraction) == {("A", "CAUSED", "C")}
+    times = [event.at for event in read_.extraction.happenings]
     assert times == [datetime(2026, 1, 19, tzinfo=UTC), datetime(2026, 1, 18, 6, tzinfo=UTC), None]
 
 
@@ -164,12 +166,12 @@ async def test_no_answer_is_too_large() -> None:
     text = " ".join(f"Name{n}" for n in range(5000))
     flood = told(entities=[{"id": f"e{n}", "name": f"Name{n}"} for n in range(5000)])
     read_, _ = await read(flood, text=text, text_chars=100_000)
-    assert len(read_.reading.things) == 60
+    assert len(read_.extraction.things) == 60
     read_, _ = await read(flood, text=text, text_chars=100_000, most=7)
-    assert len(read_.reading.things) == 7
+    assert len(read_.extraction.things) == 7
     long = told(entities=[MARA | {"name": "Mara " * 100}, AMULET | {"description": "x" * 5000, "subtype": "y" * 500}])
     read_, _ = await read(long)
-    assert [(thing.name, thing.description, thing.guess) for thing in read_.reading.things] == [
+    assert [(thing.name, thing.description, thing.guess) for thing in read_.extraction.things] == [
         ("sunken amulet", None, "thing")
     ]
 
@@ -190,11 +192,11 @@ async def test_no_answer_is_too_large() -> None:
     ],
 )
 async def test_nonsense_is_sent_back_a_few_times(nonsense: str) -> None:
-    with pytest.raises(ReadingError) as raised:
+    with pytest.raises(ExtractionError) as raised:
         await read(nonsense, repairs=2)
     assert raised.value.reason == "nonsense"
     read_, chat = await read(nonsense, nonsense, told(entities=[MARA]), repairs=2)
-    assert [thing.name for thing in read_.reading.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
     assert len(chat.asked) == 3
     assert "cannot be used" in chat.asked[1]["messages"][-1]["content"]
     assert len(chat.asked[2]["messages"]) == 4, "only the latest answer goes along"
@@ -203,7 +205,7 @@ async def test_nonsense_is_sent_back_a_few_times(nonsense: str) -> None:
 async def test_what_is_wrong_is_told_and_what_is_right_is_kept_in_the_end() -> None:
     half = told(entities=[MARA, {"id": "e2"}, {"id": "e3", "name": "a\x00b"}, "Edran"])
     read_, chat = await read(half, repairs=1)
-    assert [thing.name for thing in read_.reading.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
     problems = chat.asked[1]["messages"][-1]["content"]
     assert "entities[1].name: Field required" in problems
     assert "NUL" in problems
@@ -212,14 +214,14 @@ async def test_what_is_wrong_is_told_and_what_is_right_is_kept_in_the_end() -> N
 
 async def test_words_around_the_answer_do_no_harm() -> None:
     read_, _ = await read(f"```json\n{told(entities=[MARA])}\n```")
-    assert [thing.name for thing in read_.reading.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_shorter() -> None:
     read_, chat = await read(lambda _: said('{"entities": [', "length"), told(entities=[MARA]))
-    assert [thing.name for thing in read_.reading.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
     assert "at most 20" in chat.asked[1]["messages"][-1]["content"]
-    with pytest.raises(ReadingError) as raised:
+    with pytest.raises(ExtractionError) as raised:
         await read(lambda _: said(NOTHING, "length"))
     assert raised.value.reason == "cut_off"
 
@@ -235,7 +237,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_shorter() -> None:
 )
 async def test_a_text_that_a_model_refuses_is_not_argued_about(reply: Reply, reason: str) -> None:
     async with chatting(reply) as chat, asker(chat) as opened:
-        with pytest.raises(ReadingError) as raised:
+        with pytest.raises(ExtractionError) as raised:
             await opened.read(SourceText(TEXT, AT), [TEXT])
     assert (raised.value.reason, len(chat.asked)) == (reason, 1)
 
@@ -257,7 +259,7 @@ async def test_a_long_text_is_read_in_parts_each_where_it_stands() -> None:
 
     async with chatting(name) as chat, asker(chat, text_chars=200, parts=2) as opened:
         text = "".join(passages)
-        reading = (await opened.read(SourceText(text, AT), passages)).reading
+        reading = (await opened.read(SourceText(text, AT), passages)).extraction
     assert [text[t.span.start : t.span.end] for t in reading.things] == ["Person0", "Person7"]
     assert len({thing.key for thing in reading.things}) == 2
     assert len(chat.texts) == 2, "no more parts than the setting allows"
@@ -271,10 +273,10 @@ async def test_the_last_time_what_could_be_read_is_taken() -> None:
 
     async with chatting(half) as chat, asker(chat, text_chars=200, repairs=0) as opened:
         source = SourceText("".join(passages), AT)
-        with pytest.raises(ReadingError):
+        with pytest.raises(ExtractionError):
             await opened.read(source, passages)
         read_ = await opened.read(source, passages, in_part=True)
-    assert ([thing.name for thing in read_.reading.things], read_.missing) == (["Mara"], 1)
+    assert ([thing.name for thing in read_.extraction.things], read_.missing) == (["Mara"], 1)
 
 
 async def test_a_text_cannot_end_what_it_stands_in() -> None:
@@ -292,8 +294,8 @@ async def test_subtypes_that_mean_something_to_the_store_are_no_models_to_give()
             events=[THEFT | {"subtype": "statement"}],
         )
     )
-    assert [thing.guess for thing in read_.reading.things] == ["person", "idea"]
-    assert [event.subtype for event in read_.reading.happenings] == ["event"]
+    assert [thing.guess for thing in read_.extraction.things] == ["person", "idea"]
+    assert [event.subtype for event in read_.extraction.happenings] == ["event"]
 
 
 CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "Main loot", "value": "sunken amulet"}
@@ -302,9 +304,9 @@ CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "
 async def test_a_claim_is_what_a_sentence_of_the_text_asserts() -> None:
     rest = {"of": "the horse", "ended": False, "changed": True, "heard_from": "a stranger"}
     told_, _ = await read(told(entities=[MARA], claims=[CLAIM | rest]), text=f"It rained. {TEXT}")
-    (mara,), (statement,), (asserted,) = told_.reading.things, told_.reading.happenings, told_.reading.asserted
+    (mara,), (statement,), (asserted,) = told_.extraction.things, told_.extraction.happenings, told_.extraction.asserted
     assert (statement.text, statement.is_statement) == (TEXT.partition(". ")[0] + ".", True)
-    assert (asserted.statement, asserted.whose, asserted.of) == (statement.key, mara.key, "horse")
+    assert (asserted.statement, asserted.owner, asserted.of) == (statement.key, mara.key, "horse")
     assert (asserted.attribute, asserted.value, asserted.source) == ("loot", "sunken amulet", "")
     assert (asserted.weak, asserted.now, asserted.ended) == (True, True, False)
 
@@ -323,7 +325,7 @@ async def test_a_claim_is_what_a_sentence_of_the_text_asserts() -> None:
 async def test_a_claim_that_the_text_does_not_bear_out_is_counted(reason: str, wrong: dict[str, Any]) -> None:
     before = dropped(reason)
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM | wrong]))
-    assert (read_.reading.asserted, dropped(reason)) == ([], before + 1)
+    assert (read_.extraction.asserted, dropped(reason)) == ([], before + 1)
 
 
 @pytest.mark.parametrize(
@@ -337,36 +339,36 @@ async def test_a_claim_that_the_text_does_not_bear_out_is_counted(reason: str, w
 async def test_what_a_text_asks_or_orders_it_does_not_claim(reason: str, text: str) -> None:
     before = dropped(reason)
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM | {"quote": text}]), text=text)
-    assert (read_.reading.asserted, dropped(reason)) == ([], before + 1)
+    assert (read_.extraction.asserted, dropped(reason)) == ([], before + 1)
 
 
 async def test_who_speaks_is_the_speaker_by_name_and_has_nothing_from_herself() -> None:
     answer = told(entities=[MARA], claims=[CLAIM | {"heard_from": "Mara"}])
     read_, _ = await read(answer, text="Mara took the Sunken Amulet.", speaker="mara")
-    assert [(said.whose, said.source) for said in read_.reading.asserted] == [(SPEAKER, None)]
+    assert [(said.owner, said.source) for said in read_.extraction.asserted] == [(SPEAKER, None)]
 
 
 async def test_nobody_speaks_in_a_text_without_a_speaker() -> None:
     before = dropped("unknown_end")
     read_, _ = await read(told(claims=[CLAIM | {"subject": SPEAKER}]))
-    assert (read_.reading.asserted, dropped("unknown_end")) == ([], before + 1)
+    assert (read_.extraction.asserted, dropped("unknown_end")) == ([], before + 1)
 
 
 async def test_a_sentence_says_a_thing_once() -> None:
     before = dropped("repeated")
     again = [CLAIM | {"attribute": "booty"}, CLAIM | {"value": "amulet"}]
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM, *again]))
-    assert ([said.attribute for said in read_.reading.asserted], dropped("repeated") - before) == (["loot"], 2)
+    assert ([said.attribute for said in read_.extraction.asserted], dropped("repeated") - before) == (["loot"], 2)
 
 
 async def test_a_sentence_may_say_that_two_things_are_over() -> None:
     is_over: dict[str, Any] = {"value": None, "ended": True}
     over = [CLAIM | is_over | {"attribute": name} for name in ("employer", "home")]
     read_, _ = await read(told(entities=[MARA], claims=over))
-    assert [said.attribute for said in read_.reading.asserted] == ["employer", "home"]
+    assert [said.attribute for said in read_.extraction.asserted] == ["employer", "home"]
 
 
 async def test_claims_are_bounded_as_all_parts_are() -> None:
     before = dropped("too_many")
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM, CLAIM | {"attribute": "age", "value": "dawn"}]), most=2)
-    assert (len(read_.reading.asserted), dropped("too_many") - before) == (1, 1)
+    assert (len(read_.extraction.asserted), dropped("too_many") - before) == (1, 1)

@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 import pytest
 
 from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedEvent, SourceText, TextExtraction
-from vicw_ingest.extraction.rules.extractor import RulesReader
+from vicw_ingest.extraction.rules.extractor import RuleExtractor
 
 AT = datetime(2026, 1, 20, 10, tzinfo=UTC)  # a Tuesday
 
 
 @pytest.fixture(scope="module")
-def rules() -> RulesReader:
-    return RulesReader()
+def rules() -> RuleExtractor:
+    return RuleExtractor()
 
 
-def read(rules: RulesReader, text: str, speaker: str | None = "Lena") -> TextExtraction:
+def read(rules: RuleExtractor, text: str, speaker: str | None = "Lena") -> TextExtraction:
     (reading,) = rules.read([SourceText(text, AT, speaker)])
     return reading
 
@@ -38,7 +38,7 @@ def statements(reading: TextExtraction) -> list[ExtractedEvent]:
     return [happening for happening in reading.happenings if happening.is_statement]
 
 
-def test_sentences_become_statements_that_mention_names(rules: RulesReader) -> None:
+def test_sentences_become_statements_that_mention_names(rules: RuleExtractor) -> None:
     reading = read(rules, "Ana moved to Porto with Ben Carter. The house in `config.yaml` is hers.")
     assert [said.text for said in statements(reading)] == [
         "Ana moved to Porto with Ben Carter.",
@@ -49,7 +49,7 @@ def test_sentences_become_statements_that_mention_names(rules: RulesReader) -> N
     assert {thing.kind for thing in reading.things if thing.name == "config.yaml"} == {"file"}
 
 
-def test_a_path_is_one_file_however_it_is_written(rules: RulesReader) -> None:
+def test_a_path_is_one_file_however_it_is_written(rules: RuleExtractor) -> None:
     text = (
         r"It broke in ./src/main.py:42 first. Ben says that src/main.py is fine, and D:\app\x.py and D:/app/x.py too."
     )
@@ -57,19 +57,19 @@ def test_a_path_is_one_file_however_it_is_written(rules: RulesReader) -> None:
     assert files == ["src/main.py", "D:/app/x.py"]
 
 
-def test_what_says_nothing_is_no_statement(rules: RulesReader) -> None:
+def test_what_says_nothing_is_no_statement(rules: RuleExtractor) -> None:
     reading = read(rules, "Thanks! Great. Ok, Ana!")
     assert statements(reading) == []
     assert links(reading, "MENTIONS") == {(ITEM, "MENTIONS", "Ana")}
 
 
-def test_spans_are_those_of_the_text(rules: RulesReader) -> None:
+def test_spans_are_those_of_the_text(rules: RuleExtractor) -> None:
     text = "  # Notes\n\nMara took the amulet because the vault was open.\n\n* Edran rode north."
     for happening in read(rules, text).happenings:
         assert text[happening.span.start : happening.span.end] == happening.text
 
 
-def test_who_did_it(rules: RulesReader) -> None:
+def test_who_did_it(rules: RuleExtractor) -> None:
     reading = read(rules, "Mara took the amulet. The vault was opened by Edran.")
     assert links(reading, "INITIATED") == {
         ("Mara", "INITIATED", "Mara took the amulet."),
@@ -89,7 +89,7 @@ def test_who_did_it(rules: RulesReader) -> None:
         "Ana or Ben deployed the app.",
     ],
 )
-def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
+def test_nobody_did_what_was_not_done(rules: RuleExtractor, text: str) -> None:
     assert links(read(rules, text), "INITIATED") == set()
 
 
@@ -104,7 +104,7 @@ def test_nobody_did_what_was_not_done(rules: RulesReader, text: str) -> None:
         "Ana Souza, Eva Lin and Ben",
     ],
 )
-def test_all_who_did_it(rules: RulesReader, who: str) -> None:
+def test_all_who_did_it(rules: RuleExtractor, who: str) -> None:
     text = f"{who} deployed the app."
     everybody = re.split(r",? and |, ", who)
     assert links(read(rules, text), "INITIATED") == {(name, "INITIATED", text) for name in everybody}
@@ -117,16 +117,16 @@ def test_all_who_did_it(rules: RulesReader, who: str) -> None:
         ("Ana, Eva or Ben deployed the app.", set()),
     ],
 )
-def test_only_who_stands_in_the_list_did_it(rules: RulesReader, text: str, who: set[str]) -> None:
+def test_only_who_stands_in_the_list_did_it(rules: RuleExtractor, text: str, who: set[str]) -> None:
     assert {name for name, _, _ in links(read(rules, text), "INITIATED")} == who
 
 
-def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RulesReader) -> None:
+def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RuleExtractor) -> None:
     assert links(read(rules, "I broke the build."), "INITIATED") == {(SPEAKER, "INITIATED", "I broke the build.")}
     assert links(read(rules, "You fixed the build."), "INITIATED") == {(ADDRESSEE, "INITIATED", "You fixed the build.")}
 
 
-def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RulesReader) -> None:
+def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RuleExtractor) -> None:
     reading = read(rules, "The build broke because Ana bumped libfoo without pinning it.")
     cause, effect = "Ana bumped libfoo without pinning it", "The build broke"
     assert links(reading, "CAUSED") == {(cause, "CAUSED", effect)}
@@ -137,7 +137,7 @@ def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RulesReader)
     assert caused.certainty >= 0.9
 
 
-def test_a_cause_may_be_of_a_sentence_that_is_not_the_last_one(rules: RulesReader) -> None:
+def test_a_cause_may_be_of_a_sentence_that_is_not_the_last_one(rules: RuleExtractor) -> None:
     text = (
         "The disk filled up on Friday. The host is now called forge-1. The root cause was a missing logrotate config."
     )
@@ -145,7 +145,7 @@ def test_a_cause_may_be_of_a_sentence_that_is_not_the_last_one(rules: RulesReade
     assert links(read(rules, text), "CAUSED") == {found}
 
 
-def test_that_is_why_points_to_what_was_said_before(rules: RulesReader) -> None:
+def test_that_is_why_points_to_what_was_said_before(rules: RuleExtractor) -> None:
     assert links(read(rules, "That's why the release slipped."), "CAUSED") == {
         (PREVIOUS, "CAUSED", "the release slipped")
     }
@@ -153,24 +153,24 @@ def test_that_is_why_points_to_what_was_said_before(rules: RulesReader) -> None:
     assert said == {("The disk was full.", "CAUSED", "the release slipped")}
 
 
-def test_a_sentence_before_is_the_cause_as_it_is(rules: RulesReader) -> None:
+def test_a_sentence_before_is_the_cause_as_it_is(rules: RuleExtractor) -> None:
     reading = read(rules, "The disk was full. Therefore, the database stopped.")
     assert links(reading, "CAUSED") == {("The disk was full.", "CAUSED", "the database stopped")}
 
 
-def test_a_time_in_the_text_is_that_of_its_statement(rules: RulesReader) -> None:
+def test_a_time_in_the_text_is_that_of_its_statement(rules: RuleExtractor) -> None:
     first, second = statements(read(rules, "We deployed the server last Friday. The server is fine."))
     assert first.at == datetime(2026, 1, 16, tzinfo=UTC)
     assert second.at is None
 
 
-def test_other_languages_give_names_and_statements(rules: RulesReader) -> None:
+def test_other_languages_give_names_and_statements(rules: RuleExtractor) -> None:
     reading = read(rules, "Gestern hat Frau Müller in Hamburg die Datei /etc/hosts geändert.")
     assert len(statements(reading)) == 1
     assert {"/etc/hosts"} <= {thing.name for thing in reading.things}
 
 
-def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesReader) -> None:
+def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RuleExtractor) -> None:
     text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
     assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).things}
 
@@ -188,6 +188,6 @@ def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RulesRead
         ("My cat is called Xanti.", "name"),
     ],
 )
-def test_who_seems_a_person(rules: RulesReader, text: str, guess: str) -> None:
+def test_who_seems_a_person(rules: RuleExtractor, text: str, guess: str) -> None:
     guesses = {thing.guess for thing in read(rules, text).things if thing.name != "Porto"}
     assert guesses == {guess}

@@ -20,7 +20,7 @@ QUERY = "Which gifts for the feast?"
 
 async def place(memory: Memory, uid: str, *, people: bool = True, **fields: Any) -> int | None:
     ports = memory.standalone.retrieval_ports()
-    ports = replace(ports, settings=RetrievalSettings(spread_ms=20_000, people=people))
+    ports = replace(ports, settings=RetrievalSettings(spread_ms=20_000, people_match=people))
     request = RetrieveRequest.model_validate({"query": QUERY, "limit": 200, **fields})
     answer = await retrieve(request, memory.tenant, ports)
     return next((result.rank for result in answer.results if result.id == uid), None)

@@ -5,6 +5,6 @@ Few patterns, of attributes that hold one value at a time: a statement that is w
 
 from vicw_ingest.extraction.rules.attribute_claims.claim import ParsedClaim, agrees, supersedes
 from vicw_ingest.extraction.rules.attribute_claims.patterns import claims
-from vicw_ingest.extraction.rules.attribute_claims.subjects import whose_and_of
+from vicw_ingest.extraction.rules.attribute_claims.subjects import owner_and_attribute
 
-__all__ = ["ParsedClaim", "agrees", "claims", "supersedes", "whose_and_of"]
+__all__ = ["ParsedClaim", "agrees", "claims", "owner_and_attribute", "supersedes"]

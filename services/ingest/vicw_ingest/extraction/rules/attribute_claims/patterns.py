@@ -12,7 +12,7 @@ from vicw_ingest.extraction.rules.attribute_claims.quantities import MONEY, NUMB
 from vicw_ingest.extraction.rules.attribute_claims.subjects import NAME, SEVERAL, THING, attribute_of, subject_of
 from vicw_shared.language.analysis import Sentence
 
-type Tell = Callable[[str, re.Match[str]], Iterator[ParsedClaim]]
+type ClaimReader = Callable[[str, re.Match[str]], Iterator[ParsedClaim]]
 
 _ADV = r"(?:(?:now|currently|still|just|recently|already|finally|officially|since|have|has) )*"
 _BE = r" (?:is|are|am|has been|have been)(?: (?:now|currently|still|just|officially))*"
@@ -101,7 +101,7 @@ def _valued(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
         yield ParsedClaim(*part, value, weak=part[1] in SEVERAL)
 
 
-def _said(attribute: str, *, ended: bool = False) -> Tell:
+def _said(attribute: str, *, ended: bool = False) -> ClaimReader:
     def tell(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
         part = attribute_of(subject) if attribute in {"schedule", "price"} else None
         fits = subject not in _PEOPLE if attribute == "schedule" else not is_time(found["v"])

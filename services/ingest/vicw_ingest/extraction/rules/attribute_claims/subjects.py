@@ -73,7 +73,7 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     return (whose.removesuffix("'s"), attribute) if attribute in _ATTRIBUTES else None
 
 
-def whose_and_of(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
+def owner_and_attribute(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
     """Return the key of whom a claim's subject begins with, and the rest; None if nobody is known by a pronoun.
 
     ``named`` are keys by folded names of what the text names.
