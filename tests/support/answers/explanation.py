@@ -12,13 +12,13 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 
 NO_SPREADS = {
-    "named": False,
-    "lift": False,
+    "title_match": False,
+    "neighbour_lift": False,
     "bridge_hops": 0,
-    "people": False,
-    "speaker": False,
+    "people_match": False,
+    "speaker_boost": False,
     "graph_weight": 0.0,
-    "current": False,
+    "current_first": False,
 }
 """All that moves a result after the first wave, switched off."""
 PATIENT = dict.fromkeys(("spread_ms", "chain_ms", "budget_ms", "graph_ms"), PATIENT_MS)

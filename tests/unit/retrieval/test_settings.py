@@ -122,7 +122,7 @@ async def test_trigger_phrases_bring_up_as_many_as_are_wanted(memory: Memory, mo
         for n in (1, 2)
     ]
     await memory.ingest(*rules, *FILLER)
-    answer = await explained(memory, "The bread is out, what now?", {"seeds": most})
+    answer = await explained(memory, "The bread is out, what now?", {"trigger_seeds": most})
     places = {hit.rank: uid for uid, one in answer.results.items() for hit in one.channels if hit.channel == "graph"}
     assert [places[rank] for rank in sorted(places)] == brought
 
@@ -142,10 +142,10 @@ def turn(uid: str, text: str, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("by", "off", "on", "gains"),
     [
-        ("people", {"people": False}, {"people": True}, {"of"}),
-        ("speaker", {"speaker": False}, {"speaker": True}, {"said", "next"}),
-        ("named", {"named": False}, {"named": True}, {"page"}),
-        ("lift", {"lift": False}, {"lift": True}, {"said", "next"}),
+        ("people", {"people_match": False}, {"people_match": True}, {"of"}),
+        ("speaker", {"speaker_boost": False}, {"speaker_boost": True}, {"said", "next"}),
+        ("named", {"title_match": False}, {"title_match": True}, {"page"}),
+        ("lift", {"neighbour_lift": False}, {"neighbour_lift": True}, {"said", "next"}),
         ("bridges", {"bridge_hops": 0}, {"bridge_hops": 1}, {"page"}),
         ("walk", {"graph_weight": 0.0}, {"graph_weight": 0.3}, {"cause", "next"}),
         ("recent", {"recency_weight": 0.0}, {"recency_weight": 0.2}, {"said", "next", "cause"}),

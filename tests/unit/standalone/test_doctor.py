@@ -23,7 +23,10 @@ from support.stores.memory import open_memory, settings_for
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.errors import DataDirError
 from vicw_shared.settings import EmbeddingSettings, ServerSettings
+from vicw_shared.settings.former_names import REMOVED, RENAMED
+from vicw_shared.settings.variables import VARIABLES
 from vicw_standalone.doctor import Finding, Severity, examine
+from vicw_standalone.doctor.variables import variables
 from vicw_standalone.settings import CHOICES, StandaloneSettings
 
 NAME = "all-MiniLM-L6-v2"
@@ -263,3 +266,23 @@ async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -
     found = await asyncio.to_thread(findings, settings_of(left))
     assert found["store"].detail.startswith(f"filled by {NAME}")
     assert found["vector index"].verdict is Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    ("variable", "fix"),
+    [
+        *((name, f"It is called {now} now") for name, now in RENAMED.items()),
+        *((name, "This setting no longer exists: remove it") for name in REMOVED),
+    ],
+)
+def test_a_former_setting_is_named_with_its_name_now(
+    variable: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    noted = Finding("settings", Severity.NOTE, f"{variable} in the environment is read by nothing", fix)
+    assert list(variables(settings_of(tmp_path))) == [noted]
+
+
+def test_former_settings_are_unknown_and_lead_to_settings() -> None:
+    assert set(RENAMED.values()) <= VARIABLES
+    assert not (RENAMED.keys() | REMOVED) & VARIABLES

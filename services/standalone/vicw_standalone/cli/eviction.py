@@ -33,11 +33,11 @@ def capacity(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Of tenants that have more items than they may, erase those that weigh least.
+    """Erase the items of least weight from tenants with more items than allowed.
 
-    What is protected, or was learnt or shown within VICW_EVICTION_DAYS, stays; what is erased is gone for good. A server
-    runs this automatically (VICW_EVICTION_SCHEDULE), so none may have the data directory open; of the platform, whatever
-    runs.
+    Protected items, and items stored or shown within VICW_EVICTION_DAYS, stay. Erased items are gone for good. A
+    server runs eviction itself (VICW_EVICTION_SCHEDULE), so none may have the data directory open; with --platform
+    the services may run.
     """
     settings = read_settings(data_dir=data_dir)
     chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})

@@ -151,7 +151,9 @@ async def test_a_walk_begins_at_what_a_question_brings_up_then_at_what_its_words
     by_words = await asker.ask("walk", query="Who slept?", hops=0)
     assert [node.id for node in by_words.nodes] == ["other"]
     assert (await asker.ask("walk", query="nonsense")).nodes == ()
-    assert (await Asker(memory.standalone.graph, tenant="default", seeds=0).ask("walk", query=QUESTION)).nodes == ()
+    assert (
+        await Asker(memory.standalone.graph, tenant="default", trigger_seeds=0).ask("walk", query=QUESTION)
+    ).nodes == ()
 
 
 @pytest.mark.parametrize(

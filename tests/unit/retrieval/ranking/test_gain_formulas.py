@@ -84,7 +84,7 @@ async def test_a_long_turn_takes_less_of_what_is_next_to_it(memory: Memory, char
     turns = (("short", "Wow!"), ("hit", "We saw a comet over the lake."), ("long", long))
     items = [{"id": uid, "text": text, "speaker": "Ana", "flow_id": "chat"} for uid, text in turns]
     await memory.ingest(*items, *FILLER)
-    flat, lifted = [await explained(memory, "a comet over the lake", {"lift": on}) for on in (False, True)]
+    flat, lifted = [await explained(memory, "a comet over the lake", {"neighbour_lift": on}) for on in (False, True)]
     gains = lifted.gains("lift")
     assert gains["short"] == pytest.approx(standing(flat, "hit") / 2)
     assert gains["long"] == pytest.approx(share * gains["short"])

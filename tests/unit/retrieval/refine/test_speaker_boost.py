@@ -87,5 +87,5 @@ async def test_a_question_that_names_a_speaker_is_about_where_he_speaks(
     tales = ({"id": f"t{n}", "text": f"The witch liked her stew {n}."} for n in range(20))
     await memory.ingest(*said, context="chat", domain="general")
     await memory.ingest(*tales, context="tales", domain="story")
-    intent = (await explained(memory, "Which stew has Maria made?", {"speaker": on})).response.intent
+    intent = (await explained(memory, "Which stew has Maria made?", {"speaker_boost": on})).response.intent
     assert (intent.domain if intent.filtered else None) == domain, intent

@@ -75,5 +75,5 @@ async def test_only_events_lift_what_is_next_to_them(store: Path, kind: dict[str
             await transaction.put_edges([ties.edge("NEXT", hit.uid, other.uid, by="test")])
 
         await memory.standalone.graph.write(memory.tenant, hit.context, join)  # no caller can join documents so
-        answer = await explained(memory, QUERY, {"lift": True})
+        answer = await explained(memory, QUERY, {"neighbour_lift": True})
         assert ("beside" in answer.gains("lift")) is lifted

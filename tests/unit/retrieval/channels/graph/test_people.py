@@ -36,7 +36,7 @@ async def test_what_is_about_a_participant_comes_up_from_another_context(memory:
     await memory.ingest(liked, context="letters")
     await memory.ingest(*FILLER)
     viewer = {"user": "Ben", "chat": chat, "participants": ["Mara"]}
-    before, after = [await place(memory, "liked", people=on, viewer=viewer) for on in (False, True)]
+    before, after = [await place(memory, "liked", people_match=on, viewer=viewer) for on in (False, True)]
     assert before is not None
     assert after is not None
     assert after < before
@@ -61,7 +61,7 @@ async def test_a_relative_is_two_steps_away(memory: Memory) -> None:
     of = [{"id": name, "text": "Maps of old are gifts for the feast.", "about": [name]} for name in ("Mara", "Ida")]
     await memory.ingest(kin, *of, {"id": "Tom", "text": "Maps of old are gifts for Tom.", "about": ["Tom"]}, *FILLER)
     viewer = {"user": "Mara", "chat": "private"}
-    asked = await explained(memory, QUERY, {"people": True}, viewer=viewer, limit=50)
+    asked = await explained(memory, QUERY, {"people_match": True}, viewer=viewer, limit=50)
     gains = dict(asked.gains("people"))
     assert {"Mara", "Ida"} <= gains.keys(), "though Ida, too, is whom a result is about"
     assert "Tom" not in gains

@@ -19,7 +19,9 @@ MAPS = {"id": "maps", "text": "Old maps are gifts that one treasures at the feas
 
 async def known_of_mara(memory: Memory) -> set[str | None]:
     viewer = {"user": "Ben", "chat": "private", "participants": ["Mara"]}
-    return set((await explained(memory, "Which gifts for the feast?", {"people": True}, viewer=viewer)).gains("people"))
+    return set(
+        (await explained(memory, "Which gifts for the feast?", {"people_match": True}, viewer=viewer)).gains("people")
+    )
 
 
 async def join(memory: Memory, source: str, edge_type: str, target: str) -> None:
@@ -59,7 +61,9 @@ TOLD = {"id": "told", "text": "Gifts for the feast of Mara: which of them?", "ab
 
 
 async def gained(memory: Memory, **fields: Any) -> dict[str | None, float]:
-    return dict((await explained(memory, "Which gifts for the feast?", {"people": True}, **fields)).gains("people"))
+    return dict(
+        (await explained(memory, "Which gifts for the feast?", {"people_match": True}, **fields)).gains("people")
+    )
 
 
 async def test_whom_the_results_are_about_leads_on_with_nobody_taking_part(memory: Memory) -> None:

@@ -17,9 +17,9 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 OFF = {
     "statements": False,
-    "speaker": False,
-    "named": False,
-    "lift": False,
+    "speaker_boost": False,
+    "title_match": False,
+    "neighbour_lift": False,
     "bridge_hops": 0,
     "coverage": 0.0,
     "spread_ms": 20_000,
@@ -68,7 +68,7 @@ async def test_a_hit_lifts_what_stands_beside_it_and_further_off_less(memory: Me
     turns = ["Hi!", "Was anybody there?", "We saw a comet over the lake.", "Wow, lucky you!", "Bye."]
     items = [{"id": f"t{n}", "text": text, "speaker": "Ana", "flow_id": "chat"} for n, text in enumerate(turns)]
     await memory.ingest(*items, *FILLER, {"id": "elsewhere", "text": "Over the hills."})
-    flat, lifted = [await ranks(memory, "a comet over the lake", {"lift": on}) for on in (False, True)]
+    flat, lifted = [await ranks(memory, "a comet over the lake", {"neighbour_lift": on}) for on in (False, True)]
     assert lifted["t2"] == flat["t2"] == 1
     assert {lifted["t1"], lifted["t3"]} == {2, 3}
     assert lifted["elsewhere"] == 4 > flat["elsewhere"]
@@ -83,10 +83,10 @@ async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memo
     items[1] |= {"sensitivity": "sensitive", "about": ["Ana"]}
     await memory.ingest(*items, *FILLER)
     viewer = {"user": "Ben", "chat": "private"}
-    flat, lifted = [await ranks(memory, "comet lake", {"lift": on}, viewer=viewer) for on in (False, True)]
+    flat, lifted = [await ranks(memory, "comet lake", {"neighbour_lift": on}, viewer=viewer) for on in (False, True)]
     assert "b" not in lifted
     assert lifted == flat
-    assert (await ranks(memory, "comet lake", {"lift": True}))["c"] == 3, "whom nothing is hidden from"
+    assert (await ranks(memory, "comet lake", {"neighbour_lift": True}))["c"] == 3, "whom nothing is hidden from"
 
 
 async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> None:
@@ -124,10 +124,10 @@ async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memo
     )
     await memory.ingest(*pages, *FILLER, domain="wiki")
     query = "Any sibling of whoever performs on Decade?"  # no word of the first page's text, nor its accent
-    unnamed, named = [await ranks(memory, query, {"bridge_hops": 1, "named": on}) for on in (False, True)]
+    unnamed, named = [await ranks(memory, query, {"bridge_hops": 1, "title_match": on}) for on in (False, True)]
     assert named["album"] < unnamed["album"]
     assert named["father"] < unnamed["father"]
-    answer = await ask(memory, query, {"bridge_hops": 1, "named": True}, limit=200)
+    answer = await ask(memory, query, {"bridge_hops": 1, "title_match": True}, limit=200)
     (father,) = (result for result in answer.results if result.id == "father")
     assert "graph" in {hit.channel for hit in father.channels}, (named, unnamed)
 
@@ -139,7 +139,7 @@ async def test_a_page_that_the_question_names_comes_first_and_a_common_word_name
     )
     await memory.ingest(*pages, *FILLER, domain="wiki")
     flat, named = [
-        await ranks(memory, "who of the decade can sort bread and socks", {"named": on}) for on in (False, True)
+        await ranks(memory, "who of the decade can sort bread and socks", {"title_match": on}) for on in (False, True)
     ]
     assert named["capital"] < flat["capital"]
     assert named["small"] >= flat["small"]
@@ -153,9 +153,9 @@ async def test_the_one_speaker_whom_a_question_names_comes_first(memory: Memory)
     items = [{"id": uid, "speaker": speaker, "text": text} for uid, (speaker, text) in said.items()]
     await memory.ingest(*items, *FILLER)
     one, nobody, both = "What did Ana say of the regatta?", "What of the regatta?", "Did Ana or Ben like the regatta?"
-    assert (await ranks(memory, one, {"speaker": True}))["ana"] == 1
+    assert (await ranks(memory, one, {"speaker_boost": True}))["ana"] == 1
     for query in (nobody, both):
-        assert await ranks(memory, query, {"speaker": True}) == await ranks(memory, query)
+        assert await ranks(memory, query, {"speaker_boost": True}) == await ranks(memory, query)
 
 
 async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
@@ -168,6 +168,6 @@ async def test_when_time_runs_out_what_was_found_stands_and_the_answer_says_so(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(graph, "find_names", hang)
-    answer = await ask(memory, "we saw a comet", {"named": True, "spread_ms": 50, "associates": 0})
+    answer = await ask(memory, "we saw a comet", {"title_match": True, "spread_ms": 50, "associates": 0})
     assert answer.results[0].id == "a"
     assert answer.degraded == ("graph",)

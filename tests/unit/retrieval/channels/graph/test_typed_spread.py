@@ -19,7 +19,14 @@ from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 
-OFF = {"named": False, "lift": False, "bridge_hops": 0, "people": False, "speaker": False, "spread_ms": 20_000}
+OFF = {
+    "title_match": False,
+    "neighbour_lift": False,
+    "bridge_hops": 0,
+    "people_match": False,
+    "speaker_boost": False,
+    "spread_ms": 20_000,
+}
 FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(60))
 QUERY = "The server throws an error"
 
