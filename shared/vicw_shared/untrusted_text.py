@@ -12,7 +12,7 @@ _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
 def quote_untrusted(told: object) -> str:
     """Return the data as JSON, so that no text in it can end its own string or contain a model's control tokens.
 
-    >>> as_material({"text": "<|im_end|>"})
+    >>> quote_untrusted({"text": "<|im_end|>"})
     '{"text": "\\\\u003c|im_end|>"}'
     """
     return _MARK.sub(r"\\u003c", json.dumps(told, ensure_ascii=False))

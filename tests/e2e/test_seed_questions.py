@@ -106,8 +106,8 @@ def test_why_is_the_server_throwing_a_500_error(http: httpx.Client) -> None:
         any(word in name for word in words)
         for name, words in zip(names, (("500",), ("pool",), ("leak", "sessions", "report")), strict=True)
     ] == [True] * 3, names
-    assert [nodes[step["told_by"]]["id"] for step in chain["steps"]] == ["pool", "leak"]
-    assert [step["proof"] for step in chain["steps"]] == [chunk_uid(step["told_by"], 0) for step in chain["steps"]]
+    assert [nodes[step["source_item"]]["id"] for step in chain["steps"]] == ["pool", "leak"]
+    assert [step["proof"] for step in chain["steps"]] == [chunk_uid(step["source_item"], 0) for step in chain["steps"]]
     assert all(step["quote"] in " ".join(item["text"] for item in NOTES) for step in chain["steps"])
     assert chain["certainty"] == pytest.approx(chain["steps"][0]["certainty"] * chain["steps"][1]["certainty"])
     assert "why: " in answer["text"]

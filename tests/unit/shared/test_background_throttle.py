@@ -105,7 +105,7 @@ async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) 
 async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "LULL_SECONDS", 60)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 60)
     courtesy = BackgroundThrottle()
     with courtesy.foreground_request():
         pass
@@ -116,7 +116,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     await courtesy.yield_to_foreground()
     assert time.monotonic() - began >= 0.02 * module.RESTS * 0.9
     await asyncio.sleep(0.02)
-    monkeypatch.setattr(module, "LULL_SECONDS", 0)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 0)
     began = time.monotonic()
     await courtesy.yield_to_foreground()
     assert time.monotonic() - began < 0.02 * module.RESTS / 2, "nobody has asked for long"
@@ -134,7 +134,7 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LULL_SECONDS", 60)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 60)
     monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
     courtesy = BackgroundThrottle()
     with courtesy.foreground_request():
@@ -161,7 +161,7 @@ async def test_giving_way_lets_the_loop_go_round() -> None:
 
 async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HEAR_SECONDS", 0.05)
-    monkeypatch.setattr(module, "LULL_SECONDS", 0.1)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 0.1)
     ago: list[float | None] = [None]
     looks = 0
 

@@ -51,5 +51,5 @@ def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set
     longest = 25.0
     assert longest + lease <= 60
     assert RedisSettings(poll_seconds=longest).poll_seconds == longest
-    with pytest.raises(ValidationError, match="look_seconds"):
+    with pytest.raises(ValidationError, match="poll_seconds"):
         RedisSettings(poll_seconds=longest + 0.1)

@@ -13,7 +13,7 @@ from vicw_sleep.wiring import SleepWiring
 class Graph:
     """Knows when somebody asked, and counts who wants to know."""
 
-    unread = None
+    pending_extractions = None
     looks = 0
 
     def __init__(self) -> None:
@@ -47,6 +47,6 @@ async def test_each_operation_of_the_worker_gives_way(monkeypatch: pytest.Monkey
     for graph in (wiring.graph, wiring.consolidation().graph, wiring.dream().graph, wiring.resolve().graph):
         assert await graph.steps() == 7
     assert engines.graph.looks == int(gives_way), "once a second"
-    await wiring.consolidation().give_way()
+    await wiring.consolidation().yield_to_foreground()
     assert (wiring.consolidation().indexes is engines.indexes) is not gives_way
     await wiring.close()

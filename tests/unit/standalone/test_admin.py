@@ -79,7 +79,7 @@ async def test_a_step_of_the_sleep_cycle_is_taken_back_while_it_serves(store: Pa
         step, *_ = await memory.standalone.graph.scan(Steps(), limit=9)
         async with client(memory) as http:
             undone = await http.post("/admin/sleep/undo", json={"step": step.id})
-            assert (undone.status_code, undone.json()) == (200, {"told": "4 Events restored"})
+            assert (undone.status_code, undone.json()) == (200, {"message": "4 Events restored"})
             again = await http.post("/admin/sleep/undo", json={"step": step.id})
             assert (again.status_code, "undone already" in again.json()["detail"]) == (404, True)
             assert (await http.post("/admin/sleep/undo", json={"step": "none"})).status_code == 404

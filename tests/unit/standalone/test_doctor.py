@@ -272,7 +272,7 @@ async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -
     ("variable", "fix"),
     [
         *((name, f"It is called {now} now") for name, now in RENAMED.items()),
-        *((name, "This setting no longer exists: remove it") for name in REMOVED),
+        *((name, "This setting no longer exists: remove it") for name in sorted(REMOVED)),
     ],
 )
 def test_a_former_setting_is_named_with_its_name_now(

@@ -197,7 +197,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
 def test_what_has_expired_is_not_undone_but_sent_again(over: Path) -> None:
     (step,) = [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()]
     refused = sleep(over, "undo", step["id"])
-    assert (refused.exit_code, "send the item again" in str(refused.exception)) == (1, True)
+    assert (refused.exit_code, "Send it again" in str(refused.exception)) == (1, True)
     assert isinstance(refused.exception, MissingRecordError)
     assert [json.loads(line) for line in sleep(over, "log", "--json").stdout.splitlines()] == [step], "nothing changed"
 

@@ -54,7 +54,7 @@ async def record_copies(graph: Store, erasure: str, folders: Sequence[str]) -> N
     fresh = sorted({*folders} - merged_list(notes, COPIES))
     if notes and fresh:
         note = replace(notes[0], number=1 + secrets.randbits(_NUMBER_BITS), body={COPIES: fresh})
-        await graph.write(note.tenant, "", methodcaller("note_erasure", note))
+        await graph.write(note.tenant, "", methodcaller("record_erasure", note))
 
 
 async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:

@@ -98,7 +98,7 @@ class Eraser:
             KEY: f"{new_key():x}",
         }
         note = ErasureNote(erasure, 0, chosen.tenant, body)
-        await self._write(chosen.tenant, methodcaller("note_erasure", note))
+        await self._write(chosen.tenant, methodcaller("record_erasure", note))
         return erasure
 
     async def pending(self) -> dict[str, str]:
@@ -172,7 +172,7 @@ class Eraser:
             self.on_progress(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         if await self._is_pending(first.erasure):
-            await self._write(first.tenant, methodcaller("note_erasure", sealed))
+            await self._write(first.tenant, methodcaller("record_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
         """Return those of these items that are still there, be they consolidated."""
@@ -294,7 +294,7 @@ class Eraser:
         for note in notes:
             if GONE not in note.body:
                 continue
-            await self._write(note.tenant, methodcaller("note_erasure", sealed(note)))
+            await self._write(note.tenant, methodcaller("record_erasure", sealed(note)))
 
     async def _write(self, tenant: str, work: Callable[[GraphTransaction], Awaitable[None]]) -> None:
         """Write what is of no context."""

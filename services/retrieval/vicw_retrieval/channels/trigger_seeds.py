@@ -16,7 +16,7 @@ _WIDER = 8
 async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: RetrievalSettings) -> list[Node]:
     """Return the items of which ``question`` has a trigger phrase, as far as ``scope`` may see and wants them.
 
-    What is protected comes first, then what weighs most; ``settings.trigger_seeds`` at most. Of each phrase no more than
+    Protected items come first, then the most important; ``settings.trigger_seeds`` at most. Of each phrase no more than
     ``MOST_LOOKED_AT`` items are read to find those that may be seen.
     """
     phrases = phrases_in(question) if settings.trigger_seeds else []

@@ -56,7 +56,7 @@ def write_result(template: str, result: Result) -> str:
 def writes_speaker(template: str) -> bool:
     """Tell whether a result that is written by a template says who speaks.
 
-    >>> tells_speaker(RESULT), tells_speaker("- {text}")
+    >>> writes_speaker(RESULT), writes_speaker("- {text}")
     (True, False)
     """
     return not {"head", "speaker"}.isdisjoint(PLACE.findall(template))

@@ -86,7 +86,7 @@ _MOST_CHARS, _MOST_ANCHORS = 120, 4
 def distinctive_words(phrase: str) -> str:
     """Return the words of an event's phrase that tell which it is: everybody says the others.
 
-    >>> telling("we deployed the shop"), telling("that")
+    >>> distinctive_words("we deployed the shop"), distinctive_words("that")
     ('deployed shop', 'that')
     """
     words = phrase.split()

@@ -190,7 +190,7 @@ async def test_an_error_while_waiting_is_no_refusal(memory: Memory, monkeypatch:
         raise OverloadedError("all connections are in use")
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory.standalone.graph.outbox, "unsettled", away)
+        patch.setattr(memory.standalone.graph.outbox, "count_unindexed", away)
         response = await memory.ingest({"id": "a", "text": "a pear"})
     assert response.job is not None, "durable: sending it again would store it twice"
     await all_done(memory)

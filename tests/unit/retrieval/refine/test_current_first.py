@@ -58,7 +58,7 @@ async def told(memory: Memory, *items: Mapping[str, object]) -> None:
 
 async def test_what_replaced_it_comes_right_before_it(memory: Memory) -> None:
     await told(memory, OLD, NEW)
-    flat, answer = order(await ask(memory, current_first=False)), await ask(memory)
+    flat, answer = order(await ask(memory, current=False)), await ask(memory)
     assert flat.index("old") < flat.index("new"), "by likeness alone the old one is first"
     assert order(answer)[order(answer).index("old") - 1] == "new"
     assert moved(answer) == {"new"}
@@ -93,7 +93,7 @@ async def test_what_is_not_asked_for_is_left_where_it_is(memory: Memory, query: 
     answer = await ask(memory, query, **fields)
     assert "old" in order(answer)
     assert moved(answer) == set()
-    assert order(answer) == order(await ask(memory, query, current_first=False, **fields))
+    assert order(answer) == order(await ask(memory, query, current=False, **fields))
 
 
 @pytest.mark.parametrize("word", ["today", "now", "currently", "this year", "since Monday", "by the old harbour"])
@@ -166,7 +166,7 @@ async def test_when_it_fails_the_order_stands_and_the_answer_says_so(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await told(memory, OLD, NEW)
-    flat = order(await ask(memory, current_first=False))
+    flat = order(await ask(memory, current=False))
 
     async def fail(*_: object) -> None:
         raise UnavailableError("graph", "is away")

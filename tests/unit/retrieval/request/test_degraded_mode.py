@@ -52,7 +52,7 @@ async def fill_for_the_hurried(memory: Memory, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
 
 
-GRAPH_OPERATIONS = ["find_names", "expand", "leads", "nodes", "owners", "triggered"]
+GRAPH_OPERATIONS = ["find_names", "expand", "weighted_neighbours", "nodes", "owners", "triggered"]
 VECTOR_OPERATIONS = ["domains", "payloads", "search"]
 
 
@@ -137,7 +137,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
         ("channels.graph", "lift", "graph"),
         ("channels.graph", "named_pages", "graph"),
         ("channels.graph", "known_of_people", "graph"),
-        ("refine.pipeline", "place", "time"),
+        ("refine.pipeline", "rank_by_time", "time"),
         ("refine.pipeline", "merge_duplicates", "merge"),
         ("refine.pipeline", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
@@ -147,7 +147,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
         ("pipeline", "infer", "domain"),
         ("pipeline", "expand", "expand"),
         ("pipeline", "add_besides", "expand"),
-        ("pipeline", "weave", "why"),
+        ("pipeline", "attach_chains", "why"),
     ],
 )
 async def test_a_stage_that_makes_a_mistake_is_left_out_alone(
@@ -268,7 +268,7 @@ async def test_edges_to_nowhere_lead_nowhere(memory: Memory, monkeypatch: pytest
         return [lead._replace(uid=make_uid(lead.uid)) for lead in await leads(tenant, uids, *rest, **more)]
 
     monkeypatch.setattr(graph, "expand", twist)
-    monkeypatch.setattr(graph, "leads", mislead)
+    monkeypatch.setattr(graph, "weighted_neighbours", mislead)
     answer = await memory.retrieve(QUERY)
     assert {result.id for result in answer.results} <= {"a", "b", "c"}
     assert answer.results[0].id == "a"

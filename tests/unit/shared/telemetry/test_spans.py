@@ -215,10 +215,10 @@ def test_a_collector_that_is_away_delays_no_end() -> None:
     code = """
 import time
 from vicw_shared.settings import TraceSettings
-from vicw_shared.telemetry.spans import SpanRole, door
+from vicw_shared.telemetry.spans import SpanRole, entry_span
 from vicw_shared.telemetry.tracing import start_traces, stop_traces
 start_traces(TraceSettings(), "s")
-with door("d", SpanRole.SERVER):
+with entry_span("d", SpanRole.SERVER):
     pass
 started = time.monotonic()
 stop_traces()

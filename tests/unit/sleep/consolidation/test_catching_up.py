@@ -28,13 +28,13 @@ class Consolidation:
     async def run(self, *_: object, **__: object) -> Consolidated:
         return self._done
 
-    async def rounds(self) -> list[JobRun]:
+    async def job_runs(self) -> list[JobRun]:
         return self.rounds_noted[-1:]
 
     async def record_job_run(self, round_: JobRun) -> None:
         self.rounds_noted.append(round_)
 
-    async def grown(self, *_: object, **__: object) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, *_: object, **__: object) -> list[ArrivalCount]:
         return [] if self.noted else [GROWN]
 
     async def record_arrivals(self, growth: ArrivalCount) -> None:
@@ -54,9 +54,9 @@ async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
     consolidation: Any = Consolidation(Consolidated(macros=1, next=FlowBookmark(Flow("t", "c", "f"))))
     caught = await catch_up(consolidation, ConsolidationSettings(interactions=6))
     (begun, first) = consolidation.rounds_noted
-    assert (begun.task, begun.turns, first.turns, first.over) == (BY_DAY, 0, 1, False)
+    assert (begun.task, begun.slices, first.slices, first.over) == (BY_DAY, 0, 1, False)
     consolidation._done = Consolidated(macros=1)
     await catch_up(consolidation, ConsolidationSettings(interactions=6), caught.next)
-    assert (consolidation.rounds_noted[-1].turns, consolidation.rounds_noted[-1].over) == (2, True)
+    assert (consolidation.rounds_noted[-1].slices, consolidation.rounds_noted[-1].over) == (2, True)
     await catch_up(consolidation, ConsolidationSettings(interactions=6))
     assert len(consolidation.rounds_noted) == 4, "nothing has grown since"

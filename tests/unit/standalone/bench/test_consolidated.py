@@ -55,7 +55,7 @@ async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, mon
         await own(consolidation, *what)  # type: ignore[arg-type]
 
     with monkeypatch.context() as broken:
-        broken.setattr(Consolidation, "_fold", once)
+        broken.setattr(Consolidation, "_consolidate", once)
         with pytest.raises(RuntimeError, match="stopped"):
             await consolidated(tmp_path, one)
     found = await consolidated(tmp_path, one)

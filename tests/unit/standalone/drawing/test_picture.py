@@ -64,8 +64,8 @@ def message(uid: str, text: str, speaker: str = "Ana") -> dict[str, Any]:
 
 def test_the_picture_of_a_failure() -> None:
     told = [
-        node("stale", name="The lock file was stale", told_by="t1"),
-        node("broke", name="The build broke", told_by="t1"),
+        node("stale", name="The lock file was stale", source_item="t1"),
+        node("broke", name="The build broke", source_item="t1"),
     ]
     found = answer(
         [
@@ -120,7 +120,11 @@ def test_what_is_past_is_told_with_its_end() -> None:
 
 
 def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
-    mere = [node("s", told_by="t1", name="Ana slept"), node("mine", told_by="t1"), node("his", told_by="t1")]
+    mere = [
+        node("s", source_item="t1", name="Ana slept"),
+        node("mine", source_item="t1"),
+        node("his", source_item="t1"),
+    ]
     edges = [
         edge("s", "MENTIONS", "Porto"),
         edge("Ana", "INITIATED", "t1"),
@@ -140,16 +144,16 @@ def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
 
 def test_what_two_texts_tell_in_the_same_words_is_one_box() -> None:
     told = [
-        node("a", told_by="t1", name="It rained"),
-        node("b", told_by="t2", name="it  RAINED"),
-        node("c", told_by="t2"),
+        node("a", source_item="t1", name="It rained"),
+        node("b", source_item="t2", name="it  RAINED"),
+        node("c", source_item="t2"),
     ]
     edges = [
         edge("x", "CAUSED", "a", certainty=0.5),
         edge("b", "CAUSED", "c"),
         edge("x", "CAUSED", "b", certainty=0.75),
     ]
-    chart = read(draw(answer([*told, node("x", told_by="t3")], edges)))
+    chart = read(draw(answer([*told, node("x", source_item="t3")], edges)))
     assert chart.lines == [("It rained", "==>", "CAUSED", "c"), ("x", "==>", "CAUSED 0.75", "It rained")]
 
 
@@ -175,7 +179,7 @@ def test_things_that_were_merged_are_one_box_unless_merges_are_what_is_asked_for
         ({"label": "Entity", "subtype": "note", "id": "n"}, "document"),
         ({"label": "Entity", "subtype": "USER"}, "person"),
         ({"label": "Event"}, "event"),
-        ({"label": "Event", "told_by": "elsewhere"}, "told"),
+        ({"label": "Event", "source_item": "elsewhere"}, "told"),
     ],
 )
 def test_what_a_thing_is_shows_in_its_shape(fields: dict[str, Any], kind: str) -> None:

@@ -139,7 +139,7 @@ def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
     Only keywords that every server knows: all properties are required, what may be missing is null.
     """
     schema: dict[str, Any] = _plain(_Form.model_json_schema())
-    schema["$defs"]["SaidRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
+    schema["$defs"]["AnswerRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
     for kind in _KINDS:
         schema["properties"][kind]["maxItems"] = most
     return schema

@@ -84,7 +84,7 @@ async def test_an_answer_becomes_a_reading_that_says_who_read_it() -> None:
     assert [link.certainty for link in reading.links if link.type == "CAUSED"] == [0.7]
     (body,) = chat.asked
     assert json.loads(body["messages"][1]["content"])["text"] == TEXT
-    types = body["response_format"]["json_schema"]["schema"]["$defs"]["SaidRelation"]["properties"]["type"]["enum"]
+    types = body["response_format"]["json_schema"]["schema"]["$defs"]["AnswerRelation"]["properties"]["type"]["enum"]
     assert {"CAUSED", "INITIATED", "RELATED_TO", "HAS_RELATIONSHIP"} <= set(types)
     assert not {"ABOUT", "TAGGED", "SUPERSEDES", "MERGED_INTO", "IS_PERSON", "NEXT", "EVIDENCED_BY"} & set(types)
 

@@ -15,7 +15,7 @@ async def test_among_how_many_edges_the_heaviest_are_chosen(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, viewer: dict[str, str] | None, among: set[int | None]
 ) -> None:
     asked: set[int | None] = set()
-    for operation in ("expand", "leads"):
+    for operation in ("expand", "weighted_neighbours"):
         own = getattr(SqliteGraphStore, operation)
 
         async def counted(*args: Any, own: Any = own, among: int | None = None) -> Any:

@@ -36,7 +36,7 @@ async def test_what_is_about_a_participant_comes_up_from_another_context(memory:
     await memory.ingest(liked, context="letters")
     await memory.ingest(*FILLER)
     viewer = {"user": "Ben", "chat": chat, "participants": ["Mara"]}
-    before, after = [await place(memory, "liked", people_match=on, viewer=viewer) for on in (False, True)]
+    before, after = [await place(memory, "liked", people=on, viewer=viewer) for on in (False, True)]
     assert before is not None
     assert after is not None
     assert after < before
