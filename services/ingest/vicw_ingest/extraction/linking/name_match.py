@@ -55,9 +55,9 @@ def full_names(things: Sequence[ExtractedEntity]) -> dict[str, ExtractedEntity]:
     people: dict[str, list[ExtractedEntity]] = {}
     for thing in things:
         if thing.kind is None and thing.guess == "person":
-            name = fold(thing.name)
+            name = fold_case(thing.name)
             words = [word for word in name.split() if word not in TITLES]
             for word in {*words[:1], *words[-1:]} - {name}:
                 people.setdefault(word, []).append(thing)
-    called = ((thing.key, people.get(fold(thing.name), [])) for thing in things if thing.kind is None)
+    called = ((thing.key, people.get(fold_case(thing.name), [])) for thing in things if thing.kind is None)
     return {key: found[0] for key, found in called if len(found) == 1}
