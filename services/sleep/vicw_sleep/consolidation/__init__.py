@@ -1,5 +1,6 @@
-"""Consolidation: old Events of a flow become Macro-Events, and nothing that they tell is lost (seed 003 §5.2).
+"""Consolidation replaces old Events of a flow by Macro-Events without losing a fact (seed 003 §5.2).
 
-``gathering`` finds what is old enough, ``batching`` which of it goes together, ``summarising`` says it in fewer words,
-``checking`` whether it still says it, ``consolidating`` does it. Pure but for the first and the last.
+``source_reader`` reads the Events, ``batches`` decides which old ones belong together, ``extractive_summary`` and
+``abstractive_summary`` shorten them, ``summary_check`` verifies the summary, ``service`` commits it. Only the first and
+the last do I/O, and the language model of ``abstractive_summary``.
 """

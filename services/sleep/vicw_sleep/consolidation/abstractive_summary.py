@@ -1,7 +1,7 @@
-"""Has a language model say in fewer words what some Events say, a line each, where there is a model.
+"""Abstractive summary: a language model shortens Events, one line each, where there is a model.
 
-What it writes is a proposal: a line that says otherwise than its source is dropped (``contradicting``), and what the
-others leave out is told by sentences of the sources (``summarising``).
+Its answer is a proposal: a line that contradicts its source is dropped (``contradiction``), and sentences of the
+sources supply the facts that the other lines lose (``extractive_summary``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ASKED = (
     'characters. Answer with JSON: {{"lines": [{{"n": 1, "text": "…"}}]}}.'
 )
 _TOKENS = 200
-"""What an answer takes beside the characters of its lines."""
+"""Tokens of an answer beside the characters of its lines."""
 WRITTEN = Counter(
     "vicw_consolidate_llm_total", "Summaries asked of the language model: written, useless, or away", ["outcome"]
 )
@@ -42,16 +42,16 @@ class _Answer(BaseModel):
 
 
 class AbstractiveSummarizer:
-    """Has the model say it. It lasts a turn, in which the log hears once of what is often so."""
+    """Asks the model for lines. It lives for one slice, in which a repeated event is logged once at info level."""
 
     def __init__(self, asking: LlmRequester) -> None:
         self._asking = asking
         self._logged: set[str] = set()
 
     async def lines(self, sources: Sequence[SourceEvent], *, most: int) -> list[str] | None:
-        """Return a line for each source ("": nothing is left of it), of ``most`` characters all told.
+        """Return a line for each source ("": nothing is left of it), of at most ``most`` characters in total.
 
-        None: there is no answer, or none that could be used.
+        None: there is no answer, or no usable one.
         """
         asked = _ASKED.format(most=most)
         answer = await self._asking.ask(asked, {"messages": _messages(sources)}, _SCHEMA, tokens=_TOKENS + most)
@@ -68,7 +68,7 @@ class AbstractiveSummarizer:
         return lines
 
     def _agreeing(self, lines: Sequence[str], sources: Sequence[SourceEvent]) -> list[str]:
-        """Return the lines without those that say otherwise than their source: its own sentences take their place."""
+        """Return the lines without those that contradict their source: the source's own sentences replace them."""
         kept = list(lines)
         for place, (line, source) in enumerate(zip(lines, sources, strict=True)):
             if doubt := unsupported_sentences(line, place, sources) or contradiction(source, line):
@@ -109,7 +109,7 @@ def _messages(sources: Sequence[SourceEvent]) -> list[dict[str, object]]:
 
 
 def _parsed(answer: Completion, count: int) -> list[str] | None:
-    """Return the lines in the order of their sources; None: this is no answer."""
+    """Return the lines in the order of their sources; None: the answer is malformed."""
     found = parsed(answer, _Answer)
     if found is None:
         return None
@@ -123,7 +123,7 @@ def _parsed(answer: Completion, count: int) -> list[str] | None:
 
 
 def _useless(lines: Sequence[str] | None, sources: Sequence[SourceEvent], most: int) -> str:
-    """Return why lines are no summary of their sources; empty: they may be one."""
+    """Return why lines are not a summary of their sources; empty: they may be one."""
     if lines is None:
         return "it is not in form"
     if not any(lines):

@@ -1,4 +1,4 @@
-"""Which neighbours of a flow may become one (design: "Sleep cycle"; seed 003 §5.2: five at a time)."""
+"""Select the neighbours of a flow to consolidate together (design: "Sleep cycle"; seed 003 §5.2: five at a time)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from vicw_shared.ports import Use
 from vicw_sleep.consolidation.model import SourceEvent
 
 _WINDOW = 3
-"""Events on either side that a topic is judged by."""
+"""Events on either side that decide about a topic change."""
 _STEM_CHARS = 4
-"""Characters from which a stem says what something is about."""
+"""Minimum length of a stem that indicates a topic."""
 _FEW_WORDS = 8
-"""Stems on either side under which nothing tells of a topic."""
+"""Minimum number of stems on either side to detect a topic change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRules:
-    """What may be consolidated: Events learnt before ``before``, ``size`` at a time and at least ``least``.
+    """Conditions of consolidation: Events learnt before ``before``, ``size`` at a time and at least ``least``.
 
-    The last ``open`` of a flow that is younger than that are left alone: it goes on. A pause of more than ``pause``, or
-    less than ``cohesion`` of their stems in common (in [0, 1]), is a change of topic. What weighs ``weight`` and more
-    is protected as what is marked so, and what an answer has shown since ``used_since``. Macro-Events are
-    consolidated again up to ``levels``, each after a further ``rest``. The weight of an Event halves in each
-    ``half_life`` of disuse; None: it does not.
+    The last ``open`` Events of a flow with Events younger than that are left alone: the flow continues. A pause longer
+    than ``pause``, or a share of common stems below ``cohesion`` (in [0, 1]), is a change of topic. Events of weight
+    ``weight`` and more are protected like marked ones, as are those that an answer has shown since ``used_since``.
+    Macro-Events are consolidated again up to ``levels``, each level after a further ``rest``. The weight of an Event
+    halves in each ``half_life`` of disuse; None: it does not.
     """
 
     before: datetime
@@ -48,10 +48,10 @@ class ConsolidationRules:
 def batches(
     flow: Sequence[SourceEvent], rules: ConsolidationRules, *, ended: bool = True
 ) -> Iterator[list[SourceEvent]]:
-    """Yield what goes together, in the order of the flow. ``ended``: nothing younger than ``before`` comes after it.
+    """Yield the batches of a flow, in its order. ``ended``: no Event younger than ``before`` follows it.
 
-    Runs are as long as they can be without mixing what has to stay apart; a run is shared out evenly, so that its rest
-    is no batch of one.
+    Runs are as long as possible without mixing Events that have to stay apart. A run is split evenly, so that no batch
+    of one remains.
     """
     free = list(flow if ended else flow[: max(0, len(flow) - rules.open)])
     for run in _runs(free, rules):
@@ -59,7 +59,7 @@ def batches(
 
 
 def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
-    """Tell whether neighbours may be consolidated, by what they themselves say: the rest costs reads."""
+    """Return whether neighbours may be consolidated, judged by the nodes alone: any further check costs reads."""
     ripe = 0
     for event in events:
         ripe = ripe + 1 if is_ripe(event, rules) else 0
@@ -69,14 +69,14 @@ def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
 
 
 def is_ripe(event: Node, rules: ConsolidationRules) -> bool:
-    """Tell whether an Event is old enough to be consolidated, and nobody wants it kept."""
+    """Return whether an Event is old enough to be consolidated and not protected."""
     old = event.created_at < rules.before - level(event) * rules.rest
     wanted = event.protected or event.is_echo or is_weighty(event, None, rules)
     return old and level(event) < rules.levels and not wanted
 
 
 def may_be_consolidated(one: SourceEvent, rules: ConsolidationRules) -> bool:
-    """Tell whether an Event may be consolidated at all."""
+    """Return whether an Event may be consolidated at all."""
     whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
     asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
     wanted = one.busy or asked_for or is_weighty(one.event, one.use, rules)
@@ -84,16 +84,16 @@ def may_be_consolidated(one: SourceEvent, rules: ConsolidationRules) -> bool:
 
 
 def is_weighty(event: Node, use: Use | None, rules: ConsolidationRules) -> bool:
-    """Tell whether an Event is too important to be consolidated: more than half of its importance is left."""
+    """Return whether an Event is too important to be consolidated: more than half of its importance is left."""
     if event.importance is None or event.importance < rules.weight:
         return False
     return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
 
 
 def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -> bool:
-    """Tell whether neighbours may be one: whoever may see the one may see the other, and both end together.
+    """Return whether neighbours may be consolidated together: they have the same visibility and expire together.
 
-    Whose they are is not compared: a flow is of one tenant and context. Who speaks tells nothing of who may see it.
+    Tenant and context are not compared: a flow has one of each. The speaker does not decide about visibility.
     """
     alike: Sequence[Callable[[SourceEvent], object]] = (
         lambda one: one.event.sensitivity,
@@ -124,9 +124,9 @@ def _runs(flow: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[li
 
 
 def _is_topic_change(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -> bool:
-    """Tell whether the topic changes before a place: what is said on either side has hardly a word in common.
+    """Return whether the topic changes before a place: the two sides have hardly a word in common.
 
-    Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: no vector tells more about so little text.
+    Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: on so little text, vectors add nothing.
     """
     left: set[str] = set().union(*stems[max(0, place - _WINDOW) : place])
     right: set[str] = set().union(*stems[place : place + _WINDOW])

@@ -1,9 +1,9 @@
-"""Whether a line says what its source does not, or turns it round: told by words, sentence by sentence.
+"""Detect lines that contradict their source, or add to it. Compares words, sentence by sentence.
 
-What a line leaves out costs nothing, since that is told beside it. What it turns round would stand in the archive as
-somebody's words. Words tell of a denial that is gone or new, of a cause that became the effect, of *failed* where the
-source has *passed*, of a statement that was a question, a guess or hearsay; a lie in other words they do not. A line
-that is doubted for nothing costs no more than its brevity: the source's own sentences take its place.
+Omissions are harmless, since the summary states them elsewhere. A reversed statement would be archived under the
+speaker's name. Words reveal a lost or added negation, a cause turned into the effect, *failed* where the source has
+*passed*, and a question, guess or hearsay turned into a statement; they do not reveal a false statement in other words.
+A false alarm costs only brevity: the source's own sentences replace the line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMPTY = frozenset(
         "cant hasnt havent hadnt aint hardly scarcely because since due thus hence therefore"
     )
 )
-"""Words that say nothing of what a sentence is about."""
+"""Stop words: they do not say what a sentence is about."""
 _CLAUSE = re.compile(r"[.?!;,:]|\b(?:but|because|since|so|although|though|and then)\b", re.IGNORECASE)
 _BACK = re.compile(r"\b(?:because(?: of)?|since|due to|thanks to|owing to|caused by|as a result of)\b", re.IGNORECASE)
 _ON = re.compile(
@@ -42,7 +42,7 @@ _UNSURE = re.compile(
     r"|wish(?:es|ed)?|plan(?:s|ned|ning)?|think(?:s|ing)?|thought|believe[sd]?|guess(?:es|ed)?|suppose[sd]?|sa(?:y|ys|id)"
     r"|tells?|told|claim(?:s|ed)?|heard|apparently|allegedly|according)\b)"
 )
-"""A condition, a guess, a wish, or what somebody else says."""
+"""A condition, a guess, a wish, or reported speech."""
 _OPPOSITES = """pass fail; win lose; buy sell; open close; start stop; begin end; accept refuse; accept reject; approve
 reject; approve deny; allow forbid; allow deny; love hate; like dislike; increase decrease; rise fall; raise lower;
 enable disable; add remove; install uninstall; arrive leave; push pull; dead alive; hot cold; good bad; better worse;
@@ -62,20 +62,21 @@ _DENYING = frozenset(
         "hoax pretend impossible unlikely contrary opposite instead stop avoid forget absence nonsense"
     )
 )
-"""Words that deny what stands beside them."""
+"""Words that negate what stands beside them."""
 _PERSONS = (
     re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE),
     re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE),
 )
-"""Who speaks, and who is spoken to."""
+"""Pronouns of the speaker and of the person addressed."""
 _CLOSING = " )]!\"'\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
 _OWN = 0.5
-"""Share of the words of a sentence that its source has, at least: a paraphrase has some of its own, a sermon more."""
+"""Minimum share of a sentence's words that its source contains: a paraphrase adds some words, an invention adds more.
+"""
 _OPPOSITE = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
 
 
 class _Clause(NamedTuple):
-    """Its words but the empty ones, those that it denies, and the first of these after each negation, as stems."""
+    """The stems of a clause without stop words, the negated ones, and the first stem after each negation."""
 
     words: frozenset[str]
     denied: frozenset[str]
@@ -83,15 +84,15 @@ class _Clause(NamedTuple):
 
     @property
     def affirmed(self) -> frozenset[str]:
-        """What it says and does not deny."""
+        """The stems that the clause states without negation."""
         return self.words - self.denied
 
 
 def unsupported_sentences(line: str, place: int, sources: Sequence[SourceEvent]) -> str:
-    """Return why a sentence of the line of one source is not its own, in words; empty: all are.
+    """Return why a sentence of one source's line is not supported by that source; empty: all are.
 
-    At least half of what it says has to be in its source's words, and no other source may have more of it: then
-    somebody would be told to have said what another did.
+    At least half of a sentence's words have to be in its source, and no other source may contain more of them: that
+    would attribute one speaker's words to another.
     """
     own, *others = (
         _words(f"{one.head} {one.called} {one.text}")
@@ -106,7 +107,7 @@ def unsupported_sentences(line: str, place: int, sources: Sequence[SourceEvent])
 
 
 def contradiction(source: SourceEvent, line: str) -> str:
-    """Return what a line of one source says otherwise than that does, in words; empty: nothing of the kind."""
+    """Return how a line contradicts its source, in words; empty: it does not."""
     if source.event.is_macro:
         return _misquotation(source, line)
     heads = [head for head in (source.event.speaker, source.event.title) if head]
@@ -114,7 +115,7 @@ def contradiction(source: SourceEvent, line: str) -> str:
 
 
 def _misquotation(macro: SourceEvent, line: str) -> str:
-    """Compare a line with that line of a Macro-Event's summary that has most of its words: each is somebody's."""
+    """Compare a line with the line of the Macro-Event's summary that shares most words: each has its own speaker."""
     units = [(_said_by(unit), unit) for unit in macro.text.split("\n")]
     heads = {head for head, _ in units if head}
     named = {*macro.named, *heads}
@@ -132,7 +133,7 @@ def _misquotation(macro: SourceEvent, line: str) -> str:
 
 
 def _said_by(line: str) -> str:
-    """Return who says a line of a summary, without what it is called; empty: it does not tell."""
+    """Return the speaker of a summary line, without the title in brackets; empty: the line names none."""
     head, colon, _ = line.partition(": ")
     return head.partition(" (")[0] if colon else ""
 
@@ -176,8 +177,8 @@ def _opposite(mine: Set[str], its: Set[str]) -> str:
 
 
 def _assertion(said: str, unit: str) -> str:
-    """Compare a sentence with those of the source that have most of its words: what they ask, or leave open, it may
-    not state.
+    """Compare a sentence with the source's sentences that share most of its words: it may not state what they ask or
+    leave open.
     """
     mine = _words(said)
     theirs = {sentence: len(mine & _words(sentence)) for sentence in said_in(unit)}
@@ -192,7 +193,7 @@ def _assertion(said: str, unit: str) -> str:
 
 
 def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:
-    """Compare a clause with those of the source that have most of its words."""
+    """Compare the negations of a clause with those of the source's clauses that share most of its words."""
     most = max((len(clause.words & one.words) for one in theirs), default=0)
     closest = [one for one in theirs if most and len(clause.words & one.words) == most]
     if closest and all(one.words & _DENYING for one in closest) and not clause.words & _DENYING:
@@ -201,7 +202,7 @@ def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:
         return "it does not deny what its source denies" if any(clause.words & one.denied for one in closest) else ""
     affirmed = frozenset().union(*(one.affirmed for one in theirs))
     denied = frozenset().union(*(one.denied for one in theirs))
-    # A word of its own may say what is denied in another form, but none that the source says itself.
+    # A new word may rephrase what is denied, but no word that the source affirms.
     another_form = any(one.denied and not clause.denied & one.affirmed for one in closest)
     if clause.heads & affirmed - denied or not another_form:
         return "it denies what its source does not"
@@ -226,7 +227,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _turned(mine: str, its: str) -> bool:
-    """Tell whether two sentences that each name a cause have them the other way round."""
+    """Return whether two causal sentences have cause and effect the other way round."""
     here, there = _cause_and_effect(mine), _cause_and_effect(its)
     if here is None or there is None:
         return False

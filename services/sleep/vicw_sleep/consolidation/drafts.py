@@ -1,6 +1,6 @@
-"""What a batch would become: its summary, checked, and which of its passages keep their vector.
+"""Drafts of batches: a checked summary, and the passages that keep their vector.
 
-A language model's words are taken where there is one and they stand the check; sentences of the sources otherwise.
+A language model's text is used where there is one and its text passes the check; otherwise sentences of the sources.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
 _TOLD = 5
 _LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)
-"""How long a summary may be, of what it is asked to be: the shortest that leaves nothing out is taken."""
+"""Allowed lengths of a summary, relative to the requested one: the shortest that loses no fact is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """A batch with its summary; ``refusal`` says why that must not stand for its sources, if it must not.
+    """A batch with its summary. ``refusal`` is why the summary must not replace its sources, if it must not.
 
     ``rows`` are the vectors of its passages in the index in use, shape (passages, size); None: there are none.
-    ``by_model``: a language model has written it.
+    ``by_model``: a language model wrote it.
     """
 
     sources: Sequence[SourceEvent]
@@ -45,9 +45,9 @@ class SummaryDraft:
 
 @dataclass(frozen=True, slots=True)
 class SummaryDrafter:
-    """Drafts. A summary takes ``share`` of the vectors of its sources' passages, those that keep theirs counted in, or
-    a third more where it would leave something out, and is cut at ``chunk_chars``. ``yield_to_foreground`` is
-    awaited between steps that take the processor.
+    """Creates drafts. A summary takes ``share`` of the vectors of its sources' passages, including those that keep
+    theirs, or a third more where it would lose a fact, and is cut at ``chunk_chars``. ``yield_to_foreground`` is
+    awaited between CPU-bound steps.
     """
 
     indexes: Indexes
@@ -57,7 +57,7 @@ class SummaryDrafter:
     yield_to_foreground: Yield = yield_to_event_loop
 
     async def drafts(self, batches: Sequence[Sequence[SourceEvent]]) -> list[SummaryDraft]:
-        """Return a draft of each batch, judged. Raises what the engines raise; a model that fails raises nothing."""
+        """Return a checked draft of each batch. Raises what the engines raise; a failing model raises nothing."""
         written = await asyncio.gather(*map(self._abstractive, batches))
         pairs = zip(written, batches, strict=True)
         drafts = await self._judged([draft or await self._extractive(batch) for draft, batch in pairs])
@@ -68,7 +68,7 @@ class SummaryDrafter:
         return drafts
 
     async def _extractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft:
-        """Draft by sentences of the sources alone: as short as a summary can be that leaves nothing out."""
+        """Draft from sentences of the sources alone: the shortest summary that loses no fact."""
         await self.yield_to_foreground()
         told, vectors = sentences_of(sources), _vectors(sources)
         for parts in sorted({max(1, int(length * self.share * vectors)) for length in _LENGTHS}):
@@ -79,7 +79,7 @@ class SummaryDrafter:
         return draft
 
     async def _abstractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft | None:
-        """Draft by the language model's lines, and sentences for what they leave out; None: it has written none."""
+        """Draft from the language model's lines, plus sentences for the facts they lose; None: the model wrote none."""
         most = self._chars(sources)
         lines = await self.author.lines(sources, most=most) if self.author is not None else None
         if lines is None:
@@ -106,7 +106,9 @@ class SummaryDrafter:
         return SummaryDraft(sources, consolidate, lost if facts or not consolidate.texts else "")
 
     async def _judged(self, drafts: Sequence[SummaryDraft]) -> list[SummaryDraft]:
-        """Return the drafts with what keeps its vector; one that stands for too little is refused."""
+        """Return the drafts with the passages that keep their vector. A draft that represents too few passages is
+        refused.
+        """
         index = await self.indexes.writing()
         sound = [draft for draft in drafts if not draft.refusal]
         if not index.model.has_vectors or not sound:
@@ -122,7 +124,7 @@ class SummaryDrafter:
         return [judged.get(id(draft), draft) for draft in drafts]
 
     def _kept(self, draft: SummaryDraft, left: Sequence[str]) -> SummaryDraft:
-        """Return a draft whose summary does not stand for ``left``: as many of them as may be keep their vector."""
+        """Return a draft whose summary does not represent ``left``: as many of these as allowed keep their vector."""
         vectors = _vectors(draft.sources)
         room = max(0, int(self.share * vectors) - len(draft.consolidate.texts))
         refusal = f"the summary stands for {vectors - len(left)} of {vectors} passages only"
@@ -131,15 +133,15 @@ class SummaryDrafter:
 
 
 def pending_of(consolidate: ConsolidatedBatch) -> list[PendingPoint]:
-    """Return the passages of a summary as an indexer would find them."""
+    """Return the passages of a summary as an indexer would claim them."""
     return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, consolidate.macro) for one in consolidate.summary]
 
 
 def texts_of(consolidate: ConsolidatedBatch) -> list[str]:
-    """Return what is embedded of a summary."""
+    """Return the texts of a summary to be embedded."""
     return [wrapped(pending) for pending in pending_of(consolidate)]
 
 
 def _vectors(sources: Sequence[SourceEvent]) -> int:
-    """Return how many passages have a vector of their own."""
+    """Return the number of passages with a vector of their own."""
     return sum(not passage.is_light for one in sources for passage in one.passages)

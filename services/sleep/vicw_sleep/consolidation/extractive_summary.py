@@ -1,8 +1,8 @@
-"""The sources in fewer words, without a language model: sentences of theirs, by what they tell.
+"""Extractive summary without a language model: a selection of the sources' sentences.
 
-Sentences are taken as in maximum coverage of facts, the most telling for its length first (Filatova and
-Hatzivassiloglou 2004), and stand in their order. A name, number or date whose sentence finds no room is told in a list
-behind what its source says.
+Sentences are selected as in maximum coverage of facts, the most facts for its length first (Filatova and
+Hatzivassiloglou 2004), and keep their order. A name, number or date whose sentence does not fit is listed after the
+sentences of its source.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.summary_format import heads_of
 
 _LISTED = frozenset({FactKind.NAME, FactKind.NUMBER, FactKind.DATE})
-"""Facts that a list can tell. What is denied, and what causes what, takes a sentence."""
+"""Facts that a list can state. A negation or a cause needs a sentence."""
 _WEIGHTS = {FactKind.NEGATION: 3.0, FactKind.CAUSE: 3.0}
 _SHORT = 20
-"""Characters added to every sentence: otherwise one of two words would tell the most for its length."""
+"""Characters added to each sentence's length: otherwise a sentence of two words would have the highest density."""
 _MARKS = 6
 """Characters of a line beside its sentences."""
 _FILLER = re.compile(
@@ -30,12 +30,12 @@ _FILLER = re.compile(
     r"(?:[ ,]+(?:(?i:thanks?|so|very|a|lot|much|again|there|all|guys?|man|bye|hi|hey|haha|cool|great|wow)|[A-Z]\w+))*"
     r"\W*"
 )
-"""Sentences that tell nothing but whom they greet, and are left out. *Yes, I did* answers something."""
+"""Sentences that only greet or thank, and are left out. *Yes, I did* answers a question."""
 
 
 @dataclass(slots=True)
 class SummarySentence:
-    """A sentence of a source, or a line of a summary, with the facts that it tells."""
+    """A sentence of a source, or a line of a summary, with its facts."""
 
     source: int
     order: int
@@ -43,13 +43,13 @@ class SummarySentence:
     facts: set[Fact] = field(default_factory=set)
 
     def facts_in_order(self) -> list[Fact]:
-        """Return the facts in the order in which the sentence tells them."""
+        """Return the facts in the order of the sentence."""
         text = fold_case(self.text)
         return sorted(self.facts, key=lambda fact: (text.find(fact.key), fact))
 
 
 def sentences_of(sources: Sequence[SourceEvent]) -> list[SummarySentence]:
-    """Return all that the sources say, in order, with the facts that it tells: sentences, and lines of summaries."""
+    """Return all sentences of the sources, and the lines of summaries, in order, with their facts."""
     return [
         SummarySentence(place, order, text, facts)
         for place, source in enumerate(sources)
@@ -58,9 +58,11 @@ def sentences_of(sources: Sequence[SourceEvent]) -> list[SummarySentence]:
 
 
 def _parts(source: SourceEvent) -> Iterator[tuple[str, set[Fact]]]:
-    """Yield what may be left out of a source by itself. A line of a summary is whole: it begins with who says it."""
+    """Yield the parts of a source that may be left out separately. A summary line is one part: it begins with its
+    speaker.
+    """
     for line in source.text.split("\n") if source.event.is_macro else ():
-        said = (line, line.partition(": ")[2])  # as the graph knows what causes something: without who says it
+        said = (line, line.partition(": ")[2])  # without the speaker, as the graph stores causal statements
         yield line, {fact for text in said for sentence in _sentences(text) for fact in _facts(sentence, source)}
     for sentence in () if source.event.is_macro else _sentences(source.text):
         yield sentence, _facts(sentence, source)
@@ -83,11 +85,11 @@ def summarise(
     begun: Sequence[str] = (),
     lost: Collection[Fact] = (),
 ) -> str:
-    """Return a summary of ``most`` characters at most: a line a source, ``Speaker: what is left of what it says``,
-    with what it is called (``heads_of``); of a summary its lines that are left.
+    """Return a summary of at most ``most`` characters: a line a source, ``Speaker: remaining sentences``, with the
+    source's title (``heads_of``); of a summary, its remaining lines.
 
-    ``told`` are all sentences of the sources. What does not fit is missing: the check will say so. ``begun`` is what
-    somebody else says for each source: then only what that has ``lost`` is told beside it.
+    ``told`` are all sentences of the sources. What does not fit is missing, and the check reports it. ``begun`` is a
+    line for each source from another author: then only the facts that it ``lost`` are added.
     """
     chosen = [SummarySentence(place, -1, line) for place, line in enumerate(begun) if line]
     room = most - sum(len(head) + _MARKS for head in heads_of(sources)) - sum(len(one.text) + 1 for one in chosen)
@@ -112,9 +114,9 @@ def summarise(
 
 
 def _best_sentence(told: Sequence[SummarySentence], left: Set[Fact]) -> SummarySentence | None:
-    """Return the sentence that tells the most for its length of what is ``left``; None: none tells any of it.
+    """Return the sentence with the most facts of ``left`` for its length; None: no sentence has any.
 
-    What no list can tell comes first: a summary that has no room for it is none.
+    Facts that cannot be listed come first: a summary without room for them is refused.
     """
     telling = [one for one in told if not one.facts.isdisjoint(left)]
     return max(telling, key=lambda one: (*_worth(one.facts & left, one), -one.source, -one.order), default=None)
@@ -126,7 +128,7 @@ def _worth(facts: Collection[Fact], one: SummarySentence) -> tuple[bool, float]:
 
 
 def _missing(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
-    """Return what is left to tell beside a sentence."""
+    """Return the facts still missing beside a sentence."""
     said = [set(sparse.stems(one.text))]
     return {
         fact: place
@@ -136,7 +138,7 @@ def _missing(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
 
 
 def _cost(left: Mapping[Fact, int]) -> int:
-    """Return the characters that it takes to tell facts in a list; those that no list can tell are lost anyway."""
+    """Return the characters needed to list facts; those that cannot be listed are lost anyway."""
     return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
 
 

@@ -1,6 +1,7 @@
-"""What a text tells that a summary must not lose: names, numbers, dates, negations, causes (design: "Sleep cycle").
+"""Facts of a text that a summary must not lose: names, numbers, dates, negations, causes (design: "Sleep cycle").
 
-A fact is a kind and a key; a text tells it if the key is among its own. Keys are made the same way on both sides.
+A fact is a kind and a key; a text contains it if the key is among the text's own facts. Source and summary derive keys
+the same way.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class FactKind(StrEnum):
 
 
 class Fact(NamedTuple):
-    """Something told: of a negation the words that are denied, of a cause the words of its sentence."""
+    """A fact. The key of a negation is the words denied, that of a cause the words of its sentence."""
 
     kind: FactKind
     key: str
@@ -50,33 +51,35 @@ _PLAIN_NOT = (
     r"|\w+n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"
     r"|\b(?:ai|are|ca|could|did|do|does|had|has|have|is|was|were|wo|would)nt\b"
 )
-"""Chats leave out apostrophes."""
+"""Negations. Chats leave out apostrophes."""
 _NO = r"no(?= (?!doubts?\b|matter\b|prob|wonder\b|worries\b|sooner\b|more\b|less\b|see\b|talk\b|chat\b)\w)"
-"""That of *no, we did* denies what was asked."""
+"""*no* before a noun; the *no* of *no, we did* answers a question instead."""
 NOT = re.compile(rf"{_PLAIN_NOT}|\b(?:hardly|scarcely)\b|\b{_NO}", re.IGNORECASE)
-"""What denies what stands behind it."""
+"""Matches a negation; what follows is denied."""
 _NOT_TO_LOSE = re.compile(
     rf"{_PLAIN_NOT}|\bhardly (?:ever|any|anyone|anybody)\b|(?:^|[.!?;])\W*{_NO}"
     rf"|\b(?:ha(?:ve|s|d|ving)|is|are|was|were|been?|got|with|eats?|drinks?|takes?|needs?|wants?|uses?) {_NO}",
     re.IGNORECASE,
 )
-"""Of *no* what somebody is, has or takes, and what begins so: *paid no heed* of a story is not worth a sentence."""
+"""Negations that are facts: of *no*, those after verbs of being, having or taking and those that begin a sentence.
+*paid no heed* in a story is not worth a sentence.
+"""
 _CAUSE = re.compile(
     r"\b(?:because|since|therefore|due to|caus(?:e|es|ed|ing)|as a result|thus|hence|led to|leads to|so that"
     r"|in order to|thanks to|that is why|that's why|owing to)\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[\w,;)]\s)[A-Z][\w'-]*\w(?:\s[A-Z][\w'-]*\w)*|\b[A-Z]{2,}[\w-]*\b")
-"""Capital letters inside a sentence: at its start every word has one."""
+"""Capitalised words inside a sentence: at its start every word has a capital."""
 _DENIED = 3
-"""Stems behind a negation that say what is denied."""
+"""Stems after a negation that make up its key."""
 _ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
-"""Shares of the words of a cause that a sentence has which tells of a cause, or which tells what it tells."""
+"""Shares of a cause's words that a sentence needs to state it: a causal sentence, and any other one."""
 _LITTLE = frozenset("i i'm i'll i've i'd ok okay".split())
 
 
 def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str] = ()) -> set[Fact]:
-    """Return what a sentence tells. ``named`` are names that may be in it, ``caused`` sentences that tell of causes.
+    """Return the facts of a sentence. ``named`` are names that may be in it, ``caused`` sentences that state causes.
 
     >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
     ['3', 'friday', 'porto', 'ship 3 part']
@@ -88,12 +91,12 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
 
 
 def is_stated(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> bool:
-    """Tell whether sentences tell what is denied, or causes something, in other words: by the facts that are ``there``
-    and the stems of each sentence ``said``. Other kinds are told by the very same fact alone.
+    """Return whether a negation or a cause is stated in other words: by the facts that are ``there`` and the stems of
+    each sentence ``said``. Any other kind is stated only by the same fact.
     """
     words = set(fact.key.split())
     if fact.kind is FactKind.NEGATION:
-        # By the first word behind it: that the boat was not sold is not told by that it was not painted.
+        # By the first word after it: "the boat was not painted" does not state that it was not sold.
         first = fact.key.split()[0]
         return any(first in other.key.split() for other in there if other.kind is FactKind.NEGATION)
     if fact.kind is FactKind.CAUSE:
@@ -108,7 +111,7 @@ def is_stated(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -
 
 @lru_cache(2000)
 def _plain_facts(sentence: str) -> frozenset[Fact]:
-    """Return what a sentence tells by its letters alone: each is read for what it says, and for what a summary says."""
+    """Return the facts visible in the letters alone. Cached: the same sentence is analysed more than once."""
     found = {Fact(FactKind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
     found |= {Fact(FactKind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
     found |= {Fact(FactKind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}

@@ -1,4 +1,4 @@
-"""Where a run of consolidation goes: flow by flow, a page of Events at a time."""
+"""Order in which a consolidation run visits Events: flow by flow, a page at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from vicw_shared.ports import Flow, Flows, Scans, Thread, scan_pages
 
 _FLOWS = 100
 _FLOWS_WITHIN = 10_000
-"""Of a context alone: no engine has its flows in an order of their own, so that each page of them reads it all."""
+"""Page size within one context: no engine keeps a context's flows in an order of their own, so each page reads it all.
+"""
 _EVENTS = 200
-"""Events of a flow that are looked at together: their passages are read at once."""
+"""Events of a flow per page: their passages are read together."""
 
 type ContextRef = tuple[str, str]
 """A tenant and its context."""
@@ -22,19 +23,19 @@ type ContextRef = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FlowBookmark:
-    """Where a run goes on: in a ``flow``, behind a place of its NEXT chain; None: from its beginning."""
+    """Where a run continues: in a ``flow``, after a place of its NEXT chain; None: from its beginning."""
 
     flow: Flow
     after: ChainKey | None = None
 
     @property
     def written(self) -> list[object]:
-        """What ``read`` takes, as JSON."""
+        """The JSON form that ``read`` takes."""
         return [*astuple(self.flow), *(self.after or ())]
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> FlowBookmark:
-        """Return the bookmark that was written."""
+        """Return the bookmark of its JSON form."""
         tenant, context, flow, *after = written
         return cls(Flow(tenant, context, flow), cast(ChainKey, tuple(after)) if after else None)
 
@@ -42,7 +43,7 @@ class FlowBookmark:
 async def pages(
     index: Scans, start: FlowBookmark | None, within: ContextRef | None
 ) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
-    """Yield live Events behind ``start``, of all flows or those ``within`` a context, and where each page begins."""
+    """Yield live Events after ``start``, of all flows or those ``within`` a context, and where each page begins."""
     if start is not None:
         async for page in _of_flow(index, start):
             yield page

@@ -1,4 +1,4 @@
-"""A turn of consolidation: so many batches, then it is somebody else's; again while there is more, when it is due."""
+"""Job slices of consolidation: a limited number of batches each, repeated when due while work is left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = structlog.get_logger()
 
 
 def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
-    """Return what may be consolidated now."""
+    """Return the current conditions of consolidation."""
     return ConsolidationRules(
         before=settings.before(now()),
         rest=timedelta(hours=settings.rest_hours),
@@ -36,26 +36,26 @@ def rules_of(settings: ConsolidationSettings) -> ConsolidationRules:
 
 @dataclass(frozen=True, slots=True)
 class ContextRun:
-    """What is left of a context that has ``grown``: what stands behind ``mark``."""
+    """The rest of a run in a context that has ``grown``: everything after ``mark``."""
 
     grown: ArrivalCount
     mark: FlowBookmark | None = None
 
     @property
     def written(self) -> list[object]:
-        """What ``read`` takes, as JSON."""
+        """The JSON form that ``read`` takes."""
         return [list(astuple(self.grown)), self.mark.written if self.mark is not None else None]
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> ContextRun:
-        """Return the errand that was written."""
+        """Return the run of its JSON form."""
         grown, mark = written
         return cls(ArrivalCount(*grown), FlowBookmark.read(mark) if mark is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
 class CatchUpResult:
-    """A turn in a context that has grown, and where the next one goes on, there or in another; None: it is through."""
+    """A slice in a context that has grown. ``next`` is where to continue, in any context; None: complete."""
 
     next: ContextRun | None
 
@@ -66,7 +66,10 @@ async def consolidate_slice(
     start: FlowBookmark | None = None,
     within: ContextRef | None = None,
 ) -> Consolidated | None:
-    """Fold ``settings.batches`` batches at most, for TURN_SECONDS; return what was done. What fails is logged: None."""
+    """Consolidate at most ``settings.batches`` batches, for SLICE_SECONDS; return the result.
+
+    A failure is logged, and the result is None.
+    """
     try:
         rules = rules_of(settings)
         most, seconds = settings.batches, SLICE_SECONDS
@@ -83,9 +86,10 @@ async def consolidate_slice(
 async def catch_up(
     consolidation: Consolidation, settings: ConsolidationSettings, left: ContextRun | None = None
 ) -> CatchUpResult:
-    """Take a turn in a context that ``settings.interactions`` items arrived in.
+    """Run a slice in a context in which ``settings.interactions`` items have arrived.
 
-    What fails is left to the night, or to as many items more. Raises what the graph raises that knows of growth.
+    A failure is left to the scheduled run, or to the next catch-up after as many items. Raises what the graph raises
+    when it counts arrivals.
     """
     errand = left or await _grown(consolidation, settings)
     if errand is None:
@@ -104,9 +108,7 @@ async def _caught_up(
     if done is not None and done.next is not None:
         return CatchUpResult(ContextRun(grown, done.next))
     if done is not None and done.changed and done.macros:
-        return CatchUpResult(
-            None
-        )  # what has changed meanwhile is judged anew at the next look, all that is left by night
+        return CatchUpResult(None)  # the next poll reconsiders the changed batches, the scheduled run all that is left
     await consolidation.graph.log.record_arrivals(grown)
     return CatchUpResult(await _grown(consolidation, settings))
 
@@ -121,7 +123,7 @@ async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) 
 async def keep_consolidating(
     opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
-    """Take turns when they are due, by the clock and by what has arrived, for ever."""
+    """Run slices when they are due, by schedule and by arrivals, for ever."""
 
     between = run_slices(lambda left: catch_up(opened(), settings, left))
     night = run_slices(lambda mark: consolidate_slice(opened(), settings, mark))

@@ -1,4 +1,4 @@
-"""What consolidation reads of an Event before it decides."""
+"""The data that consolidation reads of an Event before it decides."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vicw_shared.uids import chunk_uid
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An Event of a caller, or a Macro-Event, with its ``passages`` in order.
+    """A caller's Event, or a Macro-Event, with its ``passages`` in order.
 
-    ``about`` are the uids of whom it is about, ``named`` the names of what it mentions, ``caused`` the texts of its
-    statements that cause something or are caused. ``busy``: somebody is not done with it. ``use``: how often answers
+    ``about`` are the uids of the persons it is about, ``named`` the names of what it mentions, ``caused`` the texts of
+    its statements that cause something or are caused. ``busy``: its extraction is pending. ``use``: how often answers
     showed it, if any did.
     """
 
@@ -30,7 +30,7 @@ class SourceEvent:
 
     @property
     def text(self) -> str:
-        """What it says: of a Macro-Event its summary, which is among its passages, a line a source."""
+        """Its text. For a Macro-Event: its summary, which is among its passages, a line a source."""
         if not self.event.is_macro:
             return "".join(passage.text or "" for passage in self.passages)
         summary = {chunk_uid(self.event.uid, ordinal) for ordinal in range(len(self.passages))}
@@ -38,12 +38,12 @@ class SourceEvent:
 
     @property
     def head(self) -> str:
-        """Who says it, or what it is called if nobody does; the lines of a Macro-Event say that themselves."""
+        """The speaker, or the title if there is none; the lines of a Macro-Event name their speakers themselves."""
         return "" if self.event.is_macro else self.event.speaker or self.event.title or ""
 
     @property
     def called(self) -> str:
-        """What it is called beside who says it: the turns of one chat may all be called as the chat is."""
+        """The title beside the speaker: all turns of a chat may have the chat's title."""
         return self.event.title or "" if self.event.speaker and not self.event.is_macro else ""
 
     @property

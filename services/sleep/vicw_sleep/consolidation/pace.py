@@ -1,4 +1,4 @@
-"""How many batches are drafted together: what a turn has no time left for, once it is drafted, is lost."""
+"""Number of batches to draft together: drafts that a slice has no time to commit are lost."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from vicw_sleep.llm_requests import LlmRequester
 
 _MOST = 20
 _SECONDS = 4.0
-"""As long as a group should take at most: drafting it, and consolidation what is drafted."""
+"""Target duration of a group: drafting and consolidating it."""
 
 
 class BatchSize:
-    """One at first, then twice as many while that takes little time; fewer again where somebody asks meanwhile.
+    """Starts at one, doubles while a group takes little time, and halves when one takes too long.
 
-    A language model is asked for as many as it writes ``at_once``: an answer takes as long as it takes.
+    With a language model, the size is the number of answers it writes ``at_once``: the time of an answer does not
+    count.
     """
 
     def __init__(self, asking: LlmRequester | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -25,7 +26,7 @@ class BatchSize:
         self._began: float | None = None
 
     def take[B](self, left: list[B]) -> tuple[list[B], list[B]]:
-        """Return what comes next of what is left, and what is left then. The group before is done."""
+        """Return the next group of what is left, and the rest. The group before is done."""
         began, self._began = self._began, self._clock()
         if began is not None:
             took = self._began - began

@@ -1,9 +1,8 @@
 """The use case: summarise → check → embed → write → only then prune (design: "Sleep cycle").
 
-Nothing is removed before what stands for it has been checked and is in the vector store; then one transaction of the
-graph does the rest, and logs it. A run that dies leaves either what was or what is to be; beside it at most points that
-nobody has, which no answer shows and the reconciler removes. What was refused, or undone, is left alone while it is the
-same and the log has it.
+Nothing is removed before its summary has been checked and is in the vector store. One graph transaction then does the
+rest and logs it. A run that dies leaves either the old or the new state, at most with orphaned points, which no answer
+shows and the reconciler removes. A refused or undone batch is skipped while it is unchanged and its log entry exists.
 """
 
 from __future__ import annotations
@@ -51,13 +50,14 @@ FOLDED = Counter("vicw_consolidate_events_total", "Events that were consolidated
 REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
 
 type OnBatch = Callable[[Flow, ConsolidatedBatch | None, str], None]
-"""Is told of each batch: what it is consolidated into, or why it is not."""
+"""Called for each batch with its consolidation, or with the reason for the refusal."""
 
 
 @dataclass(slots=True)
 class Consolidated:
-    """What a run did: ``flows`` looked at, ``events`` consolidated into ``macros``, batches ``refused`` or ``changed``
-    meanwhile, and those ``left`` that were refused or undone before. It goes on at ``next``; None: it is through.
+    """Result of a run: ``flows`` visited, ``events`` consolidated into ``macros``, batches ``refused`` or ``changed``
+    meanwhile, and batches ``left`` because they were refused or undone before. ``next`` is where to continue; None: the
+    run is complete.
     """
 
     flows: int = 0
@@ -84,11 +84,12 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """Consolidates, and takes back. Any number of these may be at work: the graph's lock tells who was first.
+    """Consolidates Events, and undoes a consolidation. Any number of instances may run: the graph's lock decides which
+    is first.
 
-    A summary takes ``share`` of the vectors of its sources' passages at most, those that keep theirs counted in, and is
-    cut at ``chunk_chars``. The model of ``llm`` writes it, if there is one.
-    ``yield_to_foreground``: see ``SummaryDrafter``.
+    A summary takes at most ``share`` of the vectors of its sources' passages, including the passages that keep theirs,
+    and is cut at ``chunk_chars``. The model of ``llm`` writes it, if there is one. ``yield_to_foreground``: see
+    ``SummaryDrafter``.
     """
 
     graph: Store
@@ -114,12 +115,12 @@ class Consolidation:
         start: FlowBookmark | None = None,
         within: ContextRef | None = None,
     ) -> Consolidated:
-        """Fold what may be consolidated; ``dry``: only tell. Raises what the engines raise.
+        """Consolidate all eligible Events; ``dry``: only report them. Raises what the engines raise.
 
-        It ends after ``most`` batches, or the first one that is done after so many ``seconds``.
+        The run ends after ``most`` batches, or after the first batch completed once ``seconds`` have passed.
 
-        ``again``: what was refused or undone before is judged anew; else a dry run tells why it is left.
-        ``start``: where the run before this one left off; ``within``: in this context alone.
+        ``again``: reconsider batches that were refused or undone before; without it, a dry run reports why they are
+        left. ``start``: where the previous run stopped. ``within``: only this context.
         """
         author = AbstractiveSummarizer(self.llm) if self.llm is not None else None
         drafter = SummaryDrafter(self.indexes, self.chunk_chars, self.share, author, self.yield_to_foreground)
@@ -141,7 +142,7 @@ class Consolidation:
         return done
 
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
-        """Fold what may be consolidated of a page; tell whether that was all of it."""
+        """Consolidate the eligible Events of a page; return whether the page is complete."""
         material = await read_material(self.graph, self.pending_extractions, page)
         ended, begun = page[-1].created_at < run.rules.before, False
         left = list(batches(material, run.rules, ended=ended))
@@ -151,7 +152,7 @@ class Consolidation:
             some, left = run.pace.take(left)
             fresh = [batch for batch in some if run.again or not await self._is_settled(batch, run)]
             drafts = await run.drafter.drafts(fresh)
-            # What a model has written first: a turn that is over uses all of that, and nothing else.
+            # Drafts by the model first: a slice past its deadline uses all of those and no others.
             for draft in sorted(drafts, key=lambda one: not one.by_model):
                 is_over = begun and run.deadline.passed and not draft.by_model
                 if is_over or (run.most is not None and run.done.macros >= run.most):
@@ -161,7 +162,7 @@ class Consolidation:
         return True
 
     async def _is_settled(self, batch: Sequence[SourceEvent], run: _Run) -> bool:
-        """Tell whether a batch was refused, or brought back by a person: what is updated since is another."""
+        """Return whether a batch was refused, or restored by a person. An updated batch is a different one."""
         step = await self.graph.log.step(_step_id(macro_uid([one.event for one in batch])))
         if step is None or step.outcome is Outcome.DONE:
             return False
@@ -172,7 +173,9 @@ class Consolidation:
         return True
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
-        """Restore what a step consolidated. Raises NotFoundError, with the reason, for a step that cannot be undone."""
+        """Restore the Events that a step consolidated. Raises NotFoundError, with the reason, if the step cannot be
+        undone.
+        """
         step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> RestoredItems:
@@ -227,14 +230,14 @@ class Consolidation:
         try:
             await self.graph.write(macro.tenant, macro.context, work)
         except ChangedError:
-            if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # nobody else has just made it
+            if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # no other run has just created it
                 await self._discard([passage.uid for passage in consolidate.summary])
             raise
-        if points:  # a comparison of the stores took them for nobody's, if it came in between
+        if points:  # a reconciliation in between may have removed them as orphans
             there = await index.vectors.present([point.id for point in points])
             if lost := [point for point in points if point.id not in there]:
                 await index.vectors.upsert(lost)
-                if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # it went, and they with it
+                if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # the Macro-Event is gone
                     await index.vectors.delete([point.id for point in lost])
 
     async def _refuse(self, consolidate: ConsolidatedBatch, reason: str, now: datetime) -> None:
@@ -243,13 +246,13 @@ class Consolidation:
         uids = [source.uid for source in consolidate.sources]
 
         async def work(transaction: GraphTransaction) -> None:
-            if len(await transaction.nodes(uids)) == len(uids):  # else it tells of what is erased by now
+            if len(await transaction.nodes(uids)) == len(uids):  # otherwise the step would describe erased Events
                 await transaction.log_step(step)
 
         await self.graph.write(step.tenant, step.context, work)
 
     async def _discard(self, points: Sequence[str]) -> None:
-        """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
+        """Remove orphaned points. A failure is only logged: no answer shows them, and the reconciler removes them."""
         try:
             await (await self.indexes.writing()).vectors.delete(points)
         except VicwError as error:
@@ -257,7 +260,7 @@ class Consolidation:
 
 
 async def _missing_reason(transaction: GraphTransaction, step: MaintenanceStep, retired: Node | None) -> str:
-    """Say where the Macro-Event of a step is: one that was consolidated again keeps its first passage."""
+    """Return why the Macro-Event of a step is missing. One that was consolidated again keeps its first passage."""
     if retired is not None:
         return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)

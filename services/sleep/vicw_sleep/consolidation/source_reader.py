@@ -1,4 +1,4 @@
-"""Reads what may be consolidated: flows, and their Events with all that decides about them."""
+"""Read the Events of a page with everything that decides about their consolidation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from vicw_sleep.consolidation.model import SourceEvent
 
 _AT_ONCE = 200
 MOST_PASSAGES = 1000
-"""Passages that an Event may have, or a Macro-Event stand on: what has more is left, nobody reads all of it at once."""
+"""Maximum passages of an Event, or behind a Macro-Event. An Event with more is not consolidated, to bound the reads."""
 _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
 async def read_material(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[SourceEvent]:
-    """Return the material of these Events of one context, in their order; without passages where those are too many."""
+    """Return the material of these Events of one context, in their order; without passages where there are too many."""
     found: list[SourceEvent] = []
     for batch in batched(events, _AT_ONCE):
         found += await _read(graph, unread, batch)
@@ -55,7 +55,7 @@ def _source_event(
     uses: Mapping[str, Use],
 ) -> SourceEvent:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
-    proofs = proofs if len(passages) <= MOST_PASSAGES else []  # half a proof tells less than all of it
+    proofs = proofs if len(passages) <= MOST_PASSAGES else []  # a partial proof is useless
     told = [node for passage in proofs for node in statements.get(passage.uid, ())]
     return SourceEvent(
         event,

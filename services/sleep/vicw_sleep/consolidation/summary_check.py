@@ -1,7 +1,7 @@
-"""Whether a summary still tells what its sources tell: before anything is removed (design: "Sleep cycle").
+"""Check that a summary still states the facts of its sources, before anything is removed (design: "Sleep cycle").
 
-It reads the summary as a stranger would, whoever wrote it. Names, numbers and dates have to be there as they were; of
-what is denied, and of what causes what, there has to be a sentence about the same.
+The check does not depend on the summary's author. Names, numbers and dates have to be there unchanged; each negation
+and each cause needs a sentence about the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of, is_stated
 from vicw_sleep.consolidation.model import SourceEvent
 
 _NEAR = 0.5
-"""How like its sentences a summary has to be, as a share of how like them a passage itself is."""
+"""Minimum similarity of a summary to a passage's sentences, relative to that of the passage itself."""
 
 _LEAST = 1e-6
 
@@ -26,13 +26,13 @@ type Vectors = Mapping[str, NDArray[np.float32]]
 
 
 def missing(sources: Sequence[SourceEvent], told: Sequence[SummarySentence], summary: str) -> list[Fact]:
-    """Return the facts of the sources, whose sentences are ``told``, that the summary does not tell, in their order."""
+    """Return the facts of the sources, whose sentences are ``told``, that the summary lacks, in their order."""
     wanted = dict.fromkeys(fact for one in told for fact in sorted(one.facts))
     return _missing_facts(wanted, summary, {name for source in sources for name in source.named})
 
 
 def invented(sentence: str, text: str, named: Collection[str]) -> list[Fact]:
-    """Return the facts that a sentence tells and a text does not. ``named`` are names that may be in either."""
+    """Return the facts that a sentence states and a text does not. ``named`` are names that may be in either."""
     return _missing_facts(sorted(facts_of(sentence, named)), text, named)
 
 
@@ -50,18 +50,18 @@ def said_in(text: str) -> list[str]:
 
 
 def unlike(sources: Sequence[SourceEvent], summary: NDArray[np.float32], known: Vectors) -> list[str]:
-    """Return the passages (uids) that the summary does not stand for, those first that it stands for least.
+    """Return the passages (uids) that the summary does not represent, the least similar first.
 
     ``summary`` has the vectors of its passages, shape (passages, size), of norm 1; ``known`` those of the sources'
-    passages and statements. Whoever looks for what a passage says has to come near the summary, too: it has to be like
-    the passage's sentences, half as like them at least as the passage is itself.
+    passages and statements. A query for a passage's content has to come near the summary, too: the summary has to be at
+    least half as similar to the passage's sentences as the passage itself.
     """
     left: dict[str, float] = {}
     for source in sources:
         for passage in source.passages:
             own = known.get(passage.uid)
             if own is None:
-                continue  # it is found by its words alone already
+                continue  # it has no vector: lexical search alone finds it
             said = [one for one in source.statements if one.text and one.text in (passage.text or "")]
             mine = [known[one.uid] for one in said if one.uid in known]
             asked = np.stack(mine or [own])

@@ -1,4 +1,4 @@
-"""How the lines of a summary begin, how it is cut into passages, and what a Macro-Event is called."""
+"""Format of a summary: how its lines begin, how it is cut into passages, and the title of a Macro-Event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TITLE_CHARS = 60
 
 
 def heads_of(sources: Sequence[SourceEvent]) -> list[str]:
-    """Return how the line of each source begins: who says it, and what it is called unless the one before is, too."""
+    """Return the beginning of each source's line: the speaker, and the title unless the previous line has the same."""
     before = ["", *(source.called for source in sources)]
     return [
         f"{source.head} ({source.called})" if source.called and source.called != last else source.head
@@ -20,9 +20,9 @@ def heads_of(sources: Sequence[SourceEvent]) -> list[str]:
 
 
 def cut_lines(text: str, size: int, heads: Collection[str] = ()) -> Iterator[str]:
-    """Yield passages of whole lines, of ``size`` characters at most; a longer line is cut behind a sentence, or a word.
+    """Yield passages of whole lines, of at most ``size`` characters; a longer line is cut after a sentence, or a word.
 
-    Where it goes on it begins with the one of ``heads`` that it begins with: each line may be read by itself one day.
+    The continuation repeats the one of ``heads`` that the line begins with: each line may be read by itself later.
 
     >>> list(cut_lines("ab\\ncd\\nefghij kl", 6))
     ['ab\\ncd', 'efghij', 'kl']
@@ -58,7 +58,7 @@ def _cut(line: str, size: int, head: str) -> Iterator[str]:
 
 
 def title_of(sources: Sequence[SourceEvent]) -> str:
-    """Return what to show of what stands for these: who says it, and how it begins."""
+    """Return a display title for the Macro-Event of these sources: the speakers, and the beginning of the text."""
     if sources[0].event.is_macro:
         return sources[0].event.name
     heads = list(dict.fromkeys(one.head for one in sources))
