@@ -1,7 +1,7 @@
 """``python -m vicw_sleep.beat``: the platform's clock. Any number may be started; one at a time sends.
 
-Whoever has the lock in Redis sends; the others wait for it. Its holder renews it, tries again as long as it lasts, and
-ends when it is lost: then two clocks might tick, and whatever supervises it starts it again.
+The holder of a lock in Redis sends; the others wait for the lock. The holder renews it and retries while it is valid.
+It exits when the lock is lost, since two clocks might tick then; its supervisor restarts it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _NIGHTLY = {
     ScheduledJob.FORGETTING: (FORGET, INGEST_QUEUE),
     ScheduledJob.RECONCILE: (RECONCILE, SLEEP_QUEUE),
 }
-"""Which message brings a task that has a schedule, and to whom."""
+"""Message and queue of each scheduled job."""
 _log = structlog.get_logger()
 TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
@@ -76,9 +76,9 @@ MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a 
 
 @dataclass(slots=True)
 class Tick:
-    """What is sent every so many ``seconds``, at once to begin with: a clock may be started more often than that.
+    """A message sent every ``seconds``, first at start: a clock may be restarted more often than that.
 
-    With a ``schedule`` it is sent when that says so, and again ``seconds`` later where it could not be.
+    With a ``schedule``, it is sent when due, and retried after ``seconds`` if it could not be sent.
     """
 
     task: str
@@ -90,14 +90,14 @@ class Tick:
     owed: bool = False
 
     def is_due(self, instant: float) -> bool:
-        """Tell whether it is time, on the monotonic clock and, with a schedule, on the wall's."""
+        """Return whether the message is due, by the monotonic clock and, with a schedule, by the wall clock."""
         if self.schedule is not None:
             self.owed = self.schedule.due(now()) or self.owed
         return instant >= self.due and (self.schedule is None or self.owed)
 
 
 def ticks(settings: SleepServiceSettings) -> list[Tick]:
-    """Return what is sent when."""
+    """Return all messages with their times."""
     look = settings.sleep.poll_seconds
     due = schedules(settings, now())
     nightly = {
@@ -105,7 +105,9 @@ def ticks(settings: SleepServiceSettings) -> list[Tick]:
         for what, (task, queue) in _NIGHTLY.items()
     }
     comparing = nightly.pop(ScheduledJob.RECONCILE)
-    comparing.owed = due[ScheduledJob.RECONCILE].rest(now()) is not None  # what was down may have lost something
+    comparing.owed = (
+        due[ScheduledJob.RECONCILE].rest(now()) is not None
+    )  # data may have been lost while the platform was down
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS),
@@ -160,7 +162,7 @@ def main() -> int:
 
 
 def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | None) -> float | None:
-    """Wait for the lock; return until when it is ours, None if told to end. Raises RedisError if Redis stays away."""
+    """Wait for the lock; return when our lease expires, None if told to end. Raises RedisError if Redis stays away."""
     answered = time.monotonic()
     while not ended.is_set():
         asked = time.monotonic()
@@ -178,7 +180,7 @@ def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | N
 
 
 def _send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> None:
-    """Send what is due, unless a message waits in its queue: then nobody may be there to take it."""
+    """Send the due messages, except where one still waits in the queue: no worker may be running."""
     for tick in schedule:
         instant = time.monotonic()
         if not tick.is_due(instant):
@@ -203,7 +205,7 @@ def _waiting(client: redis.Redis, queue: str) -> float:
 
 
 def _keep(lock: redis.lock.Lock, ended: threading.Event, until: float) -> None:
-    """Renew the lock, which is ours ``until`` then; end the process before another may have it."""
+    """Renew the lock, which we hold ``until`` then; end the process before another one may acquire it."""
     pause = _RENEW_SECONDS
     while not ended.wait(pause):
         asked = time.monotonic()

@@ -1,7 +1,7 @@
-"""The invariants of a store, as ``vicw check`` proves them. Read-only.
+"""Check the invariants of a store (``vicw check``). Read-only.
 
-Everything is read page by page, and judged by look-ups of what a page names: the memory that it takes does not grow
-with the store. What is found wanting in a page is looked at once more, for somebody may be at work on it.
+Every page is judged by look-ups of the ids it names, so memory use does not grow with the store. A violation is checked
+twice, since another process may be in the middle of a write.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compare
 from vicw_sleep.flow_steps import gaps
 
 MOST_TOLD = 5000
-"""Violations that are told; the others are counted."""
+"""Maximum number of violations listed; the others are only counted."""
 _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
-"""Labels of nodes that another node's point stands for."""
+"""Labels of nodes that share a Chunk's point."""
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """What was counted, and every violation as a sentence: the first MOST_TOLD, and how many are ``untold``.
+    """Counts, and the violations as sentences: the first MOST_TOLD; ``unlisted`` counts the others.
 
     ``waiting`` passages are not indexed yet.
     """
@@ -43,11 +43,11 @@ class CheckReport:
 
     @property
     def room(self) -> int:
-        """How many more violations can be told."""
+        """How many more violations can be listed."""
         return MOST_TOLD - len(self.violations)
 
     def add(self, violations: Sequence[str]) -> None:
-        """Take violations in."""
+        """Add violations."""
         self.unlisted += max(0, len(violations) - self.room)
         self.violations += violations[: self.room]
 
@@ -59,12 +59,14 @@ async def check(
     registry: EdgeRegistry,
     progress: Progress = lambda what, done, total: None,
 ) -> CheckReport:
-    """Return the report: points agree with ``indexed`` and the reverse, and say what the graph says; chains are whole,
-    in order, without side branches; every node of a context is in exactly one; steps are gap-free, and counters do not
-    give a number twice; no edge is outside the registry; what was merged was so into one thing, and not in a circle.
+    """Check all invariants and return the report.
 
-    ``vectors`` None: the store is one without, so that no point is missing, and ``indexed`` means that nothing is left
-    to be done for a passage.
+    Points agree with ``indexed`` and with the graph's payload, in both directions. Chains are complete, ordered and
+    without side branches. Every node belongs to exactly one context. Steps are gap-free, and counters do not give a
+    number twice. Every edge is registered. Merges have one target each and no circles.
+
+    ``vectors`` None: the store has no vectors, so that no point is missing, and ``indexed`` means that a passage needs
+    no more work.
     """
     report = CheckReport()
     counts = {label: await audit.count(label) for label in Label}
@@ -121,7 +123,7 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckRe
         report.points += len(page)
         found += orphans
         progress(report.points)
-    if found:  # a summary has its points a moment before it is stored
+    if found:  # consolidation writes a summary's points before its passages
         await asyncio.sleep(reconcile.AT_WORK_SECONDS)
     for batch in batched(found, PAGE):
         report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])

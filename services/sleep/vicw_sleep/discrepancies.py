@@ -1,4 +1,4 @@
-"""Where the vector store and the graph disagree about a page of passages or points, and nobody is going to mend it."""
+"""Discrepancies between the vector store and the graph, a page at a time, that no pending work will repair."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ class DiscrepancyKind(Enum):
     """What is wrong with a passage's point."""
 
     NO_ENTRY = auto()
-    """The passage is not indexed, and not queued to be."""
+    """The passage is not indexed and not queued."""
     NO_POINT = auto()
-    """The passage is marked indexed, but there is no point."""
+    """The passage is marked indexed, but has no point."""
     OUTDATED = auto()
-    """The point was made of another text."""
+    """The point was made from another text."""
     STALE = auto()
-    """The payload is not what the graph says."""
+    """The payload differs from the graph."""
     UNWANTED = auto()
     """There is a point, but the passage proves no item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """One passage's; ``fields`` are those of the payload that differ, if there is one to be compared."""
+    """The discrepancy of one passage; ``fields`` are the payload fields that differ, if there is a payload to
+    compare.
+    """
 
     kind: DiscrepancyKind
     fields: tuple[str, ...] = ()
@@ -39,17 +41,17 @@ class Discrepancy:
 async def compared(
     audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, *, after: str | None
 ) -> tuple[list[PendingPoint], dict[str, Discrepancy]]:
-    """Return the page of passages after ``after``, and the disagreements by the passages' uids.
+    """Return the page of passages after ``after``, and the discrepancies by passage uid.
 
-    Where there are no vectors (None), only a passage that nobody is going to settle is one.
+    Without vectors (None), only a passage without a queue entry is a discrepancy.
 
-    What is queued is going to be mended, unless the passage is marked indexed and has no point: then its entry may be
-    for its payload alone. What is found wanting is looked at once more, for somebody may be at work on it.
+    A queued passage will be repaired, unless it is marked indexed and has no point: then its entry may be for its
+    payload alone. A discrepancy is checked twice, since another process may be in the middle of a write.
     """
     page = await audit.scan(Passages(), after=after, limit=PAGE)
     found = await _disagreements(outbox, vectors, page) if page else {}
     if found:
-        # Whoever was at work on one meanwhile has settled it by now, or has an entry for it.
+        # A worker that was busy with one has finished it by now, or has an entry for it.
         queued = await outbox.queued(sorted(found))
         page = await audit.scan(Passages(), after=after, limit=PAGE)
         kept = found.keys() - (queued & unindexed(page))
@@ -66,7 +68,7 @@ async def _disagreements(
     suspects = found.ids | waiting
     if not suspects:
         return {}
-    # After the look at the points: an entry is settled after its point is written.
+    # Read after the points: a worker removes an entry after it has written the point.
     queued = await outbox.queued(sorted(suspects))
     absent = {point.point_id for point in found.absent} - waiting
     kinds = {
@@ -87,11 +89,11 @@ def unindexed(page: Sequence[PendingPoint]) -> set[str]:
 
 
 async def orphaned(audit: GraphAudit, vectors: VectorStore, *, after: str | None) -> tuple[list[str], list[str]]:
-    """Return the page of points after ``after``, and those of them that are no passage's."""
+    """Return the page of points after ``after``, and those of them that have no passage."""
     page = await vectors.ids(after=after, limit=PAGE)
     return page, sorted(set(page) - (await audit.point_states(page)).keys()) if page else []
 
 
 async def still_orphaned(audit: GraphAudit, vectors: VectorStore, points: Sequence[str]) -> list[str]:
-    """Return which of these points are there, and no passage's, by now."""
+    """Return which of these points still exist and still have no passage."""
     return sorted(await vectors.present(points) - (await audit.point_states(points)).keys())

@@ -1,10 +1,9 @@
-"""Whether the steps of every flow count from 1 without a gap.
+"""Check that the steps of every flow count from 1 without a gap.
 
-No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. So a step is
-noted as one number, a hash of its flow plus the step. The steps of a flow are then one run of numbers, and what begins
-a run has to be a first step. What was erased had its steps, too: its Context keeps these. That takes eight bytes a
-step, and no more than so many steps are looked at in one go over the Events: what a larger store takes is more goes,
-not more memory.
+No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. So each step
+becomes one number, a hash of its flow plus the step. The steps of a flow are then one run of numbers, and each run has
+to begin with a first step. Erased Events had steps, too: their Context keeps these. A step takes eight bytes, and one
+pass over the Events handles a limited number of steps: a larger store takes more passes, not more memory.
 """
 
 from __future__ import annotations
@@ -24,16 +23,17 @@ from vicw_shared.ports import GraphAudit, Nodes, scan_pages
 from vicw_sleep.discrepancies import PAGE
 
 AT_ONCE = 4_000_000
-"""Steps noted at once, about: 32 MB of them, and as much again while they are judged."""
+"""Approximate number of steps per pass: 32 MB, and as much again while they are sorted."""
 _BLOCK = 2**20
-"""Numbers that are noted in one go or not at all, so that a flow may have any length."""
+"""Size of the blocks of numbers that belong to a pass as a whole, so that a flow may have any length."""
 _RANGE = 2**64
 
 
 async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) -> tuple[list[str], int]:
-    """Return a sentence for each step but a first that no step of its flow goes before, and how many more there are.
+    """Return a sentence for each step, except first steps, whose predecessor is missing, and the number of further
+    gaps.
 
-    At most ``most`` are said, once another look has not found the step before.
+    At most ``most`` gaps are listed, each confirmed by a second pass.
     """
     parts = 1 + await audit.count(Label.EVENT) // AT_ONCE
     found: list[int] = []
@@ -54,7 +54,7 @@ async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) ->
 
 
 class NumberedSteps:
-    """The steps in every ``parts``-th block of numbers, and in each the last one before it."""
+    """The steps in every ``parts``-th block of numbers, and the last step before each block."""
 
     def __init__(self, part: int, parts: int) -> None:
         self._part = part
@@ -63,7 +63,7 @@ class NumberedSteps:
         self._firsts = array("Q")
 
     def add(self, events: Iterable[Node]) -> None:
-        """Note the steps of Events, and the erased ones that Contexts keep."""
+        """Add the steps of Events, and the erased ones that Contexts keep."""
         for number, step, _ in numbered(events):
             if self._holds(number) or self._holds(number + 1):
                 self._steps.append(number)
@@ -71,7 +71,7 @@ class NumberedSteps:
                     self._firsts.append(number)
 
     def starts(self) -> NDArray[np.uint64]:
-        """Return the numbers that begin a run, but are no first step."""
+        """Return the numbers that begin a run without being a first step."""
         steps = np.asarray(self._steps)
         steps.sort()
         begins = np.ones(len(steps), dtype=bool)
@@ -85,7 +85,9 @@ class NumberedSteps:
 
 
 async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
-    """Name the flows, unless what was missing is there now: it may have been stored behind the first look."""
+    """Return sentences that name the flows, except where the missing step exists now: it may have been stored
+    meanwhile.
+    """
     said: dict[int, str] = {}
     preceded: set[int] = set()
     async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
@@ -100,7 +102,9 @@ async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
 
 
 def numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
-    """Return the number of each step that an Event has, or stands for, or that a Context's erased ones had."""
+    """Yield the number of each step of an Event, of the Events a Macro-Event replaces, and of a Context's erased
+    Events.
+    """
     for event in events:
         if event.label is Label.CONTEXT:
             yield from (((UUID(key).int + step) % _RANGE, step, event) for key, step in vacated(event))

@@ -1,4 +1,4 @@
-"""What comes by the clock, and when: one table for the platform's clock, for ``vicw serve`` and for whoever asks."""
+"""Scheduled jobs and their schedules: one table for the platform's clock, for ``vicw serve`` and for status reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_sleep.schedule import NEVER, Schedule
 
 
 class ScheduledJob(StrEnum):
-    """A task that has a schedule."""
+    """A job with a schedule."""
 
     CONSOLIDATION = "consolidation"
     DREAM = "dream"
@@ -21,7 +21,7 @@ class ScheduledJob(StrEnum):
 
 
 BY_DAY = "consolidation of a context"
-"""What comes when enough has arrived, as its rounds are noted."""
+"""Name of the consolidation runs that arrivals trigger, in the recorded job runs."""
 SETTING = {
     ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
     ScheduledJob.DREAM: "VICW_DREAM_SCHEDULE",
@@ -29,11 +29,11 @@ SETTING = {
     ScheduledJob.FORGETTING: "VICW_EVICTION_SCHEDULE",
     ScheduledJob.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
 }
-"""The setting that says when."""
+"""The setting of each job's schedule."""
 
 
 class JobSettings(Protocol):
-    """The settings of all these tasks."""
+    """The settings of all scheduled jobs."""
 
     @property
     def consolidation(self) -> ConsolidationSettings: ...  # noqa: D102
@@ -48,7 +48,7 @@ class JobSettings(Protocol):
 
 
 def schedules(settings: JobSettings, began: datetime) -> dict[ScheduledJob, Schedule]:
-    """Return when each task is due from ``began`` on. Raises SettingsError, which names the schedule that is none."""
+    """Return the schedule of each job, from ``began`` on. Raises SettingsError that names an invalid schedule."""
     told = {
         ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,
         ScheduledJob.DREAM: settings.dream.schedule,

@@ -1,6 +1,6 @@
-"""How the sleep cycle asks a language model, where there is one: nothing waits for one that is away, or needs it.
+"""Requests of the sleep cycle to a language model. No job waits for an unavailable model or depends on one.
 
-What it answers is a proposal about texts that anybody may have written: whoever asks has to judge it.
+An answer is a proposal about untrusted texts: the caller has to validate it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
 AWAY_SECONDS = 600.0
-"""How long a model that did not answer is not asked: a slow one costs a night one answer, not one for each text."""
+"""How long a model that failed is not asked again: a slow one costs a run one answer, not one per text."""
 
 
 class LlmRequester:
-    """Asks ``model`` for ``at_once`` answers of ``max_tokens`` at most. Of one event loop."""
+    """Asks ``model`` for ``at_once`` concurrent answers of at most ``max_tokens``. Belongs to one event loop."""
 
     def __init__(self, model: LanguageModel, *, max_tokens: int, at_once: int) -> None:
         self._model = model
@@ -34,7 +34,7 @@ class LlmRequester:
 
     @property
     def at_once(self) -> int:
-        """How many answers it has at the same time: 0 while the model is away."""
+        """Maximum concurrent answers: 0 while the model is away."""
         return 0 if time.monotonic() < self._away_until else self._at_once
 
     async def ask(
@@ -42,7 +42,8 @@ class LlmRequester:
     ) -> Completion | None:
         """Return the answer to ``asked`` about ``told``, of about ``tokens``; None: the model is away or refuses.
 
-        ``told`` is shown as material, ``schema`` is the JSON schema of the answer, which may be anything all the same.
+        ``told`` is quoted as untrusted material. ``schema`` is the JSON schema of the answer, which the model may
+        ignore.
         """
         turns = [Prompt(Role.SYSTEM, asked), Prompt(Role.USER, quote_untrusted(told))]
         async with self._places:
@@ -60,7 +61,7 @@ class LlmRequester:
 
 
 def parsed[M: BaseModel](answer: Completion, form: type[M]) -> M | None:
-    """Return the object in an answer, whatever is around it; None: it is not in form, or cut off."""
+    """Return the JSON object in an answer, ignoring text around it; None: it is malformed or cut off."""
     start, end = answer.text.find("{"), answer.text.rfind("}")
     try:
         found = form.model_validate_json(answer.text[start : end + 1])
@@ -70,5 +71,5 @@ def parsed[M: BaseModel](answer: Completion, form: type[M]) -> M | None:
 
 
 def llm_requester(model: LanguageModel | None, settings: LlmSettings) -> LlmRequester | None:
-    """Return how the sleep cycle asks a model, if there is one."""
+    """Return a requester for the model; None without one."""
     return LlmRequester(model, max_tokens=settings.max_tokens, at_once=settings.at_once) if model is not None else None

@@ -1,4 +1,4 @@
-"""Forget what is kept for a time only (design: "Sleep cycle", forget)."""
+"""Remove expired receipts (design: "Sleep cycle", forget)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import datetime
 from vicw_shared.ports import StoreRecord
 
 _AT_ONCE = 50
-"""Receipts that one transaction removes: each may be some hundred kB."""
+"""Receipts removed in one transaction: each may have some hundred kB."""
 
 
 async def forget_receipts(record: StoreRecord, before: datetime, *, seconds: float) -> int:
-    """Remove receipts of all tenants that were created before an instant, for so many seconds; return how many.
+    """Remove receipts of all tenants created before an instant, for at most ``seconds``; return how many.
 
-    A tenant that writes forgets its own; these are of those that do not any more. What is left is for the next time.
+    A tenant that writes removes its own; these belong to tenants that stopped writing. The next run removes the rest.
     """
     forgotten, until = 0, time.monotonic() + seconds
     while time.monotonic() < until:

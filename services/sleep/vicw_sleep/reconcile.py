@@ -1,12 +1,11 @@
-"""Bring the vector store to agreement with the graph (design: "Sleep cycle", reconcile).
+"""Reconcile the vector store with the graph (design: "Sleep cycle", reconcile).
 
-Its points may be too few or too many after a crash, or older than the graph: a volume was restored, power was lost, a
-worker wrote after it had lost its claim. Payloads decide what a search may see, so they are compared, too.
+After a crash, points may be missing, orphaned, or older than the graph: a volume was restored, power was lost, a worker
+wrote after its claim had expired. Payloads are compared, too, since they decide what a search may see.
 
-In pieces, so that a run is as long as it is told to be, and beside everything else: what is found wanting is looked at
-once more, for somebody may be at work on it. A point is written after its passage is, but for those of a summary that
-consolidation is about to store: that is waited for, and whichever of the two is the later one notices where such a
-point was removed all the same.
+A run has a limited size and runs beside all other work: a discrepancy is checked twice, since another process may be
+writing. A point is written after its passage, except the points of a summary that consolidation is about to store. The
+reconciler waits for these, and the later of the two detects and repairs a point that was removed all the same.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, Vec
 from vicw_sleep.discrepancies import Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
-"""How long a point may be of no passage yet: consolidation rests between its steps, four seconds at most."""
+"""How long a point may lack a passage: consolidation rests between its steps for at most four seconds."""
 _MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
 MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing and that were queued again")
 STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
@@ -31,7 +30,7 @@ ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, w
 
 
 class ReconcileSide(StrEnum):
-    """Which listing is being compared with the other store."""
+    """The listing that is compared with the other store."""
 
     PASSAGES = "passages"
     POINTS = "points"
@@ -39,10 +38,10 @@ class ReconcileSide(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReconcileBookmark:
-    """How far a comparison is: ``after`` this passage or point; None: at the start.
+    """Progress of a comparison: ``after`` this passage or point; None: at the start.
 
-    ``lost_at`` is the mark of a lost index that it is about to lift: it has found none so far of the passages from
-    before that still lacks its point.
+    ``lost_at`` is the mark of a lost index, to be cleared if the comparison finds no passage older than it that still
+    lacks its point.
     """
 
     side: ReconcileSide = ReconcileSide.PASSAGES
@@ -52,11 +51,11 @@ class ReconcileBookmark:
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What was found: passages whose point was missing, points that were not what the graph says (both queued again),
-    points without a passage (removed).
+    """Result of a comparison: passages ``missing`` their point and ``stale`` points (both queued again), and
+    ``orphaned`` points without a passage (removed).
 
-    ``next`` is where to go on; None: all is compared. ``rebuilt`` is then the mark that has been shown to be no longer
-    true.
+    ``next`` is where to continue; None: everything is compared. ``rebuilt`` is then the mark of a lost index that no
+    longer holds.
     """
 
     missing: int
@@ -67,7 +66,7 @@ class Reconciled:
 
     @property
     def found(self) -> dict[str, int]:
-        """What did not agree, by what was wrong: as the log tells it."""
+        """Number of discrepancies by kind, for the log."""
         return {"missing": self.missing, "stale": self.stale, "orphaned": self.orphaned}
 
 
@@ -81,10 +80,10 @@ async def reconcile(
     dry: bool = False,
     alone: bool = False,
 ) -> Reconciled:
-    """Queue passages that have no point, or another than the graph says; remove points that have no passage.
+    """Queue passages whose point is missing or differs from the graph; remove points that have no passage.
 
-    At most ``pages`` of a thousand are compared. Idempotent; any number may run at once. ``dry``: it is only counted.
-    ``alone``: nobody else works on the stores, so that nobody is waited for.
+    At most ``pages`` of a thousand are compared. Idempotent and safe to run concurrently. ``dry``: only count.
+    ``alone``: no other process uses the stores, so do not wait for one.
     """
     place: ReconcileBookmark | None = start or ReconcileBookmark()
     rebuilt: datetime | None = None
@@ -126,9 +125,9 @@ async def _requeue_differing(
 async def _lack(
     outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Discrepancy], lost_at: datetime
 ) -> bool:
-    """Tell whether a passage from before ``lost_at`` still lacks its point; those that have failed do not count.
+    """Return whether a passage from before ``lost_at`` still lacks its point; failed ones do not count.
 
-    What has come since waits as it always does.
+    Later passages wait as usual.
     """
     if any(one.kind in _MISSING for one in found.values()):
         return True
@@ -150,6 +149,6 @@ async def _drop_orphans(
     if orphans and not dry:
         await vectors.delete(orphans)
         stored = await audit.point_states(orphans)
-        if stored:  # by now
+        if stored:  # stored in the meantime
             await outbox.requeue(sorted(stored))
     return len(orphans) - len(stored), replace(place, after=page[-1])

@@ -1,7 +1,7 @@
-"""What is left in a store of what was erased: everything is read, and looked through for the marks of what went.
+"""Find residues of erased data: read a whole store and search it for the fingerprints of what was erased. Read-only.
 
-What callers have stored and nobody has erased may say the same: words that stand in a passage or an item that stays are
-no remains, wherever else they stand. Nor is the uid of what was sent again since. Read-only.
+Data that was not erased may contain the same words: words of a remaining passage or item are not residues, wherever
+else they appear. The uid of an item that was ingested again is not one either.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OURS = frozenset({"uid", "qdrant_id", "metadata"})
 
 @dataclass(slots=True)
 class Residue:
-    """Marks that were found, by the place where; and those that what stays says itself."""
+    """Marks found, by place, and the marks that remaining data contains itself (``said``)."""
 
     finder: FingerprintFinder
     places: dict[str, set[Mark]] = field(default_factory=dict)
@@ -44,31 +44,31 @@ class Residue:
 
     @classmethod
     def of(cls, fingerprints: Fingerprints) -> Residue:
-        """Return what has found nothing yet."""
+        """Return an empty result for these fingerprints."""
         return cls(FingerprintFinder(fingerprints))
 
     def scan(self, place: str, data: bytes) -> None:
-        """Look through what is stored at a place."""
+        """Search the data of one place."""
         if found := self.finder.find(data):
             self.places.setdefault(place, set()).update(found)
 
     def scan_all(self, places: Sequence[tuple[str, bytes]]) -> None:
-        """Look through a page of places: one by one only where all of them together have something."""
+        """Search a page of places; search them one by one only if the joined data has a match."""
         if self.finder.find(_APART.join(data for _, data in places)):
             for place, data in places:
                 self.scan(place, data)
 
     def left(self) -> list[str]:
-        """Return the places where something is left, in order."""
+        """Return the places with residues, in order."""
         return sorted(place for place, marks in self.places.items() if marks - self.said)
 
     def points(self) -> list[str]:
-        """Return the points in which something is left."""
+        """Return the points with residues."""
         return [uid for kind, _, uid in (place.partition(" ") for place in self.left()) if kind == _POINT]
 
 
 async def scan_store(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
-    """Look through all nodes, edges, answers and steps of a graph, and through what vector stores say of points."""
+    """Search all nodes, edges, receipts and steps of a graph, and the payloads of vector stores."""
     await _scan_nodes(graph, remains)
     async for edges in scan_pages(graph, Edges(), limit=_PAGE):
         told = [(f"edge {edge.id}", _plain(asdict(edge))) for edge, _, _ in edges]
@@ -76,7 +76,7 @@ async def scan_store(graph: Store, vectors: Sequence[VectorStore], remains: Resi
     await _scan_records(graph, remains)
     for store in vectors:
         await _scan_points(store, remains)
-    if remains.left():  # what was sent again during the look was told of before it was seen
+    if remains.left():  # an item ingested again during the scan may be named before its node was seen
         await _scan_nodes(graph, remains)
 
 
@@ -103,9 +103,9 @@ def _scan_page(page: Sequence[Node], remains: Residue) -> None:
 
 
 def _find_ingested_again(there: Sequence[Node], remains: Residue) -> None:
-    """Note the uids of what was erased and has come again: whoever names one now means what is there.
+    """Note the uids of erased items that were ingested again: a reference to such a uid means the new item.
 
-    A Macro-Event comes again as it was, and names what it stands for; so it is no remains for its own uid.
+    A Macro-Event is recreated as it was, and names its sources, so its own uid is never a residue.
     """
     if not remains.finder.find(_APART.join(node.uid.encode() for node in there)):
         return
@@ -115,9 +115,9 @@ def _find_ingested_again(there: Sequence[Node], remains: Residue) -> None:
 
 
 def _says(node: Node) -> bool:
-    """Tell whether a node has words of its own.
+    """Return whether a node has words of its own.
 
-    What is said of a thing, and what stands in a class, is named alike wherever it is said of one, or stands in one.
+    Nodes of attributes, classes, functions and methods have the same names wherever they occur, so they count, too.
     """
     return node.label is Label.CHUNK or node.content_hash is not None or node.subtype in _NAMED_ALIKE
 
@@ -134,7 +134,7 @@ async def _scan_records(graph: Store, remains: Residue) -> None:
 
 
 async def rescan_points(vectors: Sequence[VectorStore], remains: Residue) -> None:
-    """Look through the points anew in which something was left: they may be up to date by now."""
+    """Search again the points that had residues: they may be up to date by now."""
     uids = remains.points()
     for uid in uids:
         del remains.places[f"{_POINT} {uid}"]
@@ -156,14 +156,14 @@ def _payload_text(payloads: Mapping[str, Mapping[str, object]]) -> list[tuple[st
 
 
 def _words(node: Node) -> str:
-    """Return all that a caller has said of a node: its own ledger, which tells of it and others, aside."""
+    """Return all words of a caller in a node, without its ledger, which describes other items, too."""
     told = {name: value for name, value in asdict(node).items() if name not in _OURS}
     metadata = {name: value for name, value in node.metadata.items() if name != LEDGER}
     return "\n".join(_strings([*told.values(), metadata]))
 
 
 def _plain(told: object) -> bytes:
-    """Return all that is told, as it is stored: in whatever spelling, since its marks are known in all of them."""
+    """Return all strings as stored. Their spelling does not matter: marks match in every spelling."""
     return "\n".join(_strings(told)).encode()
 
 
@@ -183,5 +183,5 @@ def _strings(told: object) -> Iterable[str]:
 
 
 def _spelled(text: str) -> bytes:
-    """Return a text in all the spellings in which a file may have it."""
+    """Return a text in all spellings that a file may contain."""
     return _APART.join(sorted(spellings(text)))

@@ -1,4 +1,4 @@
-"""When a task is due: schedules as cron has them, in UTC."""
+"""Cron schedules of jobs, in UTC."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NEVER = "never"
 
 
 class Schedule:
-    """A schedule that began at an instant: what was due before is not made up for.
+    """A schedule that begins at an instant; earlier due times are not made up for.
 
-    A clock that is put back does not hold it up, one that is put forward makes it due once.
+    A clock put back does not delay it; a clock put forward makes it due once.
     """
 
     def __init__(self, setting: str, expression: str, began: datetime) -> None:
-        """Read an ``expression``. Raises SettingsError, which names the ``setting``."""
+        """Parse an ``expression``. Raises SettingsError that names the ``setting``."""
         self._cron: crontab | None = None
         self._now = self._last = began.astimezone(UTC)
         if expression.strip().lower() == NEVER:
@@ -33,7 +33,7 @@ class Schedule:
             ) from error
 
     def due(self, now: datetime) -> bool:
-        """Tell whether it is due; it is not again until the next time."""
+        """Return whether the job is due; it is then not due again until the next time."""
         rest = self.rest(now)
         if rest is None or rest > timedelta(0):
             return False
@@ -41,7 +41,7 @@ class Schedule:
         return True
 
     def rest(self, now: datetime) -> timedelta | None:
-        """Return how long it is to the next time, at least 0; None: it never comes."""
+        """Return the time until the job is due, at least 0; None: never."""
         if self._cron is None:
             return None
         self._now = now.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""How a task of the sleep cycle runs by itself inside another process: turn by turn, at night."""
+"""In-process scheduler: runs the jobs of the sleep cycle in time slices, when they are due."""
 
 from __future__ import annotations
 
@@ -18,46 +18,48 @@ from vicw_sleep.schedule import Schedule
 _log = structlog.get_logger()
 _THROUGH = object()
 POLL_SECONDS = 20.0
-"""How often it is looked whether it is time."""
+"""Interval at which schedules are checked."""
 REST_SECONDS = 1.0
-"""Rest between two turns: whoever asks goes first."""
+"""Pause between two slices: foreground requests run first."""
 
 
 SLICE_SECONDS = 60.0
-"""Then a turn ends, whatever is left: a worker has other tasks, and who gives way may rest for most of this."""
+"""Maximum duration of a slice: the worker has other tasks, and a throttled job may rest for most of this time."""
 
 
 class SliceDeadline:
-    """When a turn ends, ``seconds`` from now; None: when it is through."""
+    """The end of a slice, ``seconds`` from now; None: no deadline."""
 
     def __init__(self, seconds: float | None) -> None:
         self._at = time.monotonic() + seconds if seconds is not None else float("inf")
 
     @property
     def passed(self) -> bool:
-        """Whether it is over. Somebody who looks only after he has done something will be through one day."""
+        """Whether the deadline has passed. A caller that checks it only after each unit of work always makes
+        progress.
+        """
         return time.monotonic() >= self._at
 
 
 class StoppedError(Exception):
-    """A turn has failed, and has logged why: the round ends with it."""
+    """A slice has failed and logged the reason: the run ends with it."""
 
 
 type JobSlices = Callable[[], AsyncIterator[None]]
-"""Something that is done in turns: it yields after each that is not its last."""
+"""A job in slices: it yields after each slice but the last."""
 
 
 class Slice[M](Protocol):
-    """What a turn has done: the next one goes on at ``next``; None: it is through."""
+    """Result of a slice: the next one starts at ``next``; None: the job is complete."""
 
     @property
     def next(self) -> M | None:
-        """Where to go on."""
+        """Where to continue."""
         ...
 
 
 def run_slices[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> JobSlices:
-    """Return a night of such turns, each from where the one before has left off. One that fails (None) ends it."""
+    """Return a job of such slices, each starting where the previous one stopped. A failed slice (None) ends it."""
 
     async def night() -> AsyncIterator[None]:
         mark: M | None = None
@@ -74,9 +76,9 @@ def run_slices[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> Job
 async def run_on_schedule(
     schedule: Schedule, job: JobSlices, what: str, log: SleepLog, between: JobSlices | None = None
 ) -> NoReturn:
-    """Go through a ``night`` of ``what`` whenever it is due, for ever; ``between`` nights, at every look.
+    """Run ``job`` whenever it is due, for ever; ``between`` runs, at every poll.
 
-    Whatever they raise is logged, and the next one comes all the same. How far a night is goes into ``rounds``.
+    An exception is logged and does not stop the schedule. Each run of ``job`` is recorded in ``log``.
     """
     job = _recorded(job, what, log)
     while True:
@@ -88,7 +90,7 @@ async def run_on_schedule(
             async for _ in turns():
                 await asyncio.sleep(REST_SECONDS)
                 if turns is between and schedule.rest(now()) == timedelta(0):
-                    break  # the night waits for nobody
+                    break  # the scheduled job takes precedence
         except StoppedError:
             pass
         except Exception:

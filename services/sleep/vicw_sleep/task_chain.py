@@ -1,7 +1,8 @@
-"""One chain of tasks at a time: each does a part and sends the next. A key in Redis says whose turn it is.
+"""Lock that lets one chain of tasks run at a time. Each task does a part and sends the next; the lock is a key in
+Redis.
 
-A chain whose key has run out, since a worker died, is over; the next one begins anew. That two run at once is
-waste, no harm.
+If a worker dies, the key expires, the chain is over and the next one starts from the beginning. Two concurrent chains
+are wasteful, not harmful.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ _RESTING = b"resting"
 
 
 class TaskChain:
-    """The right to go on with a ``task``, passed on by the chain's name. Every method raises RedisError."""
+    """The lock of a ``task``, passed from task to task by the chain's name. Every method raises RedisError."""
 
     def __init__(self, client: redis.Redis, task: str) -> None:
         self._client = client
         self._key = key_of(task)
 
     def hold(self, name: str | None) -> str | None:
-        """Begin a chain (None), or go on with the one of that name; return its name, None if it is not its turn."""
+        """Start a chain (None), or continue the named one; return its name, or None if another chain holds the lock."""
         if name is None:
             name = uuid4().hex
             return name if self._client.set(self._key, name, nx=True, ex=SECONDS) else None
@@ -31,7 +32,7 @@ class TaskChain:
         return name if held and self._client.expire(self._key, SECONDS) else None
 
     def end(self, name: str, *, rest_seconds: int = 0) -> None:
-        """Let another chain begin, now or after a rest."""
+        """Release the lock, at once or after a cool-down."""
         if self._client.get(self._key) != name.encode():
             return
         if rest_seconds:
@@ -40,12 +41,12 @@ class TaskChain:
             self._client.delete(self._key)
 
     def may_begin(self, *, rested: bool) -> bool:
-        """Tell whether another chain may begin; where it has ``rested`` enough, it may from now on."""
+        """Return whether another chain may start; ``rested`` ends a cool-down early."""
         if rested and self._client.get(self._key) == _RESTING:
             self._client.delete(self._key)
         return not self._client.exists(self._key)
 
 
 def key_of(task: str) -> str:
-    """Return the key that says whose turn it is at a task."""
+    """Return the Redis key of a task's lock."""
     return f"vicw:chain:{task}"

@@ -22,7 +22,7 @@ class SleepWiring(PlatformWiring):
     """The open engines."""
 
     def __init__(self, settings: SleepServiceSettings, *, gives_way: bool = False) -> None:
-        """``gives_way``: to whoever asks the retrieval service."""
+        """``gives_way``: throttle background work while the retrieval service answers questions."""
         super().__init__(settings.platform)
         self._gives_way = gives_way
         self._courtesy: RemoteLoadThrottle | None = None
@@ -43,18 +43,18 @@ class SleepWiring(PlatformWiring):
 
     @property
     def graph(self) -> Neo4jGraphStore:
-        """The graph; where the worker gives way, each of its operations does."""
+        """The graph; throttled if the worker gives way."""
         graph = self.engines.graph
         return graph if self._courtesy is None else throttled(graph, self._courtesy)
 
     @property
     def indexes(self) -> Indexes:
-        """The indexes, the same way."""
+        """The indexes; throttled if the worker gives way."""
         indexes = self.engines.indexes
         return indexes if self._courtesy is None else throttled_indexes(indexes, self._courtesy)
 
     def consolidation(self, told: OnBatch | None = None) -> Consolidation:
-        """Return what consolidates old Events; ``told`` hears of each batch."""
+        """Return the consolidation use case; ``told`` is called for each batch."""
         made = Consolidation(
             self.graph,
             self.engines.graph.pending_extractions,
@@ -68,13 +68,13 @@ class SleepWiring(PlatformWiring):
         return made if told is None else replace(made, on_batch=told)
 
     def dream(self) -> Dream:
-        """Return what dreams of items."""
+        """Return the use case that adds auto-tags."""
         return Dream(self.graph, self.indexes, self.registry, self._queue)
 
     def resolve(self) -> Resolve:
-        """Return what merges duplicates."""
+        """Return the use case that merges duplicate entities."""
         return Resolve(self.graph, self.registry)
 
     async def wake(self) -> None:
-        """Tell the workers that passages have to follow."""
+        """Wake the workers that index passages."""
         await self._queue.wake()

@@ -1,13 +1,13 @@
-"""The sleep worker: Celery's doors to the sleep cycle. ``celery -A vicw_sleep.worker worker -Q sleep``.
+"""The sleep worker: Celery tasks of the sleep cycle. ``celery -A vicw_sleep.worker worker -Q sleep``.
 
-Every task may be lost, or run twice, or twice at once.
+Every task may be lost, run twice, or run twice concurrently.
 """
 
 from __future__ import annotations
 
 from vicw_shared.telemetry.shared_metrics import share_metrics
 
-share_metrics()  # before any other import brings Prometheus' client along
+share_metrics()  # before any other import loads Prometheus' client
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -60,7 +60,7 @@ _runtime = Runtime(lambda: SleepWiring(_settings, gives_way=True))
 _chain = TaskChain(connect(_settings.redis), RECONCILE)
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
-"""How long the stores are not compared again while passages wait, and an index that was lost is being rebuilt."""
+"""Cool-down between two comparisons of the stores while passages wait and a lost index is being rebuilt."""
 _log = structlog.get_logger()
 prepare_worker(
     app,
@@ -75,11 +75,11 @@ prepare_worker(
 
 
 class TaskProgress(Protocol):
-    """Where a task goes on, as a message carries it."""
+    """Where a task continues, in the form of a message."""
 
     @property
     def written(self) -> list[object]:
-        """What it is read from, as JSON."""
+        """The JSON form that the next task reads."""
         ...
 
 
@@ -94,7 +94,9 @@ def reconcile(
     lost_at: int | None = None,
     of: str | None = None,
 ) -> None:
-    """Compare so many pages of the two stores, and leave the rest to a task of its own, one ``of`` the same chain."""
+    """Compare a limited number of pages of the two stores; a follow-up task with the same chain id ``of`` does the
+    rest.
+    """
 
     def work(chain: str) -> int | None:
         start = ReconcileBookmark(ReconcileSide(side), after, from_us(lost_at))
@@ -112,9 +114,9 @@ def reconcile(
 
 @app.task(name=WATCH, bind=True)
 def watch(self: Task[Any, Any]) -> None:
-    """Make the vector index anew if it was lost; have the stores compared at once, and again until it has everything.
+    """Rebuild the vector index if it was lost; start a comparison at once, and repeat it until the index is complete.
 
-    While passages wait, a comparison would find just that, so it rests a while between two.
+    While passages wait, a comparison would only find these, so a cool-down separates two comparisons.
     """
     try:
         lacking, waiting = _runtime.run(self.request, _watch)
@@ -128,7 +130,7 @@ def watch(self: Task[Any, Any]) -> None:
 
 @app.task(name=MIRROR, bind=True)
 def mirror(self: Task[Any, Any]) -> None:
-    """Bring the mirror up to date, where there is one. What goes wrong is logged, and is for the next time."""
+    """Update the mirror, if there is one. A failure is logged and left to the next run."""
     if _settings.sleep.paused:
         return
     try:
@@ -156,9 +158,9 @@ async def _resolve(wiring: SleepWiring, start: Names | None) -> Resolved | None:
 def _register_sliced_task[M: TaskProgress](
     name: str, what: str, turn: SlicedTask[M], read: Callable[[Sequence[Any]], M], nightly: ScheduledJob | None = None
 ) -> None:
-    """Register a task that takes a ``turn``, and leaves the rest to a task of its own, one ``of`` the same chain.
+    """Register a task that runs one slice and sends a follow-up task with the same chain id ``of`` for the rest.
 
-    How far it is, is noted of a ``nightly`` one.
+    The runs of a ``nightly`` job are recorded.
     """
     turns = TaskChain(connect(_settings.redis), name)
 
@@ -184,8 +186,9 @@ def _register_sliced_task[M: TaskProgress](
 
 
 def _run_slice(turns: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
-    """Do ``work`` if it is the turn of the chain ``of``, which is told its name and says how many seconds another may
-    not begin; None: it goes on itself.
+    """Run ``work(chain_id)`` if the chain ``of`` holds the lock.
+
+    ``work`` returns the cool-down in seconds before another chain may start, or None if the chain continues.
     """
     try:
         chain = turns.hold(of)
@@ -202,12 +205,12 @@ def _run_slice(turns: TaskChain, of: str | None, work: Callable[[str], int | Non
         _log.warning(f"{what} failed, the next time tries again", error=error.detail)
     finally:
         if rest is not None:
-            with suppress(RedisError):  # then its key runs out
+            with suppress(RedisError):  # then the lock expires
                 turns.end(chain, rest_seconds=rest)
 
 
 async def _watch(wiring: SleepWiring) -> tuple[bool, bool]:
-    """Return whether the index lacks something, and whether passages wait for it."""
+    """Return whether the index lacks points, and whether passages wait for it."""
     engines = wiring.engines
     await engines.restore_index()
     lacking = engines.indexes.rebuilding is not None
@@ -215,8 +218,8 @@ async def _watch(wiring: SleepWiring) -> tuple[bool, bool]:
 
 
 async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool) -> tuple[Reconciled, bool]:
-    """Return what was found, and whether the index is still known to lack something."""
-    graph, indexes = wiring.engines.graph, wiring.engines.indexes  # what mends gives way to nobody
+    """Return the result, and whether the index is still known to lack points."""
+    graph, indexes = wiring.engines.graph, wiring.engines.indexes  # repairs are not throttled
     if first:
         before = _settings.ingest.receipts_before(now())
         if forgotten := await forget_receipts(graph.record, before, seconds=_FORGET_SECONDS):
