@@ -1,4 +1,4 @@
-"""An export on disk (seed 004, "On-Disk Layout"; docs/export.md): what its files are called and what is in them.
+"""Format of an export on disk (seed 004, "On-Disk Layout"; docs/export.md): its files and their content.
 
-Pure: no store and no engine. ``vicw_sleep.archive`` fills it from one and brings it into another.
+Uses no store and no engine. ``vicw_sleep.archive`` exports a store into it and imports it into a store.
 """

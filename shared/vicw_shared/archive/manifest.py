@@ -1,4 +1,4 @@
-"""The manifest of an export: what it is of, which files it has and what each must be, to the byte."""
+"""Manifest of an export: its scope, and size and checksum of each file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from vicw_shared.ports import ModelIdentity
 NAME = "manifest.json"
 FORMAT = "vicw-export"
 VERSION = 1
-"""Of the layout and of what the files hold. A change that an older program would misread is a new one."""
+"""Version of the layout and of the rows. A change that an older program would misread needs a new version."""
 EDGES, COUNTERS, UNREAD, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
 RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
 RECORDS = (EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS)
-"""Files beside those of the collections. No collection can have one's name: ``RESERVED`` in their registry."""
+"""Files beside those of the collections. A collection cannot have one of these names (``RESERVED`` in the registry)."""
 EMBEDDINGS = "embeddings"
 _FILE = re.compile(rf"({EMBEDDINGS}/)?[a-z][a-z0-9_]{{0,63}}(\.jsonl|\.npy|\.ids\.json)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -31,7 +31,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """What a file must be. ``rows`` are its lines, or its vectors."""
+    """Expected size and checksum of a file. ``rows`` is the number of its lines, or of its vectors."""
 
     bytes: int
     sha256: str
@@ -40,7 +40,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredType:
-    """An edge type as the exporting program knew it; only the name of one that it did not know."""
+    """An edge type as the exporting program knew it; only the name if it was not registered there."""
 
     name: str
     category: str | None = None
@@ -51,7 +51,7 @@ class DeclaredType:
 
     @classmethod
     def of(cls, known: EdgeType) -> DeclaredType:
-        """Return how a registered type is declared."""
+        """Return the declaration of a registered type."""
         return cls(
             name=known.name,
             category=known.category.value,
@@ -64,10 +64,11 @@ class DeclaredType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What an export says of itself.
+    """Metadata of an export.
 
-    ``tenant`` and ``context`` are what was asked for (None: all). ``model`` is that of the vectors, None without any.
-    ``left_out`` counts what could not be exported. ``digest`` is the SHA-256 of all the rest, and names the export.
+    ``tenant`` and ``context`` are the requested scope (None: all). ``model`` is the model of the vectors, None without
+    vectors. ``left_out`` counts what could not be exported. ``digest`` is the SHA-256 of all other fields, and
+    identifies the export.
     """
 
     format: str = FORMAT
@@ -84,20 +85,20 @@ class Manifest:
     digest: str = ""
 
     def sealed(self) -> Manifest:
-        """Return it with its digest."""
+        """Return the manifest with its digest."""
         return replace(self, digest=_digest(self))
 
     def dump(self) -> str:
-        """Return it as JSON, for people, too."""
+        """Return the manifest as readable JSON."""
         return json.dumps(_plain(self), ensure_ascii=False, indent=2) + "\n"
 
     def rows(self, names: Iterable[str] | None = None) -> int:
-        """Return how many lines these files have, or all."""
+        """Return the number of lines of these files, or of all."""
         return sum(entry.rows for name, entry in self.files.items() if names is None or name in names)
 
     @property
     def vectors(self) -> int:
-        """How many passages and statements have their vector in it."""
+        """The number of vectors of passages and statements."""
         return sum(entry.rows for name, entry in self.files.items() if name.endswith(".npy"))
 
     @property
@@ -110,12 +111,12 @@ _ADAPTER = TypeAdapter(Manifest)
 
 
 def is_name(name: str) -> bool:
-    """Tell whether a file of an export can have this name: none leads out of its folder."""
+    """Return whether a file of an export may have this name: none leads out of the folder."""
     return name == NAME or _FILE.fullmatch(name) is not None
 
 
 def load(text: str) -> Manifest:
-    """Undo ``dump``. Raises InvalidInputError for what is no manifest, of another version, changed, or unsafe."""
+    """Undo ``dump``. Raises InvalidInputError for an invalid, changed or unsafe manifest, or one of another version."""
     try:
         told = json.loads(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What is wrong with an export: which file, which line, which field, and what to do."""
+"""Errors of an export: file, line, field and fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export's folder, read: nothing of it is believed before ``verify``."""
+"""Reader of an export's folder. Its content is untrusted until ``verify`` has passed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ _PART = 2**20
 
 
 class ArchiveReader:
-    """An export at a path."""
+    """The export at a path."""
 
     def __init__(self, path: Path) -> None:
-        """Read its manifest. Raises InvalidInputError that says what is wrong with it."""
+        """Read the manifest. Raises InvalidInputError that says what is wrong with it."""
         self.path = path
         self.manifest: Manifest = manifests.load(self._text(manifests.NAME, _MOST_MANIFEST))
 
     def verify(self, progress: Callable[[int], None] = lambda done: None) -> None:
-        """Compare every file with the manifest, to the byte. Raises InvalidInputError; ``progress`` is told bytes."""
+        """Compare size and SHA-256 of every file with the manifest. Raises InvalidInputError; ``progress`` receives
+        bytes.
+        """
         done = 0
         for name, entry in self.manifest.files.items():
             digest = hashlib.sha256()
@@ -46,7 +48,7 @@ class ArchiveReader:
                 raise refusal(name, "was changed after the export: its SHA-256 is not the manifest's")
 
     def rows[T: Row](self, name: str, kind: RowType[T], *, after: int = 0) -> Iterator[tuple[int, T]]:
-        """Return the rows of a file that stand after a line, with their lines' numbers; none if it is not there."""
+        """Yield the rows of a file after the line ``after``, with their line numbers; none if there is no such file."""
         entry = self.manifest.files.get(name)
         if entry is None:
             return
@@ -68,14 +70,14 @@ class ArchiveReader:
 
     @property
     def embedded(self) -> list[str]:
-        """The collections that have vectors."""
+        """The collections with vectors."""
         names = (name for name in self.manifest.files if name.endswith(".npy"))
         return [name.removeprefix(f"{EMBEDDINGS}/").removesuffix(".npy") for name in names]
 
     def vectors(self, collection: str) -> tuple[list[str], NDArray[np.float32]]:
-        """Return whose vectors there are, and the vectors, left on disk: shape (rows, size), float32.
+        """Return the uids of the vectors and the memory-mapped vectors: shape (rows, size), float32.
 
-        Raises InvalidInputError where they do not fit each other or the model.
+        Raises InvalidInputError if they do not match each other or the model.
         """
         array, names = f"{EMBEDDINGS}/{collection}.npy", f"{EMBEDDINGS}/{collection}.ids.json"
         if names not in self.manifest.files:
@@ -102,7 +104,7 @@ class ArchiveReader:
             raise refusal(name, "is no UTF-8") from error
 
     def _open(self, name: str) -> Any:
-        """Open one of its files: a plain one, inside the folder."""
+        """Open a file of the export: a regular one, inside the folder."""
         path = self.path / name
         try:
             if path.is_symlink() or (path.parent.is_symlink() and path.parent != self.path):

@@ -1,6 +1,6 @@
-"""Lines of an export: nodes, edges and records as JSON, and back.
+"""Rows of an export: nodes, edges and records as JSON lines.
 
-Fields of a node that have their usual value are left out. Instants are ISO 8601 in UTC, to the microsecond.
+Fields with their default value are left out. Instants are ISO 8601 in UTC, to the microsecond.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterRow:
-    """The highest number given so far in a context: of its arrivals (``flow`` None) or of a flow's steps."""
+    """The highest number given so far in a context: of arrivals (``flow`` None) or of a flow's steps."""
 
     tenant: str
     context: str
@@ -35,7 +35,7 @@ class CounterRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingExtractionRow:
-    """An item that a language model has still to read."""
+    """An item that a language model has not extracted yet."""
 
     tenant: str
     context: str
@@ -55,7 +55,7 @@ class UseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRow:
-    """A remembered answer of a tenant."""
+    """The stored answer to a request with an idempotency key."""
 
     tenant: str
     key: str
@@ -72,20 +72,20 @@ _UIDS: Mapping[type, tuple[str, ...]] = {
     PendingExtractionRow: ("item",),
     UseRow: ("item",),
 }
-"""Fields that hold UUIDs in their usual writing."""
+"""Fields with UUIDs in canonical form."""
 _SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
-"""Fields that hold numbers in [0, 1], if any."""
+"""Fields with numbers in [0, 1], if any."""
 _COUNTS: Mapping[type, tuple[str, ...]] = {
     Node: ("version", "flow_step", "own_step", "arrival"),
     CounterRow: ("value",),
     UseRow: ("times",),
 }
-"""Fields that hold whole numbers of 64 bits, if any."""
+"""Fields with 64-bit integers, if any."""
 _MOST = 2**63
 
 
 class RowType[T: Row]:
-    """How one kind of row is written and read."""
+    """Serialiser of one kind of row."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
@@ -95,7 +95,7 @@ class RowType[T: Row]:
         self._times = [one.name for one in fields(kind) if "datetime" in str(one.type)]
 
     def dump(self, row: T) -> str:
-        """Return a row as one line, without its end."""
+        """Return a row as one line, without the newline."""
         values = {name: getattr(row, name) for name, _ in self._fields}
         told = {name: _plain(values[name]) for name, usual in self._fields if values[name] != usual}
         return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
@@ -119,7 +119,7 @@ class RowType[T: Row]:
         return row
 
     def _flaw(self, row: T) -> str | None:
-        """Say which field has a value that its type allows and a store does not."""
+        """Return which field has a value that its type allows and a store does not."""
         for name in _UIDS.get(self._kind, ()):
             if (uid := getattr(row, name)) is not None and not UID.fullmatch(uid):
                 return f"{name}: {uid[:50]!r} is no UUID"
@@ -136,7 +136,7 @@ class RowType[T: Row]:
 
 
 def _refused(constant: str) -> float:
-    """Refuse what is no JSON, and would not be read again once it is stored."""
+    """Reject a constant that is not valid JSON, and could not be read back from the store."""
     raise ValueError(f"{constant} is no number")
 
 
@@ -146,7 +146,7 @@ def _finite(text: str) -> float:
 
 
 def _usual(one: Any) -> object:
-    """Return a field's default; what no row has where there is none."""
+    """Return a field's default; MISSING, which no row contains, where there is none."""
     if one.default is not MISSING:
         return one.default
     return one.default_factory() if one.default_factory is not MISSING else MISSING

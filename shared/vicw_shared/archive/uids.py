@@ -1,4 +1,4 @@
-"""Which uids there are, in little room: what holds an export's nodes together while it is judged and written."""
+"""Compact index of uids, used to validate and write an export."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ type _Uids = NDArray[np.bytes_]
 
 
 class UidIndex:
-    """Uids (UUIDs) with a number from 0 each; 24 bytes an entry, once it is sorted.
+    """Index from uids (UUIDs) to numbers from 0; 24 bytes an entry once it is sorted.
 
-    ``add`` until everything is in; the first look-up sorts. Of a uid that was added twice the first number counts.
+    Call ``add`` until all uids are in; the first look-up sorts. For a uid added twice, the first number counts.
     """
 
     def __init__(self) -> None:
@@ -25,13 +25,13 @@ class UidIndex:
         return sum(map(len, self._values))
 
     def add(self, uids: Sequence[str], values: Sequence[int]) -> None:
-        """Take uids in, each with its number."""
+        """Add uids with their numbers."""
         self._uids.append(_packed(uids))
         self._values.append(np.asarray(values, np.int64))
         self._is_sorted = False
 
     def find(self, uids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of these uids, in their order; -1 for one that is not here."""
+        """Return the numbers of these uids, in their order; -1 for an unknown one."""
         if not len(self):
             return np.full(len(uids), -1, np.int64)
         if not self._is_sorted:

@@ -1,4 +1,4 @@
-"""An export's folder while it is written: under another name, until it is whole."""
+"""Writer of an export's folder: it builds under another name and renames the folder when complete."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ from vicw_shared.errors import DataDirError, StateConflictError, StorageFullErro
 
 _LOCK = ".lock"
 _LITTER = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
-"""What a desktop leaves in a folder that somebody looks into is nobody's."""
+"""Files that a desktop leaves in a folder, and the lock; they do not count as content."""
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 
 type Place = dict[str, tuple[int, int]]
-"""How far each file is: bytes, rows."""
+"""Position in each file: bytes, rows."""
 
 
 class ArchiveWriter:
-    """Writes an export beside where it is to be, and moves it there when it is whole.
+    """Writes an export beside its target path, and moves it there when it is complete.
 
-    What is there already is replaced if it is an export; anything else is refused. A process that is killed leaves the
-    half under its other name, which the next one removes. Raises StorageFullError where the disk is full: nothing
-    stays then.
+    An existing export is replaced; anything else is refused. A killed process leaves a partial folder under the other
+    name, which the next writer removes. Raises StorageFullError where the disk is full: nothing is kept then.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +49,7 @@ class ArchiveWriter:
         self._rows: dict[str, int] = {}
 
     def __enter__(self) -> Self:
-        """Begin. Raises ConflictError for a folder that is somebody else's, or being written; DataDirError."""
+        """Begin. Raises ConflictError for a folder with other content or another writer; DataDirError."""
         require_free(self.path)
         for beside in (self._partial, self._aside):
             if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
@@ -60,7 +59,7 @@ class ArchiveWriter:
             self._partial.mkdir(mode=0o700, exist_ok=True)
             self._take()
             if not self.path.exists() and is_archive(self._aside):
-                self._aside.rename(self.path)  # a death in the middle of a move
+                self._aside.rename(self.path)  # the process died in the middle of a move
             for left in self._partial.iterdir():
                 if left.is_dir():
                     shutil.rmtree(left)
@@ -87,28 +86,28 @@ class ArchiveWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for file in self._files.values():
-            with contextlib.suppress(OSError):  # a full disk tells it once more
+            with contextlib.suppress(OSError):  # a full disk raises again
                 file.close()
         self._give_up()
         if isinstance(error, OSError):
             raise _translated(error, self.path) from error
 
     def _give_up(self) -> None:
-        """Remove what was begun; nothing if it is whole, or somebody else's."""
+        """Remove the partial folder; do nothing if the export is complete or another process holds the lock."""
         if self._lock is not None:
             shutil.rmtree(self._partial, ignore_errors=True)
             os.close(self._lock)
             self._lock = None
 
     def write[T: Row](self, name: str, kind: RowType[T], rows: Iterable[T]) -> None:
-        """Add lines to a file; without any there is no file."""
+        """Append rows to a file; without rows, no file is created."""
         lines = [kind.dump(row) for row in rows]
         if lines:
             self._file(name).write(("\n".join(lines) + "\n").encode())
             self._rows[name] += len(lines)
 
     def embed(self, collection: str, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Add vectors of shape (len(ids), size), and whose they are."""
+        """Append vectors of shape (len(ids), size) with their uids."""
         if not ids:
             return
         array, names = f"{EMBEDDINGS}/{collection}.npy", f"{EMBEDDINGS}/{collection}.ids.json"
@@ -123,11 +122,11 @@ class ArchiveWriter:
         self._rows[names] += len(ids)
 
     def place(self) -> Place:
-        """Return how far all files are."""
+        """Return the position in all files."""
         return {name: (file.tell(), self._rows[name]) for name, file in self._files.items()}
 
     def back(self, place: Place) -> None:
-        """Forget what was written since."""
+        """Discard everything written since a position."""
         for name, file in self._files.items():
             at, rows = place.get(name, (0, 0))
             file.flush()
@@ -136,7 +135,7 @@ class ArchiveWriter:
             self._rows[name] = rows
 
     def finish(self, said: Manifest, size: int) -> Manifest:
-        """Make the export whole and put it in its place; return its manifest. ``size`` is that of the vectors."""
+        """Complete the export and move it to its path; return its manifest. ``size`` is that of the vectors."""
         for name, file in self._files.items():
             if name.endswith(".ids.json") and self._rows[name]:
                 file.write(b"\n]\n")
@@ -163,7 +162,7 @@ class ArchiveWriter:
             return FileEntry(file.tell(), digest, self._rows[name])
 
     def _move(self) -> None:
-        """Take the place of what was there, which is moved aside first: folders cannot be swapped."""
+        """Replace the earlier export, which is moved aside first: two folders cannot be swapped atomically."""
         assert self._lock is not None
         _sync(self._partial / EMBEDDINGS)
         _sync(self._partial)
@@ -171,7 +170,7 @@ class ArchiveWriter:
         if self.path.exists():
             self.path.rename(self._aside)
         self._partial.rename(self.path)
-        (self.path / _LOCK).unlink()  # not before: another process would begin in what is moved
+        (self.path / _LOCK).unlink()  # not before: another process would write into the moved folder
         _sync(self.path.parent)
         shutil.rmtree(self._aside, ignore_errors=True)
         os.close(self._lock)
@@ -185,7 +184,7 @@ class ArchiveWriter:
 
 
 def require_free(path: Path) -> None:
-    """Raise ConflictError unless there is nothing at ``path``, an empty folder, or an export."""
+    """Raise ConflictError unless ``path`` is missing, an empty folder, or an export."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise StateConflictError(f"{path} is no folder: name another place for the export")
     if path.is_mount():
@@ -202,7 +201,7 @@ def require_free(path: Path) -> None:
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a folder says that it is an export, whole or not."""
+    """Return whether a folder has the manifest of an export, complete or not."""
     try:
         with (path / manifests.NAME).open("rb") as file:
             return f'"format": "{manifests.FORMAT}"'.encode() in file.read(1000)
@@ -211,7 +210,7 @@ def is_archive(path: Path) -> bool:
 
 
 def _foreign_in(path: Path) -> str:
-    """Return the name of something in a folder that no export has, "" if there is nothing like that."""
+    """Return the name of a file in a folder that no export has, "" if there is none."""
     for one in path.rglob("*"):
         name = one.relative_to(path).as_posix()
         is_folder = name == EMBEDDINGS and one.is_dir() and not one.is_symlink()

@@ -1,4 +1,4 @@
-"""Consolidation: Events of one flow become one Macro-Event, and come back from it as they were (decision 0025).
+"""Consolidation replaces Events of one flow by one Macro-Event; restore brings them back unchanged (decision 0025).
 
-Both are steps inside one transaction of the graph. The sleep cycle consolidates; a change of an item restores it first.
+Both run inside one graph transaction. The sleep cycle consolidates; a change of an item restores it first.
 """

@@ -1,4 +1,4 @@
-"""Where the edges of consolidated items lead: what the registry says of each type (``on_consolidate``)."""
+"""Move the edges of consolidated items as the registry says for each type (``on_consolidate``)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from vicw_shared.model.edges import TOLD_BY
 
 CHAINS = (NEXT, HAPPENED_AFTER)
 _LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
-"""What is made anew for the one that stands for others."""
+"""Types that are created anew for the Macro-Event."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeTransfer:
-    """Moves edges from ``sources`` (uids) to ``target``, and has this tell what those told."""
+    """Moves edges from ``sources`` (uids) to ``target``, and attributes to it the edges that the sources' extraction
+    added.
+    """
 
     registry: EdgeRegistry
     sources: Collection[str]
     target: str
 
     def move(self, edge: Edge) -> Edge | None:
-        """Return the edge in its new place; None: it joined what is one now, or its type is made anew.
+        """Return the moved edge; None: both ends are the target now, or the edge's type is created anew.
 
-        What is told of it does not change, but its id does: two edges may become one.
+        The properties stay, but the id changes: two edges may become one.
         """
         if self.registry.get(edge.type).on_consolidate in _LEFT and self._touches(edge):
             return None
@@ -46,7 +48,7 @@ class EdgeTransfer:
 
 
 def merge_parallel_edges(edges: Iterable[Edge]) -> list[Edge]:
-    """Return each edge once: of several the first maker, the highest weight and certainty, and all that is said."""
+    """Return each edge once: of duplicates the first maker, the highest weight and certainty, and all properties."""
     found: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda one: (one.created_at, one.id)):
         known = found.get(edge.id)

@@ -1,4 +1,4 @@
-"""What a consolidated item was, kept in its first passage: the proof is the ledger, and goes only with the proof."""
+"""Ledger of consolidated items. An item's first passage stores it, so the entry exists exactly as long as the proof."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _DEFAULTS = {field.name: field.default for field in fields(Node)}
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """A consolidated item: its node, and the edges that touched it or that it told of, those of the chains aside.
+    """A consolidated item: its node, and the edges at it or added by its extraction, except those of the chains.
 
-    ``light`` are the passages of it (uids) that had a vector of their own before.
+    ``light`` are the passages of the item (uids) that had a vector of their own before.
     """
 
     item: Node
@@ -31,14 +31,14 @@ class LedgerEntry:
     light: tuple[str, ...] = ()
 
     def dump(self) -> str:
-        """Return it as text, some three bytes of five shorter than its JSON."""
+        """Return the entry as text, about three fifths shorter than its JSON."""
         told = {"item": _node_row(self.item), "edges": [_edge_row(edge) for edge in self.edges], "light": self.light}
         packed = zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode())
         return base64.b85encode(packed).decode()
 
     @classmethod
     def load(cls, text: str) -> LedgerEntry:
-        """Undo ``dump``. Raises ValueError for what is none."""
+        """Undo ``dump``. Raises ValueError for invalid text."""
         try:
             told = json.loads(zlib.decompress(base64.b85decode(text)))
             return cls(_node(told["item"]), tuple(map(_edge, told["edges"])), tuple(told["light"]))
@@ -47,9 +47,9 @@ class LedgerEntry:
 
 
 def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, light: bool) -> Node:
-    """Return a passage that keeps an entry, and is found by its words alone where it is ``light``.
+    """Return a passage that keeps an entry, and has no vector if it is ``light``.
 
-    ``part`` is the uid of the consolidated item; what was consolidated before goes on naming its first one.
+    ``part`` is the uid of the consolidated item; a passage that was consolidated before keeps its first item.
     """
     kept: dict[str, object] = {PART: part} if part is not None else {}
     kept |= passage.metadata
@@ -58,7 +58,9 @@ def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, li
 
 
 def without_entry(passage: Node, entry: LedgerEntry) -> Node:
-    """Undo ``with_entry`` for a passage of the entry's item; what gets its vector back waits for it."""
+    """Undo ``with_entry`` for a passage of the entry's item. A passage that gets its vector back is not indexed until
+    then.
+    """
     gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
     gone |= {LIGHT} if passage.uid in entry.light else set()
     gone |= {PART} if passage.metadata.get(PART) == entry.item.uid else set()
@@ -67,7 +69,7 @@ def without_entry(passage: Node, entry: LedgerEntry) -> Node:
 
 
 def entries_of(passages: Sequence[Node]) -> dict[str, LedgerEntry]:
-    """Return the entries that these passages keep, by the uids of the items."""
+    """Return the entries of these passages, by the uids of the items."""
     kept = [LedgerEntry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
     return {entry.item.uid: entry for entry in kept}
 

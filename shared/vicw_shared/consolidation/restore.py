@@ -1,4 +1,4 @@
-"""A Macro-Event becomes its sources again, as they were; what has come to it since is the last one's."""
+"""Restore the sources of a Macro-Event unchanged. Edges added to the Macro-Event since go to the last source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vicw_shared.uids import chunk_uid
 
 @dataclass(frozen=True, slots=True)
 class RestoredItems:
-    """What came back: the ``items``, and the points of the passages that went, which are nobody's now."""
+    """The restored ``items``, and the points of the summary passages that were deleted (``gone``)."""
 
     items: tuple[Node, ...] = ()
     gone: tuple[str, ...] = ()
@@ -34,7 +34,9 @@ class Restorer:
     now: datetime
 
     async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
-        """Restore the consolidated items with these ids, at any level, together with their neighbours."""
+        """Restore the consolidated items with these ids, at any level, together with the other sources of their
+        Macro-Events.
+        """
         items: dict[str, Node] = {}
         gone: list[str] = []
         while passages := await self.transaction.consolidated(source_ids):
@@ -44,7 +46,7 @@ class Restorer:
             owners = await self.transaction.nodes(sorted({edge.source for edge in proofs}))
             macros = [owner for owner in owners.values() if owner.is_macro]
             if not macros:
-                break  # a passage that nothing stands for any more keeps its entry for nobody
+                break  # the passage has no Macro-Event any more, so its entry is unused
             for macro in macros:
                 done = await self.restore(macro)
                 items |= {item.uid: item for item in done.items}
@@ -53,7 +55,7 @@ class Restorer:
         return RestoredItems(tuple(items.values()), tuple(gone))
 
     async def restore(self, macro: Node) -> RestoredItems:
-        """Put what a Macro-Event stands for in its place."""
+        """Replace a Macro-Event by its sources."""
         edges = await self.transaction.edges([macro.uid], [t.name for t in self.registry])
         dreamt = dream_edges(edges)
         await drop_dream_edges(self.transaction, dreamt, self.now)
@@ -86,7 +88,10 @@ class Restorer:
     async def _restored(
         self, macro: Node, entries: Sequence[LedgerEntry], present: Mapping[str, Edge], gone: Collection[str]
     ) -> list[Edge]:
-        """Return the edges as they were: those that still stand, and that nothing they join has left since."""
+        """Return the earlier edges that are still valid, and the edges added since, moved to the last source.
+
+        An earlier edge is valid if it was not removed since and both of its ends are stored.
+        """
         sources = frozenset(entry.item.uid for entry in entries)
         moving = EdgeTransfer(self.registry, sources, macro.uid)
         back: dict[str, Edge] = {}
@@ -109,9 +114,9 @@ class Restorer:
 
 
 def _without_proofs(passages: Iterable[Node], entries: Sequence[LedgerEntry]) -> list[Node]:
-    """Return passages as they were before they proved what stood for these entries' items.
+    """Return passages as they were before they became proof of the Macro-Event of these entries' items.
 
-    All of them: each is another's proof from now on, which its point has to say.
+    All of them are returned: each proves another item now, which its point has to state.
     """
     return [reduce(_without, entries, passage) for passage in passages]
 

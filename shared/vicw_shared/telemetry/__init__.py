@@ -1,4 +1,4 @@
-"""What the processes tell of themselves: figures for Prometheus (docs/metrics.md), spans for OpenTelemetry.
+"""Telemetry of the processes: metrics for Prometheus (docs/metrics.md), spans for OpenTelemetry.
 
-Nothing is imported here: a worker has to say where its figures go before Prometheus' client is imported.
+Nothing is imported here: a worker has to set the metrics directory before Prometheus' client is imported.
 """

@@ -1,4 +1,4 @@
-"""Calls of engines: how long each took, what failed, a span for each."""
+"""Instrumentation of engine calls: duration, errors, and a span for each."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ RETRIES = Counter("vicw_engine_retries_total", "Operations tried once more after
 
 
 def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]]:
-    """Measure the operations of an adapter: all public coroutine methods that the class itself defines, but ``close``.
+    """Measure the operations of an adapter: all public coroutine methods that the class itself defines, except
+    ``close``.
 
-    Those of a class that works ``inside`` an operation of another are named after that: ``write.put_nodes``.
+    Operations of a class that works ``inside`` an operation of another one carry its name: ``write.put_nodes``.
     """
 
     def decorate(adapter: type[T]) -> type[T]:
@@ -34,12 +35,12 @@ def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]
 
 
 def error_kind(error: BaseException) -> str:
-    """Return a word for an error: its problem type, or the class of one that nobody foresaw. Never its text."""
+    """Return the kind of an error: its problem type, or the class of an unexpected one. Never its text."""
     return error.slug if isinstance(error, VicwError) else type(error).__name__
 
 
 def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    @functools.cache  # a series begins with the first call
+    @functools.cache  # the first call creates the series
     def calls() -> Histogram:
         return CALLS.labels(engine, operation)
 
@@ -49,7 +50,7 @@ def _measured(engine: str, operation: str, method: Callable[..., Awaitable[Any]]
             try:
                 return await method(*args, **kwargs)
             except FixableError:
-                raise  # the caller's, who worked in a transaction of the engine
+                raise  # the error of a caller's work in a transaction, not the engine's
             except Exception as error:
                 ERRORS.labels(engine, operation, error_kind(error)).inc()
                 raise

@@ -1,6 +1,6 @@
-"""What a worker's processes have counted, when they are gone: added up in one file of each type.
+"""Merge the metric files of ended worker processes into one file of each type.
 
-Prometheus' client has a file of a process and type, which it never removes and reads at every scrape.
+Prometheus' client writes a file per process and type, never removes one, and reads all of them at every scrape.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _ENDED = "ended"
 
 @contextlib.contextmanager
 def merged(directory: Path) -> Iterator[None]:
-    """Fold the files of dead processes, killed ones perhaps, and hold the directory: no other folds meanwhile."""
+    """Merge the files of ended processes, killed ones included, and lock the directory against concurrent merges."""
     with (directory / "folding").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             _merge(directory)
             yield
         finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # a process forked meanwhile has it open, too
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a process forked meanwhile holds the file open, too
 
 
 def _merge(directory: Path) -> None:
@@ -33,7 +33,7 @@ def _merge(directory: Path) -> None:
         kind, _, pid = file.stem.rpartition("_")
         if pid == _ENDED or _lives(int(pid)):
             continue
-        if not kind.startswith("gauge"):  # those are of the living
+        if not kind.startswith("gauge"):  # gauges are of running processes only
             _add(file, directory / f"{kind}_{_ENDED}.db")
         file.unlink()
 

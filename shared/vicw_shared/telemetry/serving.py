@@ -1,4 +1,4 @@
-"""The metrics of processes that have no other port: a worker's, added up over its processes, and the clock's."""
+"""Metrics endpoint of processes without another port: a worker, summed over its processes, and the clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vicw_shared.telemetry.shared_metrics import DIRECTORY
 
 
 class _Living(MultiProcessCollector):
-    """Adds up what all processes have counted, dead ones too; the gauges are those of the living."""
+    """Sums the metrics of all processes, ended ones included; gauges are of running processes only."""
 
     def __init__(self, registry: CollectorRegistry, directory: str) -> None:
         self._directory = Path(directory)
@@ -29,10 +29,10 @@ class _Living(MultiProcessCollector):
 
 
 def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
-    """Answer Prometheus on ``settings.port`` from a thread, if there is one.
+    """Serve Prometheus on ``settings.port`` from a thread, if there is one.
 
-    Return what a process forked later has to call: else it holds the port after this one is gone, and the figures of
-    those before it pile up. Raises SettingsError.
+    Return a function that a process forked later has to call: otherwise it keeps the port open after this process ends,
+    and the files of ended processes pile up. Raises SettingsError.
     """
     if settings.port is None:
         return lambda: None
@@ -54,6 +54,6 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
             server.socket.close()
             if directory is not None:
                 with merged(Path(directory)):
-                    pass  # it may have taken the place of one that ended
+                    pass  # this process may replace one that ended
 
     return let_go

@@ -1,4 +1,4 @@
-"""One place for the metrics of a worker's processes: files of a directory, which Prometheus' client adds up."""
+"""Shared directory for the metrics of a worker's processes, which Prometheus' client sums."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from vicw_shared.settings import MetricsSettings
 from vicw_shared.settings.variables import named_by_variable
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
-"""The client's own variable. It looks at it once, when it is imported."""
+"""Variable of Prometheus' client, which reads it once, on import."""
 
 
 _PREFIX = "vicw-metrics-"
 _OWNER = "owner"
-"""A file that the worker's processes hold locked: no number of a process says who lives in another container."""
+"""A file that the worker's processes keep locked: process ids are not unique across containers."""
 
 
 def share_metrics() -> None:
-    """Make a new directory for them, if this worker is to serve metrics; it goes when the worker ends.
+    """Create the shared directory, if this worker serves metrics; it is removed when the worker ends.
 
-    Those of workers that were killed go now. Call it before anything imports Prometheus' client. Raises SettingsError.
+    Directories of killed workers are removed now. Call this before Prometheus' client is imported. Raises
+    SettingsError.
     """
     with named_by_variable():
         settings = MetricsSettings()
@@ -36,9 +37,9 @@ def share_metrics() -> None:
 
 
 def _hold(directory: Path) -> None:
-    file = os.open(directory / "new", os.O_CREAT | os.O_RDWR, 0o600)  # for as long as we live
+    file = os.open(directory / "new", os.O_CREAT | os.O_RDWR, 0o600)  # stays open until the process ends
     fcntl.flock(file, fcntl.LOCK_EX)
-    (directory / "new").rename(directory / _OWNER)  # whoever finds it finds it locked
+    (directory / "new").rename(directory / _OWNER)  # already locked when it becomes visible
 
 
 def _remove_leftovers(parent: Path) -> None:

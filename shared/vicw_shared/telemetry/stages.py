@@ -10,7 +10,7 @@ from prometheus_client import Histogram
 from vicw_shared.telemetry.spans import span
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
-"""Bounds of all histograms of seconds: from a look-up of a graph to a batch on a slow machine."""
+"""Buckets of all histograms of seconds: from a graph look-up to a batch on a slow machine."""
 
 
 class Stages:
@@ -22,6 +22,6 @@ class Stages:
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Measure what happens inside, whether or not it succeeds."""
+        """Measure the block, whether or not it succeeds."""
         with span(f"{self._use_case}.{stage}"), self._seconds.labels(stage).time():
             yield

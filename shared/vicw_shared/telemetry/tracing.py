@@ -1,4 +1,4 @@
-"""Starts and stops the sending of spans."""
+"""Start and stop the export of spans."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from vicw_shared.telemetry.spans import Process
 
 
 def require_traces(settings: TraceSettings) -> None:
-    """Raise SettingsError if traces are wanted and what sends them is not installed. Safe before a fork."""
+    """Raise SettingsError if traces are enabled and their exporter is not installed. Safe before a fork."""
     if settings.endpoint is not None:
         import_module("vicw_shared.adapters.opentelemetry")
 
 
 def start_traces(settings: TraceSettings, service: str) -> None:
-    """Send spans from now on, as those of ``service``, if the settings name where to; later calls do nothing.
+    """Export spans from now on under the name ``service``, if the settings have an endpoint; later calls do nothing.
 
-    Never before a fork: a thread sends them. Raises SettingsError if what sends them is not installed.
+    Never call it before a fork: a thread exports them. Raises SettingsError if the exporter is not installed.
     """
     if settings.endpoint is None or Process.recorder is not None:
         return
@@ -27,7 +27,7 @@ def start_traces(settings: TraceSettings, service: str) -> None:
 
 
 def stop_traces() -> None:
-    """Send what has not been sent, and nothing from now on. Safe to call twice."""
+    """Send the pending spans and stop exporting. Safe to call twice."""
     recorder, Process.recorder = Process.recorder, None
     if recorder is not None:
         recorder.close()
