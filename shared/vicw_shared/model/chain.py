@@ -1,4 +1,4 @@
-"""Where an Event stands in the two chains: NEXT along its flow, HAPPENED_AFTER along the clock (seed 003 §4)."""
+"""Order of Events in the two chains: NEXT along a flow, HAPPENED_AFTER along the clock (seed 003 §4)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ NEXT = "NEXT"
 HAPPENED_AFTER = "HAPPENED_AFTER"
 
 ChainKey = tuple[int, int, int, int]
-"""A total order of a chain's members."""
+"""Sort key of a chain's members: a total order."""
 
 
 def next_key(node: Node) -> ChainKey:
-    """Return an Event's place in its flow: the caller's own steps first, in order; then by time and flow step."""
+    """Return an Event's key in its flow: Events with the caller's own step first, in order; then by time and
+    flow step.
+    """
     assert node.timestamp is not None
     assert node.flow_step is not None
     return (int(node.own_step is None), node.own_step or 0, to_us(node.timestamp), node.flow_step)
 
 
 def clock_key(node: Node) -> ChainKey:
-    """Return an Event's place on its context's clock: by time, then arrival."""
+    """Return an Event's key on its context's clock: by time, then arrival."""
     assert node.timestamp is not None
     assert node.arrival is not None
     return (to_us(node.timestamp), node.arrival, 0, 0)
 
 
 def chain_key(chain: str, node: Node) -> ChainKey | None:
-    """Return a node's place in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none, as retired Events are."""
+    """Return a node's key in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none, as retired Events are."""
     if node.label is not Label.EVENT or node.retired_at is not None or None in (node.arrival, node.timestamp):
         return None
     if chain == HAPPENED_AFTER:
@@ -38,5 +40,5 @@ def chain_key(chain: str, node: Node) -> ChainKey | None:
 
 
 def latest_first(events: Iterable[Node]) -> list[Node]:
-    """Return Events of any contexts against the clock; of one time and arrival, by uid."""
+    """Return Events of any contexts, the latest first; those of one time and arrival by uid."""
     return sorted(sorted(events, key=lambda node: node.uid), key=clock_key, reverse=True)

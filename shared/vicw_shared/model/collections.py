@@ -1,7 +1,7 @@
-"""The registry of node collections: which (label, subtype) kinds an integration adds (seed 004, "Extensibility").
+"""Registry of node collections: the (label, subtype) kinds that integrations add (seed 004, "Extensibility").
 
-A subtype is free text; a collection gives one a name of its own, so that it can be exported, listed and
-told apart from ordinary items. The five core collections are always there.
+A subtype is free text; a collection gives a subtype a registered name, so that its nodes can be exported, listed and
+distinguished from ordinary items. The five core collections are always there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class CollectionRegistry:
         return iter(self._by_name.values())
 
     def register(self, collection: NodeCollection) -> None:
-        """Add a collection. A RESERVED name, or one or a kind that means something else already, is a SettingsError."""
+        """Add a collection. Raises SettingsError for a RESERVED name, or a name or kind that is registered
+        differently.
+        """
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", collection.name):
             raise SettingsError(f"collection {collection.name!r}: use small letters, digits and underscores")
         if collection.name in RESERVED:
@@ -71,7 +73,7 @@ class CollectionRegistry:
             raise SettingsError(f"collection {collection.name} or its kind {kind} is registered already")
 
     def get(self, name: str) -> NodeCollection:
-        """Return the collection called ``name``, or raise UnknownTypeError naming those there are."""
+        """Return the collection called ``name``. Raises UnknownTypeError that lists the registered ones."""
         try:
             return self._by_name[name]
         except KeyError:

@@ -8,19 +8,19 @@ from datetime import datetime
 from enum import StrEnum
 
 LEDGER = "folded"
-"""The metadata of a consolidated item's first passage that keeps what the item was (``consolidation.ledger``)."""
+"""Metadata key of a consolidated item's first passage: the ledger entry of the item (``consolidation.ledger``)."""
 PART = "item"
-"""The metadata of a consolidated item's passages that names the item."""
+"""Metadata key of a consolidated item's passages: the uid of the item."""
 LIGHT = "light"
-"""The metadata of a passage whose point has words alone: no vector."""
+"""Metadata key of a passage whose point has only a sparse vector, no dense one."""
 MACRO = "macro"
-"""The subtype of a Macro-Event, and of the passages of its summary. A caller may call an item so, too."""
+"""Subtype of a Macro-Event, and of the passages of its summary. A caller may use it for an item, too."""
 OF_NOBODY = 0
-"""The version of an item that we made: those of callers count from 1."""
+"""Version of an item that VICW created: callers' versions count from 1."""
 
 
 class Label(StrEnum):
-    """The five ways in which a thing exists. There is no sixth; what a thing is goes in ``subtype``."""
+    """The five kinds of nodes. There is no sixth; ``subtype`` refines the kind."""
 
     CONTEXT = "Context"
     ENTITY = "Entity"
@@ -30,7 +30,7 @@ class Label(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Who may see a memory (seed 004, "Privacy Model")."""
+    """Sensitivity of a memory, which decides about its visibility (seed 004, "Privacy Model")."""
 
     PUBLIC = "public"
     PERSONAL = "personal"
@@ -39,21 +39,20 @@ class Sensitivity(StrEnum):
 
 LABELS: Mapping[str, Label] = {label.value: label for label in Label}
 SENSITIVITIES: Mapping[str, Sensitivity] = {sensitivity.value: sensitivity for sensitivity in Sensitivity}
-"""By their values, for rows: looking up costs half of what a call of the enumeration does."""
+"""By value, for rows: a look-up costs half as much as a call of the enumeration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A node of the graph. All times are timezone-aware UTC.
 
-    ``timestamp`` is when it happened, ``created_at`` when we learnt it, ``retired_at`` when we stopped
-    believing it, ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number given at
-    arrival (from 1); ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1).
-    ``title`` is
-    the caller's own name for it, ``name`` what to show: the title, else the speaker, else the text's first words.
-    ``aliases`` are the names that a named thing had before; ``trigger_phrases`` the words that an item comes up by.
-    ``text_key`` is what a Chunk says, or an item of several (``model.wording``).
-    ``indexed`` tells whether the point ``qdrant_id`` is in the vector store.
+    ``timestamp`` is when it happened, ``created_at`` when VICW learnt it, ``retired_at`` when it was retired,
+    ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number given at arrival (from 1);
+    ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1). ``title`` is the caller's own name
+    for it; ``name`` is the display name: the title, else the speaker, else the text's first words. ``aliases`` are
+    earlier names of a named thing; ``trigger_phrases`` are the phrases that trigger an item. ``text_key`` is the
+    normalised text of a Chunk, or of an item of several Chunks (``model.text_keys``). ``indexed`` is true if the point
+    ``qdrant_id`` is in the vector store.
     """
 
     uid: str
@@ -100,23 +99,23 @@ class Node:
 
     @property
     def is_light(self) -> bool:
-        """Whether it is a passage that is found by its words alone: its Macro-Event has the vector."""
+        """Whether it is a passage without a dense vector: its Macro-Event has the vector."""
         return self.label is Label.CHUNK and bool(self.metadata.get(LIGHT))
 
     @property
     def is_macro(self) -> bool:
-        """Whether it is a Macro-Event: an item that we made, of others."""
+        """Whether it is a Macro-Event: an item that VICW made of others."""
         return self.label is Label.EVENT and self.content_hash is not None and self.version == OF_NOBODY
 
     @property
     def items(self) -> tuple[str, ...]:
-        """The uids of the callers' items that it stands for, in order, as a Macro-Event; otherwise its own."""
+        """The uids of the callers' items that a Macro-Event replaces, in order; for any other node its own uid."""
         told = self.metadata.get("items") if self.is_macro else None
         return tuple(map(str, told)) if isinstance(told, list) and told else (self.uid,)
 
     @property
     def is_echo(self) -> bool:
-        """Whether it is an item that has no text of its own: it repeats one that is stored (decision 0023)."""
+        """Whether it is an item without a text of its own: a duplicate of a stored one (decision 0023)."""
         return self.label is not Label.CHUNK and self.content_hash is not None and self.qdrant_id is None
 
 
@@ -124,8 +123,8 @@ class Node:
 class Edge:
     """A typed edge with its provenance.
 
-    ``weight`` is in [0, 1]. ``created_by`` names who made it: ``caller``, ``ingest``, a rule, a model or a
-    task. ``properties`` holds ``desc`` (RELATED_TO) and ``certainty`` in [0, 1] (CAUSED).
+    ``weight`` is in [0, 1]. ``created_by`` names the maker: ``caller``, ``ingest``, a rule, a model or a task.
+    ``properties`` holds ``desc`` (RELATED_TO) and ``certainty`` in [0, 1] (CAUSED).
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""The registry of edge types: what may join what, and what each means (design: "The graph").
+"""Registry of edge types: their meaning and the labels they may join (design: "The graph").
 
-The taxonomy is seed 002 §4.2 over seed 003 §2.1.3 and seed 004's table. A new type is registered at
-start-up by an integration; nothing else may be written.
+The taxonomy is seed 002 §4.2 over seed 003 §2.1.3 and seed 004's table. An integration registers a new type at
+start-up; an edge of an unregistered type is never written.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from vicw_shared.text import fold_case
 
 Pair = tuple[Label, Label]
 TOLD_BY = "item"
-"""The edge property that names the item whose extraction told of the edge."""
+"""Edge property: the item whose extraction added the edge."""
 DESCRIPTION = "description"
-"""The property of a MENTIONS edge that keeps what its item says that the thing is."""
+"""Property of a MENTIONS edge: how the item describes the entity."""
 IS_PERSON = "IS_PERSON"
 AUTO_TAGGED = "AUTO_TAGGED"
-"""A tag that nobody gave: the sleep cycle did. Filters, payloads and indexed text go by TAGGED alone."""
+"""A tag that the sleep cycle added. Filters, payloads and indexed text use TAGGED alone."""
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED", AUTO_TAGGED})
-"""Types that filters look at: the payloads of their source's Chunks repeat them.
+"""Types that filters use: the payloads of their source's Chunks repeat them.
 
-Auto-tags are in no payload; that it is written anew tells whoever keeps a copy of the item.
+Auto-tags are in no payload, but rewriting it notifies clients that keep a copy of the item.
 """
 
 
 UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
-"""Types that keep nothing alive: what belongs somewhere, is somebody or is bridged may rest on nothing all the same."""
+"""Types that do not keep a node alive: a node with only such edges may still be an orphan."""
 
 
 class Category(StrEnum):
@@ -52,7 +52,7 @@ class Category(StrEnum):
 
 
 class OnConsolidate(StrEnum):
-    """What becomes of an edge when its Event is consolidated into a Macro-Event."""
+    """What happens to an edge when its Event is consolidated into a Macro-Event."""
 
     REPOINT = "repoint"
     CHAIN = "chain"
@@ -64,7 +64,7 @@ class OnConsolidate(StrEnum):
 class EdgeType:
     """A registered type: its name, category, allowed (source, target) labels and default weight in [0, 1].
 
-    ``target_subtypes`` restricts what the target may be; empty: anything.
+    ``target_subtypes`` restricts the target's subtype; empty: any.
     """
 
     name: str
@@ -76,7 +76,7 @@ class EdgeType:
 
 
 class EdgeRegistry:
-    """Looks edge types up and refuses what is not in it."""
+    """Looks up edge types and rejects unregistered ones."""
 
     def __init__(self, types: Iterable[EdgeType] = ()) -> None:
         self._types: dict[str, EdgeType] = {}
@@ -92,7 +92,9 @@ class EdgeRegistry:
         return iter(self._types.values())
 
     def register(self, edge_type: EdgeType) -> None:
-        """Add a type. The same definition twice is fine; a second meaning for a name is a SettingsError."""
+        """Add a type. Registering the same definition twice is allowed; a different one for a known name raises
+        SettingsError.
+        """
         if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,63}", edge_type.name):
             raise SettingsError(f"edge type {edge_type.name!r}: use capitals, digits and underscores, 64 at most")
         if not 0.0 <= edge_type.weight <= 1.0:

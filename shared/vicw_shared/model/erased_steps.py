@@ -1,4 +1,4 @@
-"""Steps of flows that nothing has any more, since what had them was erased: the metadata of a Context keeps them."""
+"""Flow steps of erased Events, kept in the metadata of their Context."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from vicw_shared.model.core5 import Node
 from vicw_shared.uids import make_uid
 
 VACATED = "vacated"
-"""The metadata of a Context that keeps them: by a hash of the flow, runs [first, last]."""
+"""Metadata key of a Context: runs [first, last] of erased steps, by a hash of the flow."""
 
 
 def flow_key(tenant: str, context: str, flow: str) -> str:
-    """Return the hash by which a flow is known without its id."""
+    """Return the hash that identifies a flow without its id."""
     return make_uid(tenant, context, flow)
 
 
 def vacated(root: Node) -> Iterator[tuple[str, int]]:
-    """Return each erased step of a context: the flow's key and the step."""
+    """Yield each erased step of a context: the flow's key and the step."""
     told = root.metadata.get(VACATED)
     for key, runs in (told if isinstance(told, Mapping) else {}).items():
         for step in steps_of(runs):

@@ -1,4 +1,4 @@
-"""API keys: who may do what, and for which tenant. Only a digest of a key is kept."""
+"""API keys: rights and tenant of a caller. Only a digest of a key is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """What a key allows. ``admin`` is for operators: figures of the whole store; it includes no other right."""
+    """A right of a key. ``admin`` is for operators: figures of the whole store; it includes no other right."""
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"
@@ -28,9 +28,9 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key as it is stored. ``id`` is public and names it; ``digest`` is the SHA-256 of its secret, in hex.
+    """A stored key. ``id`` is public and identifies it; ``digest`` is the SHA-256 of its secret, in hex.
 
-    The secret has 256 random bits, so that a plain digest cannot be searched for it. ``rights`` are in order.
+    The secret has 256 random bits, so a plain digest is safe against brute force. ``rights`` are in order.
     """
 
     id: str
@@ -42,12 +42,12 @@ class ApiKey:
     revoked_at: datetime | None = None
 
     def matches(self, secret: str) -> bool:
-        """Tell, in constant time, whether ``secret`` is this key's and the key still holds."""
+        """Return, in constant time, whether ``secret`` is this key's and the key is not revoked."""
         return hmac.compare_digest(self.digest, _digest(secret)) and self.revoked_at is None
 
 
 def tenant_flaw(name: str) -> str | None:
-    """Say what makes ``name`` none for a tenant: nothing visible in it, or a character that nobody sees or can type."""
+    """Return why ``name`` is no valid tenant name: nothing visible in it, or an invisible or untypable character."""
     if not visible(name):
         return "is empty"
     if problem := flaw(name):
@@ -57,9 +57,9 @@ def tenant_flaw(name: str) -> str | None:
 
 
 def mint(tenant: str, rights: tuple[Right, ...], now: datetime, note: str = "") -> tuple[ApiKey, str]:
-    """Return a new key and the token that its owner sends, which cannot be had again.
+    """Return a new key and its token, which cannot be recovered later.
 
-    Raises InvalidInputError for a name that no tenant can have.
+    Raises InvalidInputError for an invalid tenant name.
     """
     if problem := tenant_flaw(tenant):
         raise InvalidInputError(FieldProblem("tenant", problem, "Name it in visible characters"))
@@ -70,7 +70,7 @@ def mint(tenant: str, rights: tuple[Right, ...], now: datetime, note: str = "") 
 
 
 def split_token(token: str) -> tuple[str, str] | None:
-    """Return a token's key id and secret, or None if it has not the form of one."""
+    """Return a token's key id and secret, or None if it is malformed."""
     prefix, _, rest = token.partition("_")
     key_id, _, secret = rest.partition("_")
     well_formed = prefix == _PREFIX and len(key_id) == 2 * _ID_BYTES and secret and token.isascii()

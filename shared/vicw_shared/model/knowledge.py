@@ -1,7 +1,8 @@
-"""The knowledge sub-graph: pages of knowledge folders as nodes that outlive the versions of their items.
+"""Knowledge sub-graph: pages of knowledge folders as nodes that outlive the versions of their items.
 
-A page's item, which is found and has versions, mentions its page node, which has the links. The page node, its sections
-and its folders are named things: Entities without an item's content, told apart from others by their metadata.
+A page's item, which searches find and which has versions, mentions its page node, which has the links. The page node,
+its sections and its folders are named things: Entities without an item's content, distinguished from others by their
+metadata.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from vicw_shared.uids import make_uid, named_uid
 
 PAGE, FILE, SECTION, FOLDER = "page", "file", "section", "folder"
 ROOT_ALIAS = "knowledge folder"
-"""By this name all folders of a tenant are found: without any, nothing can be bridged."""
+"""Alias of all knowledge folders of a tenant: without any, nothing can be bridged."""
 BRIDGES = ("DESCRIBES", "IMPLEMENTS", "GOVERNS")
 BRIDGE_RULES = "bridge:"
-"""What ``created_by`` of an edge begins with that was drawn between knowledge and memories."""
+"""Prefix of ``created_by`` of edges between knowledge and memories."""
 
 
 def is_knowledge(node: Node) -> bool:
-    """Tell whether a node is a page, a file of code, a section or a folder of a knowledge folder."""
+    """Return whether a node is a page, a file of code, a section or a folder of a knowledge folder."""
     return node.content_hash is None and "folder" in node.metadata
 
 
@@ -38,5 +39,5 @@ def folder_uid(tenant: str, context: str, folder: str, path: str) -> str:
 
 
 def folder_name(folder: str, path: str) -> str:
-    """Return what a folder is called: its path with that of the knowledge folder in front, and a stroke behind."""
+    """Return the name of a folder: the knowledge folder's path, then its own, with a slash at the end."""
     return f"{folder}/{path}/" if path else f"{folder}/"

@@ -1,8 +1,7 @@
-"""Under what a named thing is found: its name, its earlier names, and the words of a name like a person's.
+"""Search terms of a named thing: its name, its earlier names, and the words of a name like a person's.
 
-A named thing is an Entity or a Concept that is no item of a caller. What it is called is looked up in an index of
-terms that each engine keeps in step with its nodes. In the same index callers' knowledge items are found by their
-titles, apart from named things.
+A named thing is an Entity or a Concept that is no item of a caller. Its terms are in an index that each engine keeps in
+step with its nodes. The same index has the titles of callers' knowledge items, as a kind of their own.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.text import fold_case
 
 MOST_NAMESAKES = 20
-"""Things of one name that a look-up returns: with more, a name tells nobody apart."""
+"""Maximum things of one name that a look-up returns: with more, a name is ambiguous anyway."""
 NAME_PREFIX = 200
-"""Characters of a folded name by which names are at least put in order."""
+"""Minimum characters of a folded name that its sort order considers."""
 UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
-"""Edges that say nothing of how much is known of a thing."""
+"""Edges that do not count as knowledge of a thing."""
 SLOT = "attribute"
-"""Subtype of the Concepts that hold what is said of one attribute of a thing: kept in order, not called by anybody."""
+"""Subtype of the Concepts that hold the claims on one attribute of a thing: they are ordered, and not found by name."""
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 _MOST_WORDS = 4
 _INSIDE_WORDS = "-'’."
@@ -33,7 +32,7 @@ _PARTICLES = frozenset("and da de del della der di do dos du la le of the van vo
 
 
 class TermKind(IntEnum):
-    """What a term is to its thing. The numbers are stored."""
+    """Kind of a term. The numbers are stored."""
 
     NAME = 0
     ALIAS = 1
@@ -43,26 +42,26 @@ class TermKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One entry of the index of names; ``text`` is consolidated."""
+    """An entry of the index of names; ``text`` is case-folded."""
 
     kind: TermKind
     text: str
 
 
 def is_named_thing(node: Node) -> bool:
-    """Tell whether a node is a live named thing."""
+    """Return whether a node is a live named thing."""
     return node.label in NAMED_LABELS and node.content_hash is None and node.retired_at is None
 
 
 def is_titled_item(node: Node) -> bool:
-    """Tell whether a node is a live knowledge item that its caller gave a title."""
+    """Return whether a node is a live knowledge item with a caller's title."""
     return node.label is Label.ENTITY and node.content_hash is not None and node.retired_at is None and bool(node.title)
 
 
 def title_terms(title: str) -> list[Term]:
-    """Return the terms under which an item of this title is found, with its last bracket and without, and unaccented.
+    """Return the terms of an item's title: with and without its last bracket, and without accents.
 
-    They are phrases: words in a row, whatever stands between them.
+    They are phrases: words in a row, whatever separates them.
 
     >>> [term.text for term in title_terms("Mercury (planet)")]
     ['mercury planet', 'mercury']
@@ -72,10 +71,10 @@ def title_terms(title: str) -> list[Term]:
 
 
 def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]:
-    """Return the terms under which a thing is found, each text once whole and once as a word, its name first.
+    """Return the terms of a thing, each text once as a whole name and once as a word, its name first.
 
-    Words are those of an Entity's names of two to four words, all of letters: people's, but also those of places
-    and firms. Particles ("of", "van") and single letters are none.
+    Words come from an Entity's names of two to four words, all of letters: people's, but also those of places and
+    firms. Particles ("of", "van") and single letters are left out.
     """
     wholes: dict[str, Term] = {}
     words: dict[str, Term] = {}

@@ -1,8 +1,8 @@
-"""What speakers are called who are told by what they do in a chat, not by their name."""
+"""Speaker names that are roles in a chat, not names."""
 
 from __future__ import annotations
 
 AGENTS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
 """Programs that speak; case-folded."""
 ROLES = AGENTS | {"user", "human"}
-"""Nobody's name; case-folded."""
+"""Roles that are not names; case-folded."""

@@ -1,7 +1,7 @@
-"""What a text says, as a key: two texts have the same one if they differ in white space, case and markup alone.
+"""Normalised text as a key: two texts have the same key if they differ only in white space, case and markup.
 
-Engines keep an index of the keys of live passages and items, so that what is ingested is known again if it was stored
-before (docs/decisions/0023).
+Engines index the keys of live passages and items, so that ingest recognises a text that was stored before
+(docs/decisions/0023).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LIKE = str.maketrans(
     dict.fromkeys("“”„‟«»", '"') | dict.fromkeys("‘’‚‛", "'") | dict.fromkeys("‐‑‒–—", "-") | {"…": "..."}
 )
 _LINE = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+|[-*+•][ \t]+)?", re.MULTILINE)
-"""What markdown puts before a line: marks of a quotation, a heading, a list."""
+"""Markdown at the start of a line: quotation, heading and list marks."""
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
 _MARK = re.compile(r"[*_~`]")
 _INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|q|span|strong|u)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
@@ -27,16 +27,17 @@ _END = _AROUND + ".,;:"
 
 
 def is_verbatim(speaker: str | None, subtype: str, domain: str) -> bool:
-    """Tell whether case and marks are part of what a text says: it is code, and nobody says it."""
+    """Return whether case and markup are part of a text's meaning: it is code without a speaker."""
     return speaker is None and (domain == CODING or subtype.casefold() in CODE_SUBTYPES)
 
 
 def plain(text: str) -> str:
-    """Return prose without what does not change what it says; empty if nothing is left.
+    """Return prose without differences of form; empty if nothing is left.
 
-    White space, case, forms of quotes and dashes, markdown and HTML go, and quotes and a full stop at its ends.
+    White space, case, forms of quotes and dashes, markdown and HTML are normalised, and quotes and a full stop at the
+    ends are removed.
     """
-    # Most texts have none of what the expressions look for, and a read path goes over dozens of texts.
+    # Most texts match none of the expressions, and a read path normalises dozens of texts.
     text = _LINE.sub("", (text if text.isascii() else text.translate(_LIKE)).casefold())
     if "<" in text:
         text = _BLOCK.sub(" ", _INLINE.sub("", text))
@@ -47,15 +48,15 @@ def plain(text: str) -> str:
 
 
 def text_key(text: str, *, verbatim: bool = False) -> str:
-    """Return the key of a text, 32 hexadecimal digits. Of a ``verbatim`` one only white space does not count.
+    """Return the key of a text, 32 hexadecimal digits. In a ``verbatim`` one only white space is ignored.
 
-    No verbatim text has the key of another one.
+    A verbatim text never has the key of a text that is not verbatim.
     """
     return _hash("=" + " ".join(text.split())) if verbatim else _hash("~" + plain(text))
 
 
 def keys_of(text: str) -> tuple[str, ...]:
-    """Return the keys that a stored text may have, of whatever kind it is."""
+    """Return the keys that a stored text may have, verbatim or not."""
     return text_key(text), text_key(text, verbatim=True)
 
 

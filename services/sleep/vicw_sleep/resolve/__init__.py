@@ -1,1 +1,1 @@
-"""Resolving: what is one under two names is merged where more than the names says so (docs/sleep.md)."""
+"""Entity resolution merges one entity known under two names, given more evidence than the names (docs/sleep.md)."""

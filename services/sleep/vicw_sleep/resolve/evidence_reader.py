@@ -1,4 +1,4 @@
-"""What is known of two things that may be one, each with all that was merged into it, inside a transaction."""
+"""Read the evidence on entities that may be the same, each with everything merged into it, inside a transaction."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from vicw_shared.text import fold_case
 from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, VisibilityKey
 
 MOST = 500
-"""Edges of a thing, with what was merged into it: of whom more is known, a person decides."""
+"""Maximum edges of an entity, including those merged into it: above that, the decision is left to a person."""
 GENERIC = 40
-"""Edges of a thing from which it tells nothing of what it is named with."""
+"""Number of edges from which an entity is too generic to be evidence for the entities named with it."""
 _MOST_MERGED = 50
 _SAYING = ("MENTIONS", "ABOUT")
 _ASIDE = frozenset({"BELONGS_TO", MERGED_INTO})
@@ -24,15 +24,15 @@ _ASIDE = frozenset({"BELONGS_TO", MERGED_INTO})
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReader:
-    """Gathers what is known."""
+    """Reads evidence."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
 
     async def of(self, *things: Node) -> list[EntityEvidence] | None:
-        """Return what is known of each of these things; None where that is too much to go through.
+        """Return the evidence on each of these entities; None if there are too many edges.
 
-        What is known of one that is merged into another of them is not known of that.
+        Evidence on an entity merged into another one of them does not count for that one.
         """
         groups = [await self._group(thing, [node.uid for node in things]) for thing in things]
         uids = sorted({node.uid for group in groups for node in group})
@@ -49,7 +49,7 @@ class EvidenceReader:
         return [around.known(thing, group) for thing, group in zip(things, groups, strict=True)]
 
     async def _group(self, thing: Node, apart: Collection[str]) -> list[Node]:
-        """Return a thing with what was merged into it, but for those ``apart``."""
+        """Return an entity with everything merged into it, except ``apart``."""
         group = {thing.uid: thing}
         fresh = [thing.uid]
         while fresh and len(group) < _MOST_MERGED:
@@ -71,9 +71,10 @@ class EvidenceReader:
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """The ``edges`` of things and their ``ends``; what the items and statements among these have ``said``, and of whom.
+    """The ``edges`` of entities and their ``ends``; the edges of the items and statements among these (``said``), and
+    the targets (``named``).
 
-    ``stands`` names what each was merged into, ``generic`` are those that too much is told of.
+    ``canonical`` maps each uid to the entity it was merged into, ``generic`` are the entities with too many edges.
     """
 
     edges: Sequence[Edge]
@@ -114,7 +115,7 @@ class _Surroundings:
                 yield way, fold_case(str(edge.properties.get("desc", ""))), self.canonical[other]
 
     def _company(self, tellers: Collection[str], own: Collection[str]) -> Iterable[tuple[str, VisibilityKey]]:
-        """Yield whom items name beside a thing, each with who may see that."""
+        """Yield the entities that items name beside this one, each with the item's visibility."""
         about: dict[str, set[str]] = {uid: set() for uid in tellers}
         for edge in self.said:
             if edge.type == "ABOUT" and edge.source in about:
@@ -128,15 +129,17 @@ class _Surroundings:
                 yield self.canonical[other.uid], eyes
 
     def _claims(self, tellers: Collection[str], group: Sequence[Node]) -> dict[str, frozenset[str]]:
-        """Return what statements say of the attributes of a thing: the values, folded, by attribute."""
+        """Return the attribute claims on an entity: the case-folded values, by attribute."""
         found: dict[str, set[str]] = {}
-        names = {name for node in group for name in (node.name, *node.aliases)}  # a slot is called by its owner's name
+        names = {
+            name for node in group for name in (node.name, *node.aliases)
+        }  # a slot's name begins with its owner's name
         for edge in self.said:
             slot = self.named.get(edge.target)
             if edge.source not in tellers or slot is None or slot.subtype != SLOT or edge.properties.get("ended"):
                 continue
             if (value := edge.properties.get("value")) is None:
-                continue  # a caller may call an entity of its own so
+                continue  # a caller may use this subtype for an entity
             for name in names:
                 if slot.name.startswith(f"{name} "):
                     found.setdefault(slot.name.removeprefix(name), set()).add(fold_case(str(value)))

@@ -1,4 +1,4 @@
-"""A turn of resolving: so many names are compared, then it is somebody else's turn; again while there is more."""
+"""Job slices of entity resolution: a limited number of names each, repeated while work is left."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _log = structlog.get_logger()
 
 
 def rules_of(settings: ResolveSettings) -> ResolveRules:
-    """Return what may be merged."""
+    """Return the conditions of a merge."""
     return ResolveRules(threshold=settings.threshold, shared=settings.shared, names=settings.names)
 
 
 async def resolve_slice(
     resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None
 ) -> ResolveReport | None:
-    """Judge ``settings.pairs`` pairs at most; return what was done. What fails is logged: None."""
+    """Judge at most ``settings.pairs`` pairs; return the result. A failure is logged: None."""
     try:
         done = await resolve.run(
             rules_of(settings),
@@ -47,5 +47,5 @@ async def resolve_slice(
 async def keep_resolving(
     opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
-    """Take turns when they are due, for ever."""
+    """Run slices when they are due, for ever."""
     await run_on_schedule(schedule, run_slices(lambda mark: resolve_slice(opened(), settings, mark)), "resolve", rounds)

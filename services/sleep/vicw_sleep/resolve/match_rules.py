@@ -1,4 +1,4 @@
-"""Whether two things of like names are one: only where something besides the names says so, and nothing against it."""
+"""Match rules for two entities with similar names: further evidence is required, and no contradiction is allowed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
 type VisibilityKey = tuple[str, bool, frozenset[str]]
-"""Who may see an item: its sensitivity, whether it is portable, and whom it is about."""
+"""Visibility of an item: its sensitivity, whether it is portable, and the persons it is about."""
 
 EXACT = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", SLOT})
-"""Subtypes that are not merged by likeness, and are no company that tells who somebody is: the application's own
-names, what people sort by, and what is exact."""
+"""Subtypes that are never merged by similarity, nor evidence of identity: the application's own names, sorting
+criteria, and exact values.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityEvidence:
-    """What is known of a ``thing``, with the ``members`` (uids) that were merged into it, and itself.
+    """Evidence on a ``thing``, with the ``members`` (uids): itself and the entities merged into it.
 
-    ``edges``: how many. ``beside`` are the named things that an edge joins it to, ``told_in`` the items, statements and
-    events that tell of it, ``threads`` those in which it speaks, ``users`` those who are this person, ``relations``
-    whose relative it is, and who is its (each the way, the relationship and who), ``company`` the things that items
-    name with it, each with who may see that, ``claims`` what is said of its attributes, the values by attribute.
+    ``edges`` is the number of its edges. ``beside`` are the named things joined to it by an edge; ``told_in`` the
+    items, statements and events that mention it; ``threads`` the flows in which it speaks; ``users`` the users who are
+    this person; ``relations`` its relatives in both directions (direction, relationship, relative); ``company`` the
+    things that items name with it, each with the item's visibility; ``claims`` its attribute claims, the values by
+    attribute.
     """
 
     thing: Node
@@ -44,15 +46,15 @@ class EntityEvidence:
 
     @property
     def rank(self) -> tuple[int, float, str]:
-        """By which of two the one stands for the other that is higher: more is known of it, else it is older."""
+        """Sort key: of two merged entities the higher one is canonical. It has more edges, or is older."""
         return self.edges, -self.thing.created_at.timestamp(), self.thing.uid
 
 
 def may_be_one(pair: SimilarPair, context: str) -> bool:
-    """Tell whether the names and the kinds of two things allow for a merge by likeness, in a context.
+    """Return whether the names and kinds of two entities allow a merge by similarity, in a context.
 
-    Where letters differ, that letter may be all that tells the two apart: such pairs are for a person to judge. So are
-    two of the very same name, which whoever named them took care to keep apart.
+    Names that differ in spelling may name two entities, so such pairs are left to a person. So are two entities of the
+    same name: the caller kept these apart deliberately.
     """
     one, other = pair.things
     kinds = {(node.label, fold_case(node.subtype), node.domain) for node in pair.things}
@@ -67,7 +69,7 @@ def may_be_one(pair: SimilarPair, context: str) -> bool:
 
 
 def contradictions(one: EntityEvidence, other: EntityEvidence) -> str:
-    """Return what says that two things are two; empty: nothing does."""
+    """Return the evidence against a merge of two entities; empty: there is none."""
     found = {
         "an edge joins the two": one.beside & other.members or other.beside & one.members,
         "both speak in one conversation": one.threads & other.threads,
@@ -83,12 +85,12 @@ def contradictions(one: EntityEvidence, other: EntityEvidence) -> str:
 
 
 def shared_company(one: EntityEvidence, other: EntityEvidence) -> frozenset[str]:
-    """Return the things (uids) that items name with the one and, for the very same eyes, with the other."""
+    """Return the things (uids) that items of equal visibility name with both entities."""
     return frozenset(uid for uid, _ in one.company & other.company) - one.members - other.members
 
 
 def _is_namesake(thing: Node) -> bool:
-    """Tell whether a thing is one of several of its name: its uid is not made of the name alone then."""
+    """Return whether an entity is one of several of its name: its uid is not derived from the name alone then."""
     names = (thing.name, *thing.aliases)
     return thing.uid not in {named_uid(thing.tenant, thing.context, thing.subtype, name) for name in names}
 
@@ -101,5 +103,5 @@ def _by_way(known: EntityEvidence) -> dict[str, set[tuple[str, str]]]:
 
 
 def _differ[T](one: Mapping[str, AbstractSet[T]], other: Mapping[str, AbstractSet[T]]) -> bool:
-    """Tell whether something is known of both, and not once the same."""
+    """Return whether both have values of one key and none in common."""
     return any(key in other and not (values & other[key]) for key, values in one.items())

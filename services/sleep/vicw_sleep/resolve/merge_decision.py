@@ -1,4 +1,4 @@
-"""Decides on one pair, and merges it, in one transaction: what was read may have changed since, so it is read anew."""
+"""Decide on one pair and merge it in one transaction, on evidence read again inside: it may have changed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from vicw_sleep.resolve.evidence_reader import EvidenceReader
 from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_company
 
 STEP = "step"
-"""The property of a merge that names its step."""
+"""Property of a merge: the id of its step."""
 INTO = "into"
-"""The detail of a step that names what stands for its subject. Names are not kept: who is erased has none."""
+"""Detail of a step: the canonical entity of its subject. Names are not kept, since erasure would have to
+remove them.
+"""
 
 
 class MergeOutcome(StrEnum):
-    """What becomes of two things."""
+    """The decision on a pair."""
 
     MERGE = "merge"
     LEAVE = "leave"
@@ -36,7 +38,7 @@ class MergeOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecidedPair:
-    """What became of two things: the first was merged into the second, or split from it, or left, and why."""
+    """The decision on two entities: the first was merged into the second, split from it, or left, with the reason."""
 
     fate: MergeOutcome
     things: tuple[Node, Node]
@@ -44,13 +46,13 @@ class DecidedPair:
 
 
 def step_id(things: Iterable[Node]) -> str:
-    """Return the id of the step of two things: they are merged once, whichever into the other."""
+    """Return the id of the step of two entities: they are merged once, in either direction."""
     return make_uid(RESOLVE, *sorted(node.uid for node in things))
 
 
 @dataclass(frozen=True, slots=True)
 class MergeDecider:
-    """Decides inside one transaction. ``shared``: so many things two have to be named with, to be one."""
+    """Decides inside one transaction. ``shared``: minimum number of things named with both entities."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -58,7 +60,7 @@ class MergeDecider:
     shared: int
 
     async def decide(self, pair: SimilarPair, *, dry: bool) -> DecidedPair:
-        """Merge two things if they are one, and log it; ``dry``: only say so."""
+        """Merge two entities if they are the same, and log it; ``dry``: only return the decision."""
         nodes = await self.transaction.nodes([node.uid for node in pair.things])
         things = [node for node in nodes.values() if is_named_thing(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
@@ -78,7 +80,9 @@ class MergeDecider:
         return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(company)} things are named with both")
 
     async def doubt(self, guess: Edge, *, dry: bool) -> DecidedPair | None:
-        """Split two things that were merged by a guess, if something speaks against it by now; ``dry``: only say so."""
+        """Split two entities merged by similarity if there is evidence against it now; ``dry``: only return the
+        decision.
+        """
         nodes = await self.transaction.nodes([guess.source, guess.target])
         merged = await merged_into(self.transaction, guess.source)
         if len(nodes) < 2 or merged is None or not is_guess(merged) or merged.target != guess.target:
@@ -114,9 +118,9 @@ class MergeDecider:
 
 
 async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
-    """Split what a step has merged, and log that; return False where it was split by then.
+    """Split what a step merged, and log it; return False if it was split already.
 
-    Raises NotFoundError where a person has said since that the two are one: that is not the step's any more.
+    Raises NotFoundError if a person has confirmed the merge since: it does not belong to the step any more.
     """
     into = str(step.details[INTO])
     nodes = await transaction.nodes([step.subject, into])

@@ -1,8 +1,9 @@
-"""The use case: go through the names of each context → find those alike → merge what is one → log each merge's step.
+"""The use case: compare the names of each context → find similar ones → merge the same entities → log each merge's
+step.
 
-A merge is one edge, as a person's is, and marked as a guess (``vicw_shared.canonical.is_guess``). What is below the
-threshold, or has something against it, is left: ``vicw entities candidates`` proposes it. Any number of these may be at
-work, and any may die: merges of a tenant go one at a time, and each is judged by the transaction that makes it.
+A merge is one edge, like a person's, and marked as a guess (``vicw_shared.canonical.is_guess``). A pair below the
+threshold, or with evidence against it, is left: ``vicw entities candidates`` proposes it. Any number of instances may
+run, and any may die: merges of a tenant are serialised, and each is judged by the transaction that makes it.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judge
 SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
 
 type OnPair = Callable[[DecidedPair], None]
-"""Is told of each pair that was judged, and of each that was split."""
+"""Called for each pair that was judged, and for each that was split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveRules:
-    """What is merged: names of a likeness of ``threshold`` and more, of things named with ``shared`` same others.
+    """Conditions of a merge: names of similarity ``threshold`` or more, and ``shared`` things named with both entities.
 
-    So many ``names`` of a context are compared with each other at a time.
+    At most ``names`` of a context are compared with each other at a time.
     """
 
     threshold: float = 0.95
@@ -56,9 +57,9 @@ class ResolveRules:
 
 @dataclass(frozen=True, slots=True)
 class ResolveBookmark:
-    """Where a run has come to: all contexts up to ``done`` (uid) are gone through.
+    """Progress of a run: all contexts up to ``done`` (uid) are complete.
 
-    Of the next one, ``context``, the names up to ``behind`` are; of those that follow, the pairs up to ``judged``.
+    Of the next one, ``context``, the names up to ``behind`` are; of the names that follow, the pairs up to ``judged``.
     """
 
     done: str | None = None
@@ -68,21 +69,21 @@ class ResolveBookmark:
 
     @property
     def written(self) -> list[object]:
-        """What ``read`` takes, as JSON."""
+        """The JSON form that ``read`` takes."""
         return list(astuple(self))
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> ResolveBookmark:
-        """Return the bookmark that was written: JSON knows no tuples."""
+        """Return the bookmark of its JSON form, which has no tuples."""
         fields: list[Any] = [tuple(field) if isinstance(field, list) else field for field in written]
         return cls(*fields)
 
 
 @dataclass(slots=True)
 class ResolveReport:
-    """What a run did: ``names`` compared, of the likely pairs ``merged`` and ``left``; where the next goes on.
+    """Result of a run: ``names`` compared, of the likely pairs ``merged`` and ``left``; ``next`` is where to continue.
 
-    Those ``split`` were merged before, and something has come to speak against it.
+    ``split`` pairs were merged before, and evidence against them has appeared.
     """
 
     names: int = 0
@@ -93,13 +94,13 @@ class ResolveReport:
 
     @property
     def pairs(self) -> int:
-        """How many pairs were judged."""
+        """Number of pairs judged."""
         return self.merged + self.left
 
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Merges what is one, and takes back."""
+    """Merges duplicate entities, and undoes a merge."""
 
     graph: Store
     registry: EdgeRegistry
@@ -117,10 +118,10 @@ class Resolve:
         names: int | None = None,
         seconds: float | None = None,
     ) -> ResolveReport:
-        """Go through contexts from ``start`` on; ``dry``: only tell. Raises what the engine raises.
+        """Process contexts from ``start`` on; ``dry``: only report. Raises what the engine raises.
 
-        With ``most`` pairs judged, so many ``names`` compared or ``seconds`` gone, it ends after a pair; without, when
-        it is through.
+        The run ends after a pair once ``most`` pairs are judged, ``names`` compared or ``seconds`` passed; without
+        these, when it is complete.
         """
         done, deadline = ResolveReport(), SliceDeadline(seconds)
 
@@ -138,9 +139,9 @@ class Resolve:
         return done
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> bool:
-        """Split what a step has merged; return False if a person had decided of it since. It is not merged again.
+        """Split what a step merged; return False if a person has decided on it since. The pair is not merged again.
 
-        Raises NotFoundError for a step that cannot be undone, with the reason.
+        Raises NotFoundError, with the reason, if the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
@@ -150,7 +151,7 @@ class Resolve:
         return await self.graph.write(step.tenant, LOCK, work)
 
     async def _contexts(self, start: ResolveBookmark | None) -> AsyncIterator[tuple[Node, ResolveBookmark]]:
-        """Yield the roots of contexts, of all tenants, each with the place to begin at."""
+        """Yield the roots of contexts, of all tenants, each with its start."""
         after = start.done if start is not None else None
         async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
             for root in page:
@@ -169,13 +170,17 @@ class Resolve:
         dry: bool,
         is_enough: Callable[[], bool],
     ) -> ResolveBookmark | None:
-        """Judge the pairs among some names of a context; return the place to go on at, None if it is through."""
+        """Judge the pairs among the next names of a context; return where to continue, None if the context is
+        complete.
+        """
         tenant, context = root.tenant, root.name
         names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
         if at.judged is None:
             done.names += len(names.things)
             await self._doubt(tenant, names.things, done, now=now, dry=dry)
-        found = await pairs_among(self.graph, tenant, names.things, None)  # by spelling alone nothing is merged
+        found = await pairs_among(
+            self.graph, tenant, names.things, None
+        )  # no candidates by spelling: these are never merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
         judged = at.judged
@@ -189,7 +194,7 @@ class Resolve:
     async def _doubt(
         self, tenant: str, things: Sequence[Node], done: ResolveReport, *, now: datetime, dry: bool
     ) -> None:
-        """Judge anew what was merged by a guess: what was told since may speak against it."""
+        """Reconsider merges by similarity: there may be evidence against them now."""
         out = [(MERGED_INTO, Direction.OUT)]
         merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
         for guess in (one.edge for one in merges if is_guess(one.edge)):
@@ -222,6 +227,6 @@ class Resolve:
 
 
 def _place(pair: SimilarPair) -> tuple[float, str, str]:
-    """Return a pair's place among those of its context: the likeliest come first."""
+    """Return a pair's sort key in its context: the most similar come first."""
     one, other = sorted(node.uid for node in pair.things)
     return -pair.score, one, other
