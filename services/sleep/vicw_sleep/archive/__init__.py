@@ -1,1 +1,1 @@
-"""All that a store knows, out into a folder and in again (docs/export.md; docs/decisions/0027)."""
+"""Export of a store into a folder, and import from one (docs/export.md; docs/decisions/0027)."""

@@ -1,4 +1,4 @@
-"""Out of a store: every context as it was at one moment, while others write."""
+"""Export of a store: a consistent snapshot of every context, while others write."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _TRIES = 3
 
 
 class ExportedVectors(Protocol):
-    """What is needed of the vectors: ``VectorStore`` has it."""
+    """The part of ``VectorStore`` that an export needs."""
 
     async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the vectors of those of these points that have one."""
+        """Return the dense vectors of these points, except of those without one."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSource:
-    """A store: its graph, and its vectors with the model that made them (both None: none that could be had)."""
+    """A store: its graph, and its vectors with their model (both None: no vectors are available)."""
 
     graph: Store
     vectors: ExportedVectors | None = None
@@ -62,7 +62,7 @@ class ExportSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSelection:
-    """What to export: of one tenant, of one context, or everything. ``keys`` are API keys that go with it."""
+    """Scope of an export: one tenant, one context, or everything. ``keys`` are the API keys to include."""
 
     tenant: str | None = None
     context: str | None = None
@@ -78,10 +78,10 @@ async def export(
     program: str,
     progress: Progress = silent,
 ) -> Manifest:
-    """Write what is ``wanted`` of a store, and put it in its place; return the manifest.
+    """Export the ``wanted`` part of a store, move the export to its path, and return the manifest.
 
-    Raises NotFoundError where there is no such tenant or context, ConflictError where an import broke off, and what
-    the store and the writer raise.
+    Raises NotFoundError for an unknown tenant or context, ConflictError while an import is incomplete, and what the
+    store and the writer raise.
     """
     await require_no_import(source.graph.archive)
     total = sum([await source.graph.audit.count(label) for label in Label])
@@ -135,9 +135,9 @@ class _Export:
     _written: UidIndex = field(default_factory=UidIndex)
 
     async def context(self, root: Node) -> None:
-        """Write a context as it was at one moment: once more where somebody has written to it meanwhile.
+        """Write a consistent context: repeat it if it has changed meanwhile.
 
-        One that never rests is read under its lock: then nobody writes to it for so long.
+        A context that keeps changing is read under its lock, which blocks writers for that time.
         """
         place = self.writer.place()
         for _ in range(_TRIES):
@@ -186,7 +186,7 @@ class _Export:
                 self.writer.embed(name, ids, np.stack([vectors[uid] for uid in ids]))
 
     async def _edges(self, root: Node, uids: Sequence[str], inside: set[str]) -> None:
-        """Write the edges out of these nodes; those that lead to another context wait for it."""
+        """Write the edges out of these nodes; edges to another context are kept for ``crossing``."""
         after: str | None = None
         while page := await self.snapshot.edges(root, uids, after=after, limit=_EDGES):
             after = page[-1].id
@@ -197,7 +197,7 @@ class _Export:
                 break
 
     async def _side_records(self, root: Node, nodes: Sequence[Node]) -> None:
-        """Write what is noted beside these nodes: which of them are unread, and what answers have shown."""
+        """Write the records of these nodes: pending extractions, and how often answers have shown them."""
         home = {"tenant": root.tenant, "context": root.context}
         unread = await self.snapshot.pending_extractions(
             root, [node.uid for node in nodes if node.content_hash is not None]
@@ -217,7 +217,7 @@ class _Export:
             self.writer.write(COUNTERS, COUNTER_ROWS, rows)
 
     def crossing(self) -> None:
-        """Write the edges between contexts, and count those to items that are not exported."""
+        """Write the edges between contexts, and count those whose target is not exported."""
         for edges in self._crossing.values():
             for part in batched(sorted(edges, key=lambda edge: edge.id), _EDGES):
                 found = self._written.find([edge.target for edge in part]) >= 0
@@ -227,7 +227,7 @@ class _Export:
                     self.left_out["edges"] = self.left_out.get("edges", 0) + gone
 
     async def receipts(self, tenants: Sequence[str]) -> None:
-        """Write what tenants get again when they ask again."""
+        """Write the receipts of tenants."""
         for tenant in tenants:
             after: Receipt | None = None
             while page := await self.snapshot.receipts(tenant, after=after, limit=_RECORDS):
@@ -245,14 +245,14 @@ class _Export:
                 self.writer.write(RECEIPTS, RECEIPT_ROWS, rows)
 
     async def steps(self, homes: set[tuple[str, str]]) -> None:
-        """Write what the sleep cycle did in these contexts."""
+        """Write the maintenance steps of these contexts."""
         before: MaintenanceStep | None = None
         while page := await self.snapshot.steps(before=before, limit=_RECORDS):
             before = page[-1]
             self.writer.write(STEPS, STEP_ROWS, [step for step in page if (step.tenant, step.context) in homes])
 
     def declared(self) -> tuple[DeclaredType, ...]:
-        """Return the types of the edges that were met."""
+        """Return the types of the exported edges."""
         known = {one.name: one for one in self.registries.edges}
         return tuple(
             DeclaredType.of(known[name]) if name in known else DeclaredType(name=name) for name in sorted(self._types)

@@ -1,4 +1,4 @@
-"""What a store notes of an import that is under way: which export it is of, and how far it is."""
+"""Marker of an import in progress: which export, and how far it is."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vicw_shared.ports import GraphArchive, GraphStore, Store
 
 @dataclass(frozen=True, slots=True)
 class ImportMarker:
-    """How far the import of an export (``id``, of ``made``) is: all before a line of a file is stored.
+    """Progress of the import of an export (``id``, created at ``made``): everything before a line of a file is stored.
 
-    It brings these ``tenants``, of which nothing was stored. ``given_up``: what it has brought is being erased, so that
-    it cannot go on where it was.
+    It imports these ``tenants``, which were empty before. ``given_up``: its data is being erased, so it cannot
+    continue.
     """
 
     id: str
@@ -26,18 +26,18 @@ class ImportMarker:
     given_up: bool = False
 
     def dump(self) -> str:
-        """Return it as JSON."""
+        """Return the marker as JSON."""
         return json.dumps(asdict(self))
 
 
 async def read_mark(graph: GraphArchive) -> ImportMarker | None:
-    """Return what a store has noted, None if no import is under way."""
+    """Return the store's marker, None if no import is in progress."""
     told = await graph.import_mark()
     return ImportMarker(**json.loads(told)) if told is not None else None
 
 
 async def require_no_import(graph: GraphArchive) -> None:
-    """Raise ConflictError where an import is not complete: its contexts may have half of their chains."""
+    """Raise ConflictError while an import is incomplete: chains of its contexts may be partial."""
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
         raise StateConflictError(
@@ -52,7 +52,7 @@ async def require_no_import(graph: GraphArchive) -> None:
 
 
 async def read_half(graph: GraphArchive) -> ImportMarker:
-    """Return the mark of an import that is not complete. Raises NotFoundError where there is none."""
+    """Return the marker of an incomplete import. Raises NotFoundError if there is none."""
     mark = await read_mark(graph)
     if mark is None:
         raise MissingRecordError("No import broke off in this store")
@@ -60,11 +60,11 @@ async def read_half(graph: GraphArchive) -> ImportMarker:
 
 
 async def put_mark(graph: GraphStore, tenant: str, mark: ImportMarker | None) -> None:
-    """Note how it is with an import, by whichever of its tenants; None: none is under way any more."""
+    """Store the marker, through one of its tenants; None: no import is in progress any more."""
     await graph.write(tenant, "", methodcaller("mark_import", mark.dump() if mark is not None else None))
 
 
 async def mark_abandoned(graph: Store) -> None:
-    """Note that the import that broke off must not go on. Raises as ``read_half`` does."""
+    """Mark the incomplete import as given up. Raises as ``read_half`` does."""
     mark = await read_half(graph.archive)
     await put_mark(graph, mark.tenants[0], replace(mark, given_up=True))

@@ -1,6 +1,6 @@
-"""Into a store: what was judged, batch by batch; each batch and how far it brings the import are one transaction.
+"""Import of a validated export, batch by batch; one transaction stores a batch and the progress of the import.
 
-The import is complete once ``vicw_sleep.check`` finds nothing wrong with the store.
+The import is complete once ``vicw_sleep.check`` finds no violation.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ type Stage = Callable[[str, int], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportTarget:
-    """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model's.
+    """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model.
 
-    A store that has no model yet takes that one. ``keys`` None: API keys are left where they are.
+    A store without a model adopts that one. ``keys`` None: API keys are not imported.
     """
 
     graph: Store
@@ -57,15 +57,16 @@ class ImportTarget:
     keys: KeyRing | None = None
 
     def without_keys(self) -> ImportTarget:
-        """Return it with the API keys left where they are."""
+        """Return the target without the import of API keys."""
         return replace(self, keys=None)
 
 
 @dataclass(slots=True)
 class ImportResult:
-    """What is in the store now. ``vectors`` are the export's; passages whose vectors are not there wait to be embedded.
+    """State after an import. ``vectors`` counts the export's vectors in the index; passages without one wait to be
+    embedded.
 
-    ``violations`` are what a check has found: with any, the import is not complete.
+    ``violations`` are those of the check: with any, the import is incomplete.
     """
 
     nodes: int
@@ -77,11 +78,12 @@ class ImportResult:
 async def import_archive(
     judged: ValidatedArchive, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
 ) -> ImportResult:
-    """Bring an export into a store that has nothing of its tenants, or what is missing since a run broke off.
+    """Import an export into a store that has no data of its tenants, or resume an interrupted import; then check the
+    store.
 
-    Then the store is checked. ``restoring``: the store has to be empty, and is as the export is, be that sound or not.
-    Raises ConflictError, before anything is written, where something is stored, another import is under way, or the
-    check finds something wrong already. Nothing may write to these tenants before it is over.
+    ``restoring``: the store has to be empty, and becomes what the export is, sound or not. Raises ConflictError, before
+    anything is written, if the tenants have data, another import is in progress, or the check finds violations already.
+    No other process may write to these tenants until the import is complete.
     """
     manifest, graph = judged.reader.manifest, target.graph
     mark, check_first = await _begun(judged, graph, restoring)
@@ -92,7 +94,7 @@ async def import_archive(
         if (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
             raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
     await _Import(judged, graph, mark, progress, manifest.rows()).run()
-    # Only now: on a disk that is nearly full, an index that is opened first kills the process where the graph refuses.
+    # Only now: on an almost full disk, opening the index first kills the process, while the graph raises an error.
     vectors = vectors if check_first else await _vectors(target, manifest.model)
     points = _checked(manifest.model, vectors)
     if vectors is not None:
@@ -112,12 +114,14 @@ async def _vectors(target: ImportTarget, model: ModelIdentity | None) -> VectorS
 
 
 def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> VectorStore | None:
-    """Return the vectors that a check compares with the graph: none of a store without a model."""
+    """Return the vectors to check against the graph: none for a store without a model."""
     return vectors if model is not None and model.has_vectors else None
 
 
 async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
-    """Return how far the import is, and whether it begins beside others. Raises ConflictError where it may not be."""
+    """Return the marker, and whether the import starts in a store with other data. Raises ConflictError if it
+    may not.
+    """
     manifest = judged.reader.manifest
     fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
     mark = await read_mark(graph.archive)
@@ -142,7 +146,7 @@ async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tup
 
 
 async def _require_strange(judged: ValidatedArchive, graph: Store) -> None:
-    """Raise ConflictError where the store has a node or a step of the export: a forged one has another tenant's."""
+    """Raise ConflictError if the store has a node or step of the export: a forged export has another tenant's."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
             if held := await graph.audit.belongs_to_counts([node.uid for _, node in part]):
@@ -174,7 +178,7 @@ class _Import:
     _done: int = 0
 
     async def run(self) -> None:
-        """Write all that is not written yet. Contexts come first: who gives the import up looks for what is in them."""
+        """Write all remaining rows. Contexts come first: giving the import up erases by context."""
         reader, mark = self.judged.reader, self.mark
         of_tenant = {tenant: (tenant, context) for tenant, context in reversed(self.judged.homes)}
         files = sorted(reader.manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT)
@@ -230,7 +234,7 @@ class _Import:
 
 
 async def _put_nodes(nodes: Sequence[Node], transaction: GraphTransaction) -> None:
-    # Whether a passage has its point, the work on points says.
+    # The point builder marks the passages that have their point.
     await transaction.put_nodes([replace(node, indexed=False) for node in nodes])
 
 

@@ -1,4 +1,4 @@
-"""Points out of the vectors of an export: what the indexer makes, with nothing embedded."""
+"""Build points from an export's vectors, as the indexer does, without embedding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ type _Items = tuple[str, Sequence[str]]
 
 @dataclass(slots=True)
 class PointBuilder:
-    """Works off the outbox of imported items, as far as the export has their vectors. It may be run again."""
+    """Processes the outbox of imported items, as far as the export has their vectors. May be run again."""
 
     reader: ArchiveReader
     outbox: Outbox
@@ -43,7 +43,7 @@ class PointBuilder:
     _arrays: list[NDArray[np.float32]] = field(default_factory=list)
 
     async def run(self) -> None:
-        """Make the points of all passages, but of one of which a vector is missing: that goes on waiting for it."""
+        """Create the points of all passages, except those with a missing vector, which stay in the outbox."""
         self._load()
         done = 0
         files = [name for name, one in self.reader.manifest.node_files.items() if one.label in _ITEM_LABELS]
@@ -55,12 +55,12 @@ class PointBuilder:
             done += len(items)
             self.progress("vectors", done, total)
         until = time.monotonic() + _LEASE_SECONDS
-        while held and time.monotonic() < until:  # one that was killed holds them so long
+        while held and time.monotonic() < until:  # the lease of a killed worker lasts so long
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
             held = [batch for batch in held if not await self._work_off(*batch)]
 
     async def stored(self) -> int:
-        """Return how many of the export's vectors the index has, whichever run brought them."""
+        """Return how many of the export's vectors the index has, whichever run stored them."""
         found = 0
         for collection in self.reader.embedded:
             ids, _ = self.reader.vectors(collection)
@@ -82,9 +82,9 @@ class PointBuilder:
                     yield tenant, [node.uid for node in part]
 
     async def _work_off(self, tenant: str, items: Sequence[str]) -> bool:
-        """Make the points of these items' passages; tell whether none is held by somebody else.
+        """Create the points of these items' passages; return whether no other worker holds any of them.
 
-        What cannot be made is given back, as is everything if the index fails.
+        Entries without a vector are returned to the outbox, as are all entries if the index fails.
         """
         lacking: list[PendingPoint] = []
         claimed: Sequence[PendingPoint] = ()
@@ -103,12 +103,12 @@ class PointBuilder:
                 await self.outbox.postpone(back, seconds=0)
 
     def _points(self, pending: PendingPoint) -> list[Point] | None:
-        """Return the points of a passage and of its statements, None if a vector is missing."""
+        """Return the points of a passage and its statements, None if a vector is missing."""
         model = self.reader.manifest.model
         if pending.kind is not PendingKind.UPSERT or pending.chunk is None:
             return None
         if model is None or not model.has_vectors:
-            return []  # a store without vectors: there is nothing to be made
+            return []  # a store without vectors needs no points
         parts = pending.parts
         rows = self._rows.find([part.point_id for part in parts])
         points = []

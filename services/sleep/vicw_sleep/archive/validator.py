@@ -1,6 +1,6 @@
-"""Whether each record of an export may be imported: all are read before anything is written.
+"""Validate every record of an export before anything is written.
 
-What the records are together (chains, steps, counters, merges) is for ``vicw_sleep.check``, once they are stored.
+``vicw_sleep.check`` validates what the records form together (chains, steps, counters, merges), once they are stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PART = 2000
 _LABELS = tuple(Label)
 _NORM_ERROR = 0.01
 _MOST_STEPS = 10_000_000
-"""Steps of a run: a forged run of more would be counted for hours."""
+"""Maximum steps of a run: counting a longer, forged run would take hours."""
 
 type Home = tuple[str, str]
 """A tenant and a context."""
@@ -45,9 +45,9 @@ type Home = tuple[str, str]
 
 @dataclass(slots=True)
 class ValidatedArchive:
-    """An export that may be imported: its contexts, and where each of its nodes is.
+    """A valid export: its contexts, and the context and label of each of its nodes.
 
-    A node's number in ``uids`` is that of its home, times the labels, plus its label's.
+    A node's number in ``uids`` is the number of its home times the number of labels, plus the index of its label.
     """
 
     reader: ArchiveReader
@@ -67,11 +67,11 @@ class ValidatedArchive:
 
 
 def validate(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent) -> ValidatedArchive:
-    """Return the export if each of its records is sound.
+    """Return the export if each of its records is valid.
 
-    Raises InvalidInputError that names the file, the line, the field and what to do: for what is not what was exported,
-    for fields and values that no store has, ends of edges and contexts that are not there or another tenant's, and edge
-    types that are not registered here or may not join such ends.
+    Raises InvalidInputError that names the file, the line, the field and the fix: for changed files, fields and values
+    that no store has, ends of edges and contexts that are missing or another tenant's, and edge types that are not
+    registered here or may not join such ends.
     """
     size = sum(entry.bytes for entry in reader.manifest.files.values())
     reader.verify(lambda done: progress("comparing", done, size))
@@ -96,7 +96,7 @@ class _Validator:
         self.progress("checking", self.done, self.total)
 
     def collections(self) -> None:
-        """Judge what the manifest says: core collections and edge types are what they are, and each file has one."""
+        """Validate the manifest: core collections and edge types match ours, and each file has a collection."""
         manifest = self.judged.reader.manifest
         core = {one.name: one for one in CORE_COLLECTIONS}
         for declared in manifest.collections:
@@ -117,7 +117,7 @@ class _Validator:
                 )
 
     def nodes(self) -> None:
-        """Judge the nodes. Those of Contexts come first: the others have to be in one."""
+        """Validate the nodes. Contexts come first: every other node has to be in one."""
         manifest = self.judged.reader.manifest
         for name, collection in sorted(manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT):
             for part in batched(self.judged.reader.rows(name, NODES), _PART):
@@ -150,7 +150,7 @@ class _Validator:
         return self.judged.homes[home] * len(_LABELS) + _LABELS.index(node.label)
 
     def edges(self) -> None:
-        """Judge the edges: their types are registered here, and join what is there, of one tenant."""
+        """Validate the edges: their types are registered, and their ends exist and belong to one tenant."""
         tenants = self.judged.tenants
         of_home = np.array([tenants.index(tenant) for tenant, _ in self.judged.homes] or [0])
         for part in batched(self.judged.reader.rows(EDGES, EDGE_ROWS), _PART):
@@ -174,7 +174,7 @@ class _Validator:
             raise refusal(EDGES, error.detail, line=line) from error
 
     def records(self) -> None:
-        """Judge what is beside the graph."""
+        """Validate the records beside the graph."""
         reader, tenants = self.judged.reader, {*self.judged.tenants}
         for line, counter in reader.rows(COUNTERS, COUNTER_ROWS):
             self._at_home(COUNTERS, line, counter)
@@ -208,7 +208,7 @@ class _Validator:
         self._count(1)
 
     def embeddings(self) -> None:
-        """Judge the vectors: each is of norm 1."""
+        """Validate the vectors: each has norm 1."""
         for collection in self.judged.reader.embedded:
             _, vectors = self.judged.reader.vectors(collection)
             for start, end in pairwise([*range(0, len(vectors), _PART), len(vectors)]):
@@ -220,7 +220,7 @@ class _Validator:
 
 
 def _runs(node: Node) -> Iterator[object]:
-    """Yield the runs of steps that an Event stands for, or that a Context keeps of what was erased."""
+    """Yield the runs of steps of a Macro-Event, or of a Context's erased Events."""
     told = node.metadata.get(VACATED, {}) if node.label is Label.CONTEXT else {}
     kept = [*told.values()] if isinstance(told, Mapping) else []
     steps = [*kept, node.metadata.get("steps") if node.is_macro else None]

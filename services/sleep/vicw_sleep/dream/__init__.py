@@ -1,1 +1,1 @@
-"""Dreams: what nobody has tagged gets tags, and memories that are alike are joined (seed 000, "Dreamer Service")."""
+"""Dreams add auto-tags to items with too few tags, which joins similar memories (seed 000, "Dreamer Service")."""

@@ -1,4 +1,4 @@
-"""Which auto-tags an item gets: of its own key phrases, and of the tags that people gave to what it is like."""
+"""Select the auto-tags of an item: from its key phrases, and from the tags that callers gave to similar items."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from vicw_sleep.dream.similarity import SimilarItem, same_visibility
 from vicw_sleep.mirror.atoms import Atom
 
 GENERIC = 40
-"""Items of one tag from which it gets no more: it tells nothing, and the tag walk would leave it out (50)."""
+"""Maximum items of a tag that auto-tagging adds to: beyond it a tag is generic, and the tag walk would skip it (50)."""
 _READ_CHARS = 2000
 _NEIGHBOURS = 5
 _SHARED = 0.5
-"""How sure a phrase is that leads on to something else, were there nothing more that speaks for it."""
+"""Certainty that a phrase leads to other items, without further evidence."""
 _NAMES = 100
 PHRASE, NEIGHBOURS = "key phrase", "tags of what it is like"
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """An auto-tag: its folded name, how sure it is in [0, 1], and what it rests on."""
+    """An auto-tag: its folded name, its certainty in [0, 1], and the reason for it."""
 
     name: str
     certainty: float
@@ -41,12 +41,11 @@ def choose(
     taken: Collection[str],
     in_use: Collection[str],
 ) -> list[Tag]:
-    """Return the tags that speak for themselves, the surest first, but for those ``taken``: names, folded.
+    """Return the candidate tags, the most certain first, except those ``taken`` (folded names).
 
-    Certainties of what speaks for one tag are joined as ``1 - Π(1 - c)``: that of a key phrase, .5 where it is a tag of
-    the context already (``in_use``) or one of the five likest items says it, too, and the likeness of each of these
-    that a person tagged so.
-    Auto-tags never lead to others: a guess is no evidence.
+    The certainties that support a tag are combined as ``1 - Π(1 - c)``: that of a key phrase; .5 if it is a tag of the
+    context already (``in_use``) or one of the five most similar items contains it; and the similarity of each of these
+    items that a caller tagged so. Auto-tags never support others: a guess is no evidence.
     """
     near = alike[:_NEIGHBOURS]
     texts = [fold_case(other.atom.text) for other in near]
@@ -68,15 +67,15 @@ def choose(
 
 @dataclass(frozen=True, slots=True)
 class AutoTagger:
-    """Reads what speaks for tags."""
+    """Collects the evidence for tags."""
 
     graph: GraphStore
     vectors: VectorStore
 
     async def of(self, atoms: Sequence[Atom], alike: Mapping[str, Sequence[SimilarItem]]) -> dict[str, list[Tag]]:
-        """Return, by uid, the tags that speak for themselves of each of these items of one tenant and context.
+        """Return, by uid, the candidate tags of each of these items of one tenant and context.
 
-        Code has no key phrases. What an item mentions, or who says it, is joined to it already and is no tag.
+        Code has no key phrases. What an item mentions, and its speaker, are joined to it already and are not tags.
         """
         said = await asyncio.to_thread(_said, [atom for atom in atoms if not atom.is_code])
         terms = sorted({term for found in said.values() for phrase in found for term in terms_of(phrase)})
@@ -101,7 +100,7 @@ class AutoTagger:
         return {name for name, nodes in found.items() if any(_is_tag(node, context) for node in nodes)}
 
     async def _joined(self, atoms: Sequence[Atom]) -> dict[str, set[str]]:
-        """Return the folded names of who says each item, and of all that it mentions."""
+        """Return the folded names of each item's speaker, and of everything it mentions."""
         names = {atom.item.uid: {fold_case(atom.item.speaker or "")} for atom in atoms}
         spread = [("MENTIONS", Direction.OUT)]
         for one in await self.graph.expand(atoms[0].item.tenant, list(names), spread, _NAMES) if atoms else ():

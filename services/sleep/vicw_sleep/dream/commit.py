@@ -1,4 +1,4 @@
-"""Adds what was dreamt, in one transaction: what was read may have changed since, so that all of it is judged again."""
+"""Commit of dreams: adds auto-tags in one transaction and checks all input again, since it may have changed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from vicw_sleep.dream.auto_tags import GENERIC, Tag
 from vicw_sleep.mirror.atoms import Atom
 
 STEP = "step"
-"""The property of what a dream made that names its step."""
+"""Property of a dream's nodes and edges: the id of its step."""
 
 
 @dataclass(frozen=True, slots=True)
 class DreamResult:
-    """What was dreamt of an item: ``tags``, the surest first.
+    """The dream of an item: ``tags``, the most certain first.
 
-    ``others`` are the items (uids) that were read for it: their tags and their words may be among its own.
+    ``others`` are the items (uids) read for it: its tags may come from their tags and words.
     """
 
     atom: Atom
@@ -36,27 +36,27 @@ class DreamResult:
 
 @dataclass(slots=True)
 class AddedTags:
-    """What was added: ``tags`` by the item whose step they are of, and the ``edges``."""
+    """What was added: ``tags`` by the item of their step, and the ``edges``."""
 
     tags: dict[str, list[str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
     def of(self, one: DreamResult) -> DreamResult:
-        """Return what was added of what was dreamt of an item."""
+        """Return the part of an item's dream that was added."""
         tags = self.tags.get(one.atom.item.uid, [])
         return DreamResult(one.atom, [tag for tag in one.tags if tag.name in tags])
 
 
 def step_id(item: str) -> str:
-    """Return the id of the step of an item (uid): it is dreamt of once."""
+    """Return the id of the step of an item (uid): an item has one dream."""
     return make_uid(DREAM, item)
 
 
 @dataclass(frozen=True, slots=True)
 class DreamCommit:
-    """Adds to items of one context. ``most`` tags are what an item has with its auto-tags at most.
+    """Adds tags to items of one context. ``most`` is the maximum number of an item's tags, auto-tags included.
 
-    With ``foretold``, how many edges of a dry run each tag would have got until now, nothing is added.
+    With ``foretold``, the number of edges that each tag would have got so far in a dry run, nothing is added.
     """
 
     transaction: GraphTransaction
@@ -66,7 +66,7 @@ class DreamCommit:
     foretold: Counter[str] | None = None
 
     async def add(self, dreams: Sequence[DreamResult]) -> AddedTags:
-        """Add tags to what is still as it was read, and log a step for each item that got any."""
+        """Add tags to items that have not changed since they were read, and log a step for each item that got any."""
         items = sorted({one.atom.item.uid for one in dreams})
         nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
         edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
@@ -80,7 +80,7 @@ class DreamCommit:
 
     @staticmethod
     def _stands(nodes: Mapping[str, Node], one: DreamResult) -> bool:
-        """Tell whether an item is there, and all that was read for it: what is erased leaves no tag behind."""
+        """Return whether an item and everything read for it is still live: erased data must not leave a tag behind."""
         uids = (one.atom.item.uid, *one.others)
         return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
 
@@ -115,7 +115,7 @@ class DreamCommit:
             await self._put(list(made.values()), added.edges)
 
     async def _known(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
-        """Return the tag of each name, new ones, too; of one that people have given up there is none."""
+        """Return the tag of each name, including new ones; none for a name that callers have retired."""
         tenant, context = item.tenant, item.context
         uids = {named_uid(tenant, context, "tag", name): name for name in names}
         stored = await self.transaction.nodes(list(uids))
@@ -168,5 +168,5 @@ class DreamCommit:
 
 
 def dreamt_in(edges: Iterable[Edge], step: str) -> list[Edge]:
-    """Return those of these edges that a step made."""
+    """Return the edges that a step made."""
     return [edge for edge in dream_edges(edges) if edge.properties.get(STEP) == step]

@@ -1,4 +1,4 @@
-"""A turn of dreaming: so many items are looked at, then it is somebody else's; again while there is more."""
+"""Job slices of dreaming: a limited number of items each, repeated while work is left."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _log = structlog.get_logger()
 
 
 def rules_of(settings: DreamSettings) -> DreamRules:
-    """Return what may be dreamt of now."""
+    """Return the current conditions of dreaming."""
     return DreamRules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
 
 
 async def dream_slice(dream: Dream, settings: DreamSettings, start: DreamBookmark | None) -> DreamReport | None:
-    """Look at ``settings.items`` items at most; return what was done. What fails is logged: None."""
+    """Process at most ``settings.items`` items; return the result. A failure is logged: None."""
     try:
         done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=SLICE_SECONDS)
     except VicwError as error:
@@ -38,5 +38,5 @@ async def dream_slice(dream: Dream, settings: DreamSettings, start: DreamBookmar
 async def keep_dreaming(
     opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, rounds: SleepLog
 ) -> NoReturn:
-    """Take turns when they are due, for ever."""
+    """Run slices when they are due, for ever."""
     await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(opened(), settings, mark)), "dream", rounds)

@@ -1,6 +1,4 @@
-"""Key phrases of a text: its nouns with the words that describe them, weighed by how often it says them and how rarely
-others do (TF-IDF; Spärck Jones, 1972).
-"""
+"""Key phrases of a text: nouns with their adjectives, weighted by TF-IDF (Spärck Jones, 1972)."""
 
 from __future__ import annotations
 
@@ -21,20 +19,20 @@ _EMPTY = frozenset(
     "able bad best better big certain different few first former full further good great last latter little long many "
     "more most much new next nice old only other own real recent same several short small such sure whole".split()
 )
-"""Adjectives that tell nothing of a thing."""
+"""Adjectives that do not characterise a thing."""
 _NAMING = frozenset({"NOUN", "PROPN"})
 _PLAIN = re.compile(r"[^\W\d_][^\W_]+(?:[-'’][^\W_]+)*")
-"""A word that may stand in a tag: three letters at least, no address, no number."""
+"""A word allowed in a tag: three letters at least, no address, no number."""
 _FEWEST_CHARS = 3
 _PER_WORD = 0.2
-"""What each further word of a phrase adds to its weight: two words say more of what a text is about than one."""
+"""Weight added per further word of a phrase: two words describe a text better than one."""
 _COMMON = 0.5
-"""The IDF of a phrase that may as well be generic as telling."""
+"""IDF at which a phrase is as likely generic as specific."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPhrase:
-    """A key phrase, folded; ``certainty`` that it says what the text is about is in [0, 1)."""
+    """A key phrase, folded; ``certainty`` in [0, 1) that it describes the text's topic."""
 
     text: str
     certainty: float
@@ -42,25 +40,25 @@ class KeyPhrase:
 
 @cache
 def analyst() -> Analyst:
-    """Return the one analyst of this process: its model takes some megabytes, and a while to read."""
+    """Return the analyst of this process: its model takes some megabytes, and a while to load."""
     return Analyst()
 
 
 def candidates(sentences: Sequence[Sentence]) -> Counter[str]:
-    """Return how often a text says each phrase that may be one of its key phrases."""
+    """Count the candidate phrases of a text."""
     return Counter(phrase for sentence in sentences for phrase in _noun_phrases(sentence.words))
 
 
 def terms_of(phrase: str) -> tuple[int, ...]:
-    """Return the terms of a phrase as the sparse encoder knows them; () of question words alone."""
+    """Return the sparse encoder's terms of a phrase; () for question words alone."""
     return encode_query(phrase).indices
 
 
 def key_phrases(said: Mapping[str, int], idf: Mapping[int, float]) -> list[KeyPhrase]:
-    """Return the phrases of a text, the surest first, from how often it says each and the ``idf`` of their terms.
+    """Return the phrases of a text, the most certain first, from their counts and the ``idf`` of their terms.
 
-    Weight is ``log(1 + n) · i · (1 + .2 (w - 1))`` for ``n`` times, a mean IDF of ``i`` and ``w`` words; certainty is
-    the weight as a share of the weightiest, times ``i / (i + .5)``: what everybody says tells of nothing.
+    The weight is ``log(1 + n) · i · (1 + .2 (w - 1))`` for ``n`` occurrences, a mean IDF of ``i`` and ``w`` words; the
+    certainty is the weight as a share of the highest, times ``i / (i + .5)``, which discounts common phrases.
     """
     weighed: dict[str, tuple[float, float]] = {}
     for phrase, times in said.items():
@@ -93,6 +91,6 @@ def _noun_phrases(words: Sequence[Word]) -> Iterator[str]:
 
 
 def _stands(word: Word) -> bool:
-    """Tell whether a word may stand in a phrase."""
+    """Return whether a word may be part of a phrase."""
     telling = word.tag in _NAMING or (word.tag == "ADJ" and word.lower not in _EMPTY)
     return telling and _PLAIN.fullmatch(word.text) is not None

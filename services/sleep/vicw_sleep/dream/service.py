@@ -1,8 +1,8 @@
-"""The use case: look at items, page by page → find what they are like → add tags → log each item's step.
+"""The use case: process items page by page → find similar items → add tags → log each item's step.
 
-An item is dreamt of once something came of it; what a person has undone is left alone for good. Nothing that somebody
-has told is changed: all that a dream makes is edges of its own, and tags for them (``vicw_shared.dreams``). Any number
-of these may be at work, and any may die: what is added is judged again by the transaction that adds it.
+An item has one dream that adds something; an item whose dream a person undid is left alone for good. Callers' data
+never changes: a dream makes only edges of its own, and tags for them (``vicw_shared.dreams``). Any number of instances
+may run, and any may die: the transaction that adds tags checks its input again.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from vicw_sleep.scheduler import SliceDeadline
 PAGE = 50
 _LABELS = (Label.EVENT, Label.ENTITY)
 WIPED = "wiped"
-"""What the details of a step say whose item may be dreamt of again, though it is undone."""
+"""Detail of an undone step whose item may get another dream."""
 TAGGED = Counter("vicw_dream_tags_total", "Auto-tags that dreams have given to items")
 
 type OnItem = Callable[[DreamResult], None]
-"""Is told of each item to which something is added, and what."""
+"""Called with each item that got tags, and the tags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DreamRules:
-    """What is dreamt of: items learnt before ``before``. What is less sure than ``certainty`` is left.
+    """Conditions of dreams: items learnt before ``before``, tags of at least ``certainty``.
 
-    An item has up to ``tags`` with its auto-tags.
+    An item gets at most ``tags`` tags, auto-tags included.
     """
 
     before: datetime
@@ -63,7 +63,7 @@ class DreamRules:
 
 @dataclass(frozen=True, slots=True)
 class DreamBookmark:
-    """Where a run has come to: behind an item (uid) of a tenant and a label."""
+    """Progress of a run: after an item (uid) of a tenant and a label."""
 
     tenant: str
     label: Label
@@ -71,19 +71,19 @@ class DreamBookmark:
 
     @property
     def written(self) -> list[object]:
-        """What ``read`` takes, as JSON."""
+        """The JSON form that ``read`` takes."""
         return [self.tenant, self.label.value, self.after]
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> DreamBookmark:
-        """Return the bookmark that was written."""
+        """Return the bookmark of its JSON form."""
         tenant, label, after = written
         return cls(tenant, Label(label), after)
 
 
 @dataclass(slots=True)
 class DreamReport:
-    """What a run did: ``items`` looked at, ``tags`` added to ``dreamt`` items; where the next goes on."""
+    """Result of a run: ``items`` processed, ``tags`` added to ``dreamt`` items; ``next`` is where to continue."""
 
     items: int = 0
     dreamt: int = 0
@@ -93,7 +93,7 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Dream:
-    """Dreams, and takes back."""
+    """Adds auto-tags, and undoes that."""
 
     graph: Store
     indexes: Indexes
@@ -112,9 +112,9 @@ class Dream:
         most: int | None = None,
         seconds: float | None = None,
     ) -> DreamReport:
-        """Look at items from ``start`` on; ``dry``: only tell. Raises what the engines raise.
+        """Process items from ``start`` on; ``dry``: only report. Raises what the engines raise.
 
-        It ends after ``most`` items, or the first page that is looked at after so many ``seconds``.
+        The run ends after ``most`` items, or after the first page completed once ``seconds`` have passed.
         """
         done, deadline = DreamReport(), SliceDeadline(seconds)
         foretold = Count[str]() if dry else None
@@ -131,13 +131,13 @@ class Dream:
                     break
         finally:
             if done.dreamt and not dry:
-                await self.queue.wake()  # whoever keeps a copy of an item hears of its tags through its passages
+                await self.queue.wake()  # rewritten passages notify clients that keep copies of the items
         return done
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> int:
-        """Take back what a step added; return how many edges. Its item is not dreamt of again.
+        """Remove what a step added; return the number of edges. Its item gets no further dream.
 
-        Raises NotFoundError for a step that cannot be undone, with the reason.
+        Raises NotFoundError, with the reason, if the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, DREAM, now=now, grace=grace)
 
@@ -163,7 +163,7 @@ class Dream:
                 await self._add(context, dreams, rules, done, now, foretold)
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[DreamResult]:
-        """Return what there is for items of one context: those for which there is something."""
+        """Return the dreams of items of one context that have any tags."""
         vectors = (await self.indexes.writing()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
@@ -203,7 +203,7 @@ class Dream:
 async def pages(
     graph: Store, start: DreamBookmark | None = None
 ) -> AsyncIterator[tuple[DreamBookmark, list[ItemView]]]:
-    """Yield all live items, page by page, each with the place behind it: those behind ``start``."""
+    """Yield all live items after ``start``, page by page, each page with the position after it."""
     for tenant in await _tenants(graph):
         for label in _LABELS:
             if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
@@ -219,7 +219,7 @@ async def _tenants(graph: Store) -> list[str]:
 
 
 def may_be_dreamt_of(step: MaintenanceStep | None) -> bool:
-    """Tell whether an item may be dreamt of whose step this is: once, but again after a wipe."""
+    """Return whether the item of this step may get a dream: it has none yet, or its dream was wiped."""
     return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
 
 

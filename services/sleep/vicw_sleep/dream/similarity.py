@@ -1,4 +1,4 @@
-"""What an item is like: of its context and its domain, and for the very same eyes."""
+"""Find similar items of the same context, domain and visibility."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from vicw_shared.ports import Scope, Store, VectorQuery, VectorStore
 from vicw_sleep.mirror.atoms import Atom, atom_of
 
 FLOOR = 0.35
-"""Cosine of two texts that tells nothing, as where bridges are drawn."""
+"""Cosine of two unrelated texts, as where bridges are drawn."""
 _HITS = 16
 _LEAST = 0.4
-"""Likeness under which an item tells nothing of another."""
+"""Minimum similarity of an item that counts as evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarItem:
-    """An item that another is like: ``certainty`` in [0, 1] that they are of one matter."""
+    """A similar item: ``certainty`` in [0, 1] that both have the same topic."""
 
     atom: Atom
     certainty: float
 
 
 def certainty_of(cosine: float) -> float:
-    """Return how far a cosine is above FLOOR, as a share of what is above it: in [0, 1].
+    """Return how far a cosine is above FLOOR, as a share of the range above it: in [0, 1].
 
     >>> certainty_of(0.35), certainty_of(0.2), certainty_of(1.0)
     (0.0, 0.0, 1.0)
@@ -34,26 +34,26 @@ def certainty_of(cosine: float) -> float:
 
 
 def same_visibility(left: Atom, right: Atom) -> bool:
-    """Tell whether two items are of one place and domain, and whoever may see the one may see the other."""
+    """Return whether two items have the same context, domain and visibility."""
     return visibility_key(left) == visibility_key(right)
 
 
 def visibility_key(atom: Atom) -> tuple[object, ...]:
-    """Return where an item is, its domain, and what tells who may see it."""
+    """Return an item's context, domain, and the fields that decide about its visibility."""
     item = atom.item
     return item.tenant, item.context, item.domain, item.sensitivity, item.portable, atom.about
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarityIndex:
-    """Looks for what items are like."""
+    """Searches for similar items."""
 
     graph: Store
     vectors: VectorStore
     now: datetime
 
     async def of(self, atoms: Sequence[Atom]) -> dict[str, list[SimilarItem]]:
-        """Return, by uid, what each of these items of one tenant is like, the likest first.
+        """Return, by uid, the items similar to each of these items of one tenant, the most similar first.
 
         An item whose first passage has no vector (yet) is left out.
         """

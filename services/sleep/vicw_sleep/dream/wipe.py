@@ -1,4 +1,4 @@
-"""Wipes all that dreams have made: what is left is what there would be without any."""
+"""Remove everything that dreams have added: the store is as if there had been none."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _PAGE = 500
 
 
 async def wipe(graph: Store, queue: WorkQueue, *, now: datetime, progress: Progress = silent) -> int:
-    """Drop all edges and tags that dreams have made, of all tenants; return how many edges.
+    """Delete all edges and tags of dreams, of all tenants; return the number of edges.
 
-    What a dream was undone for is left alone as before; all else may be dreamt of again. A wipe that is broken off is
-    brought to an end by the next one.
+    An item whose dream was undone gets no other one; all other items may. Repeat the call after an interruption to
+    complete it.
     """
-    # First: an item whose edges are gone, but not its step, would never be dreamt of again.
+    # First the steps: an item without its edges, but with its step, would never get a dream again.
     await _wipe_steps(graph, now)
     wiped = looked = 0
     async for _, page in pages(graph):
@@ -45,21 +45,21 @@ async def wipe(graph: Store, queue: WorkQueue, *, now: datetime, progress: Progr
         looked += len(page)
         progress("wiping", looked, 0)
     await _wipe_tags(graph, now)
-    # And last: somebody may have dreamt meanwhile, whose edges went with the others, but for those that came later.
+    # Steps again: another run may have added edges meanwhile, some of which were deleted with the others.
     await _wipe_steps(graph, now, bare=True)
     await queue.wake()
     return wiped
 
 
 async def _wipe_items(transaction: GraphTransaction, *, uids: list[str], now: datetime) -> int:
-    """Drop what leads out of these items; return how many edges."""
+    """Delete the dream edges out of these items; return how many."""
     dreamt = dream_edges(await transaction.edges(uids, MADE, Direction.OUT))
     await drop_dream_edges(transaction, dreamt, now)
     return len(dreamt)
 
 
 async def _wipe_steps(graph: Store, now: datetime, *, bare: bool = False) -> None:
-    """Note that what dreams have made is wiped; ``bare``: of those alone that have none of it left."""
+    """Mark dream steps as wiped; ``bare``: only those whose items have no dream edges left."""
     async for page in scan_pages(graph, Steps(task=DREAM)):
         done = sorted((one for one in page if one.outcome is Outcome.DONE), key=lambda one: (one.tenant, one.context))
         for (tenant, context), some in groupby(done, key=lambda one: (one.tenant, one.context)):
@@ -76,7 +76,7 @@ async def _log(transaction: GraphTransaction, *, steps: Sequence[MaintenanceStep
 
 
 async def _wipe_tags(graph: Store, now: datetime) -> None:
-    """Drop the tags that are left of what is retired; what somebody has given since is a tag as any other."""
+    """Delete the dreams' tags that remain; a tag that a caller has used since becomes an ordinary one."""
     async for page in scan_pages(graph, Nodes(Label.CONCEPT), limit=_PAGE):
         made = sorted(filter(is_dreamt, page), key=lambda node: (node.tenant, node.context))
         for (tenant, context), some in groupby(made, key=lambda node: (node.tenant, node.context)):
