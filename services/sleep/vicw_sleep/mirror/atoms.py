@@ -1,4 +1,4 @@
-"""What the mirror shows of an item: an atom, and the bundles that it stands in."""
+"""Atoms and bundles: an item as the mirror shows it, and the groups of items that form pages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from vicw_shared.text import fold_case
 from vicw_sleep.mirror.file_names import digest, source_name
 
 Place = tuple[int, int, str]
-"""Where an atom stands in its bundles: when it happened (microseconds), its arrival, its uid."""
+"""Sort key of an atom in its bundles: time of the event (microseconds), arrival, uid."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Shelf:
-    """A bucket and a tag, folded; ``tag`` is empty for what has none."""
+    """A bucket and a tag, folded; ``tag`` is empty for untagged items."""
 
     bucket: str
     tag: str
@@ -30,9 +30,9 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bundle:
-    """What pages are made of: the atoms of one source on one shelf.
+    """The atoms of one source on one shelf, which pages are made of.
 
-    ``source`` is the caller's; of what has none its flow, else its context. ``kind`` tells which it is.
+    ``source`` is the caller's source, else the flow, else the context; ``kind`` says which.
     """
 
     shelf: Shelf
@@ -42,18 +42,18 @@ class Bundle:
 
     @property
     def key(self) -> str:
-        """What stands for it in the names of its pages."""
+        """Its hash in the names of its pages."""
         return digest(self.shelf.bucket, self.shelf.tag, self.context, self.kind, self.source)
 
     @property
     def name(self) -> str:
-        """What its source is called."""
+        """The display name of its source."""
         return source_name(self.source) if self.kind == "source" else self.source
 
 
 @dataclass(frozen=True, slots=True)
 class MirroredSource:
-    """What a Macro-Event stands for: an item as it was, and its text."""
+    """A source of a Macro-Event: the item as it was, and its text."""
 
     item: Node
     text: str
@@ -61,7 +61,7 @@ class MirroredSource:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """An item with its text. ``auto_tags`` were added by dreams."""
+    """An item with its text. Dreams added ``auto_tags``."""
 
     item: Node
     text: str
@@ -78,34 +78,34 @@ class Atom:
 
     @property
     def happened_at(self) -> datetime:
-        """When it happened; of what has no time when it was stored."""
+        """When it happened; without a time, when it was stored."""
         return self.item.timestamp or self.item.created_at
 
     @property
     def is_code(self) -> bool:
-        """Whether its text is code as a whole, not prose with code in it."""
+        """Whether its whole text is code, not prose with code in it."""
         return self.item.label is Label.ENTITY and self.item.domain == CODING and self.item.subtype != PAGE
 
     @property
     def place(self) -> Place:
-        """Its place in all of its bundles."""
+        """Its sort key in all of its bundles."""
         return _place(self.item)
 
     @property
     def ends_at(self) -> datetime | None:
-        """When it is over, or true no more, if that is known."""
+        """When it expires or stops being true, if that is known."""
         return min((at for at in (self.item.expires_at, self.item.valid_to) if at is not None), default=None)
 
     @property
     def shelves(self) -> list[Shelf]:
-        """Each bucket with each tag. What is in no bucket is in one of its context's name."""
+        """Each bucket with each tag. An item without a bucket is in one named like its context."""
         buckets = sorted(set(map(fold_case, self.buckets))) or [fold_case(self.item.context)]
         tags = sorted(set(map(fold_case, self.tags))) or [""]
         return [Shelf(bucket, tag) for bucket in buckets for tag in tags]
 
     @property
     def bundles(self) -> list[Bundle]:
-        """Where it stands: once on each of its shelves."""
+        """Its bundles: one on each of its shelves."""
         item = self.item
         named = (("source", item.source), ("flow", item.flow_id), ("context", item.context))
         kind, source = next((kind, name) for kind, name in named if name)
@@ -117,7 +117,7 @@ def atom_of(view: ItemView) -> Atom | None:
     item, passages = view.item, {passage.uid: passage for passage in view.passages}
     entries = list(entries_of(view.passages).values())
     folded = {uid for entry in entries for uid in _proofs(entry)}
-    # A summary is cut at its lines, which its passages leave out; what a caller has sent is cut inside of it.
+    # A summary is cut at newlines, which its passages omit; a caller's text is cut without omissions.
     text = _joined([node for uid, node in passages.items() if uid not in folded], "\n" if item.is_macro else "")
     if not text:
         return None
@@ -135,7 +135,7 @@ def _proofs(entry: LedgerEntry) -> list[str]:
 
 
 def _joined(passages: Iterable[Node], gap: str = "") -> str:
-    """Return a text of its passages, which together are it to the character."""
+    """Return the text of passages, joined without loss."""
     return gap.join(p.text or "" for p in sorted(passages, key=lambda p: (p.flow_step or 0, p.uid)))
 
 

@@ -1,8 +1,7 @@
-"""Names of files and folders that every file system takes, and that Obsidian can link to. Callers' names are hostile.
+"""Names of files and folders that are valid on every file system and in Obsidian links. Callers' names are untrusted.
 
-A name is folded first, so that two that a file system without cases (or with another normal form of Unicode) takes for
-one are one here, too. What still has to be changed to be safe gets a hash of what it was, so that two names never
-become one.
+A name is folded first, so that names that a case-insensitive (or Unicode-normalising) file system treats as equal are
+equal here, too. A name that is changed further gets a hash of the original, so that two names never collide.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from base64 import b32encode
 from vicw_shared.text import fold_case
 
 UNTAGGED = "_untagged"
-"""The tag of what has none: no ``slug`` begins so."""
+"""Folder name for untagged atoms: no ``slug`` starts with an underscore."""
 _MOST_BYTES = 60
 _HASH_CHARS = 12
 _SHORT_HASH = 6
-# Separators, what Windows forbids, what ends or splits an Obsidian link, what a shell or a URL would take for its own.
+# Separators, and characters that are special in Windows, Obsidian links, shells or URLs.
 _UNSAFE = re.compile(r"""[\\/:*?"<>|#^\[\]%~`$&;!'{}@]+""")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def slug(name: str) -> str:
-    """Return ``name`` as a part of a file's name: 1 to about 70 bytes of UTF-8, never two names' alike.
+    """Return ``name`` as part of a file name: 1 to about 70 bytes of UTF-8, unique per folded name.
 
     >>> slug("Amulets"), slug("snake_case")
     ('amulets', 'snake_case')
@@ -36,7 +35,7 @@ def slug(name: str) -> str:
     folded = unicodedata.normalize("NFC", fold_case(name))
     seen = "".join("_" if unicodedata.category(ch) in _INVISIBLE else ch for ch in folded)
     kept = _cut(_UNSAFE.sub("_", seen)).strip("._ ")
-    if _DEVICE.fullmatch(kept):  # to Windows it is a device, whatever comes behind its first dot
+    if _DEVICE.fullmatch(kept):  # Windows treats it as a device, with any suffix
         return f"{kept.replace('.', '_')}~{digest(folded)[:_SHORT_HASH]}"
     if kept == folded and kept:
         return kept
@@ -44,13 +43,13 @@ def slug(name: str) -> str:
 
 
 def digest(*parts: str) -> str:
-    """Return 12 letters and digits (60 bits) that stand for ``parts``."""
+    """Return a hash of ``parts``: 12 letters and digits (60 bits)."""
     key = "".join(f"{len(part)}:{part}" for part in parts).encode("utf-8", "surrogatepass")
     return b32encode(hashlib.blake2b(key, digest_size=8).digest()).decode().lower()[:_HASH_CHARS]
 
 
 def source_name(source: str) -> str:
-    """Return what a source is called: the last part of a path or an address, without what asks or leads inside it.
+    """Return a source's display name: the last part of a path or URL, without query and fragment.
 
     >>> source_name("https://example.org/a/handbook.md?x=1"), source_name("C:\\\\notes\\\\day.md"), source_name("/")
     ('handbook.md', 'day.md', '/')
@@ -60,5 +59,5 @@ def source_name(source: str) -> str:
 
 
 def _cut(name: str) -> str:
-    """Return the beginning of a name that takes no more than so many bytes, in whole characters."""
+    """Return the longest beginning of a name within the byte limit, in whole characters."""
     return name.encode("utf-8", "ignore")[:_MOST_BYTES].decode("utf-8", "ignore")

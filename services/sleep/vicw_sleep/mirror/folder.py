@@ -1,4 +1,4 @@
-"""The folder of a mirror on disk: ours or refused; each mirror is built beside it and swapped."""
+"""The mirror's folder on disk. A folder of other content is refused; each mirror is built beside it and swapped in."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ _AT_FDCWD, _EXCHANGE = -100, 2
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What marks a folder as a mirror: of which store's tenant, for whom. ``whole``: its building came to its end.
+    """Marker file of a mirror: its store, tenant and viewer. ``whole``: the build is complete.
 
-    ``erased`` is how often something had been erased in the store: a mirror from before may have it still. ``changes``
-    is a digest of the changes of passages since ``since``, as they were before it was built, and ``ends_at`` the time
-    at which the first of its ``atoms`` is over. It is not built again by itself before ``rests_until``. Times are in
-    microseconds.
+    ``erased`` is the store's number of erasures at build time: a mirror from before an erasure may still have the data.
+    ``changes`` is a digest of the passages' changes since ``since``, taken before the build; ``ends_at`` is when the
+    first of its ``atoms`` expires. No automatic build starts before ``rests_until``. Times are in microseconds.
     """
 
     store: str
@@ -45,12 +44,12 @@ class Marker:
     atoms: int = 0
 
     def is_of(self, other: Marker) -> bool:
-        """Tell whether both are of the same store's tenant."""
+        """Return whether both belong to the same store and tenant."""
         return (self.store, self.tenant) == (other.store, other.tenant)
 
 
 class MirrorFolder:
-    """A mirror's place on disk. Its methods raise SettingsError, StorageFullError or UnavailableError."""
+    """The mirror's folder. Its methods raise SettingsError, StorageFullError or UnavailableError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser().absolute()
@@ -60,9 +59,9 @@ class MirrorFolder:
         self._old = self.path.with_name(f".{self.path.name}.vicw-old")
 
     def require_ours(self, wanted: Marker) -> Marker | None:
-        """Return the mirror's marker, None where there is no mirror yet; whatever else is there is refused.
+        """Return the mirror's marker, None if there is no mirror yet; refuse any other content.
 
-        What a death in the middle of a swap has left is brought to its end before.
+        A swap that a crash interrupted is completed first.
         """
         if not os.path.lexists(self.path) and _marker(self._old) is not None:
             self._old.rename(self.path)
@@ -84,12 +83,12 @@ class MirrorFolder:
         return found
 
     def marker(self) -> Marker | None:
-        """Return the mirror's marker, be it aside after a death in the middle of a swap. Changes nothing."""
+        """Return the mirror's marker, even if a crash during a swap left it aside. Changes nothing."""
         return _marker(self.path if os.path.lexists(self.path) else self._old)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the mirror inside: one process writes to it. Raises ConflictError while another does."""
+        """Lock the mirror for the block: one process writes to it. Raises ConflictError while another does."""
         with self.translated():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             name = self.path.with_name(f".{self.path.name}.vicw-lock")
@@ -107,7 +106,7 @@ class MirrorFolder:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn what a file system refuses into errors that name the setting and the fix."""
+        """Convert file system errors into errors that name the setting and the fix."""
         try:
             yield
         except sqlite3.Error as error:
@@ -136,20 +135,20 @@ class MirrorFolder:
             raise UnavailableError("mirror", f"{place}: {error.strerror or error}") from error
 
     def begin(self, marker: Marker) -> Path:
-        """Return an empty folder beside the mirror to build the next one in."""
+        """Return an empty folder beside the mirror for the next build."""
         self.finish()
         self.building.mkdir(mode=0o700)
         _replace(self.building / MARKER, asdict(marker) | {"whole": False})
         return self.building
 
     def swap(self, marker: Marker) -> list[str]:
-        """Put what was built in the mirror's place, in one step where the system can, and remove what was there.
+        """Put the build in the mirror's place, atomically where the system supports it, and remove the earlier mirror.
 
-        Files in it that are not ours move along: settings of a reader, notes, edits. Returns the pages that were edited
-        while this went on.
+        Foreign files move along: a reader's settings, notes, edits. Returns the pages that were edited during the
+        build.
         """
         _replace(self.building / MARKER, asdict(marker))
-        os.sync()  # a file for each would take minutes
+        os.sync()  # an fsync of each file would take minutes
         if not self.path.exists():
             self.building.rename(self.path)
             return []
@@ -161,9 +160,9 @@ class MirrorFolder:
         return self.finish()
 
     def finish(self) -> list[str]:
-        """Remove what is left of a build or a swap, once what is not ours has moved into the mirror.
+        """Remove the rest of a build or swap, after moving foreign files into the mirror.
 
-        Returns the pages of which an edit was put aside.
+        Returns the pages of which an edit was set aside.
         """
         edited: list[str] = []
         for left in (self._old, self.building):
@@ -178,13 +177,13 @@ class MirrorFolder:
         return edited
 
     def write(self, page: str, content: bytes, *, into: Path) -> None:
-        """Write a file of the mirror that is being built."""
+        """Write a file of the build."""
         target = into / page
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(target, content)
 
     def missing(self) -> int | None:
-        """Return how many pages are not there any more; None if it cannot be told which there were."""
+        """Return the number of missing pages; None without a readable manifest."""
         pages = manifest_of(self.path)
         return sum(not os.path.lexists(self.path / page) for page in pages) if pages is not None else None
 
@@ -201,7 +200,7 @@ def _marker(folder: Path) -> Marker | None:
 
 
 def _replace(file: Path, told: Mapping[str, object]) -> None:
-    """Write JSON in one step: a mirror with half of its marker would not be known for one."""
+    """Write JSON atomically: a mirror with a partial marker would not be recognised."""
     new = file.with_name(f"{file.name}.new")
     _write(new, json.dumps(told).encode())
     new.replace(file)
@@ -213,7 +212,7 @@ def _write(target: Path, content: bytes) -> None:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system, or the file system, cannot."""
+    """Exchange two folders atomically; return False where the system or the file system cannot."""
     rename: Callable[..., int] | None = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False

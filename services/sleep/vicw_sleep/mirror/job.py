@@ -1,4 +1,4 @@
-"""A turn of the mirror: it follows what is stored, whoever has stored it: callers, or the sleep cycle."""
+"""Job of the mirror: it follows all changes of the store, by callers and by the sleep cycle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = structlog.get_logger()
 
 
 async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
-    """Bring the mirror up to date, if one is wanted and rests no more. What goes wrong is left to the next turn."""
+    """Update the mirror, if there is one and its rest is over. A failure is logged and left to the next run."""
     if settings.path is None:
         return
     mirror, began = Mirror(graph, settings.path, settings.tenant, MirrorVisibility(settings.viewer or "")), now()
@@ -43,7 +43,7 @@ async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
 
 
 async def keep_mirrored(graph: Store, settings: MirrorSettings) -> NoReturn:
-    """Take turns, for ever."""
+    """Update the mirror at every poll, for ever."""
     while True:
         try:
             await sync_mirror(graph, settings)

@@ -1,7 +1,6 @@
-"""Stored text as Markdown that shows it and does nothing: it makes no heading, link, tag or comment, and loads nothing.
+"""Escape stored text as inert Markdown: no headings, links, tags, comments or embeds.
 
-Lists, emphasis, quotations, tables, web links and closed blocks of code stay what they are. What would act gets a
-backslash.
+Lists, emphasis, quotations, tables, web links and closed code blocks keep their form. Active syntax gets a backslash.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ _LANGUAGES = frozenset(
         "xml yaml yml"
     ).split()
 )
-"""Other words make a plugin of the reader's run what is in the block, or draw it."""
+"""Allowed languages of code blocks: any other may make a plugin of the reader run or draw the block."""
 _ACTIVE = re.compile(
-    rf"\\(?={_PUNCTUATION}|$)"  # so that each backslash before punctuation is one of ours
+    rf"\\(?={_PUNCTUATION}|$)"  # so that every backslash before punctuation is an escape
     r"|^[ ]{0,3}(?=#{1,6}(?:\s|$)|[-=_*](?:[ \t]*[-=_*])*[ \t]*$|```|~~~)"  # heading, rule, fence
     r"|\[(?=\[)|(?<=\[)\["  # wiki link
     r"|!(?=\[)|\](?=\((?!https?://))"  # image, link to anything but the web
@@ -34,16 +33,16 @@ _ACTIVE = re.compile(
 )
 _SNIPPET_CHARS = 60
 _GLANCE = 10
-"""Of so many times as much text as is wanted in a line are its words looked for."""
+"""Length of text to read for a line, as a multiple of the line's length."""
 _ENDED = re.compile(r"\r\n?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _IN_LINE = re.compile(r"[\\`*\[\]<>#|^%$!~]")
 
 
 def shown(text: str) -> str:
-    """Return ``text`` as lines of Markdown. Control characters become U+FFFD, whatever ends a line becomes ``\\n``.
+    """Return ``text`` as Markdown lines. Control characters become U+FFFD, every line end becomes ``\\n``.
 
-    The lines of blocks of code in a known language, or in none, that are closed stay as they are.
+    Closed code blocks without a language, or in a known one, keep their lines.
     """
     lines, found = _plain(text).split("\n"), list[str]()
     unclosed: dict[str, int] = {}
@@ -55,7 +54,7 @@ def shown(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return ``text`` as one block of code."""
+    """Return ``text`` as one code block."""
     plain = _plain(text)
     longest = max((len(run) for run in re.findall(r"`+", plain)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -63,14 +62,14 @@ def fenced(text: str) -> str:
 
 
 def in_line(text: str, most: int = _SNIPPET_CHARS) -> str:
-    """Return the beginning of ``text`` as a part of a line, in which nothing of it acts."""
+    """Return the beginning of ``text`` as inert part of a line."""
     words = " ".join(_plain(text[: most * _GLANCE]).split())
     cut = words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
     return _IN_LINE.sub(lambda found: f"\\{found[0]}", cut)
 
 
 def label(text: str) -> str:
-    """Return ``text`` as what a link shows: without what would end it, for there a backslash does not help."""
+    """Return ``text`` as a link label, without the characters that end a link: a backslash does not escape them."""
     return " ".join(re.sub(r"[\[\]|^\\`<>%$*]", " ", _plain(text)).split())[:_SNIPPET_CHARS] or "…"
 
 
@@ -83,9 +82,9 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def _end_of_fence(lines: Sequence[str], start: int, unclosed: dict[str, int]) -> int:
-    """Return where the block of code that begins at a line is over; the line itself if none does.
+    """Return the end of the code block that begins at a line; the line itself if there is none.
 
-    ``unclosed`` keeps, of each mark, the length from which on nothing ends it any more: no line is looked at for ever.
+    ``unclosed`` keeps, per mark, the length from which no closing fence follows, so that the scan stays linear.
     """
     opened = _FENCE.fullmatch(lines[start])
     if opened is None or opened[2].casefold() not in _LANGUAGES | {""}:

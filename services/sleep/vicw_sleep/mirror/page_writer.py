@@ -1,4 +1,4 @@
-"""Writes the pages of a mirror into a folder beside it."""
+"""Build the pages of a mirror in a folder beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vicw_sleep.mirror.renderer import (
 )
 
 MOST_ATOMS = 100
-"""Most atoms of a page (seed 000)."""
+"""Maximum atoms of a page (seed 000)."""
 _SCRATCH = ".vicw-scratch.sqlite3"
 _SCHEMA = """
     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;
@@ -43,7 +43,9 @@ _bundle_of = itemgetter(0, 1, 2, 3, 4)
 
 
 class MirrorBuild:
-    """A mirror that is being built beside the one in place. Its sections wait on disk: a store may be of any size."""
+    """A mirror under construction, beside the current one. Its sections are kept on disk: a store may be of
+    any size.
+    """
 
     def __init__(self, folder: MirrorFolder, marker: Marker) -> None:
         self._folder = folder
@@ -66,7 +68,7 @@ class MirrorBuild:
             self.atoms += 1
 
     def write_all(self, progress: Progress) -> int:
-        """Write all pages, unless it is stopped; return how many."""
+        """Write all pages, unless stopped; return how many."""
         shelves: dict[Shelf, list[tuple[Bundle, int, int]]] = {}
         total = self._db.execute("SELECT count(*) FROM entry").fetchone()[0]
         done = 0
@@ -90,12 +92,12 @@ class MirrorBuild:
         self._stopped = True
 
     def swap(self, marker: Marker) -> list[str]:
-        """Put it in the mirror's place; return the pages that a person had edited, which are kept aside."""
+        """Put the build in the mirror's place; return the pages edited by a person, whose edits are set aside."""
         self._close_files()
         return self._folder.swap(marker)
 
     def close(self) -> None:
-        """Close, and remove what was not swapped in."""
+        """Close the build, and remove it if it was not swapped in."""
         self._close_files()
         with suppress(OSError):
             remove(self._path)
@@ -120,7 +122,7 @@ class MirrorBuild:
 
 
 def _listed(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> Iterator[tuple[str, str]]:
-    """Yield the pages that list others, with their paths."""
+    """Yield the index pages, with their paths."""
     buckets: list[tuple[str, int]] = []
     for shelf, bundles in shelves.items():
         yield f"{folder_of(shelf)}/{shelf_page(shelf)}.md", render_shelf(shelf, bundles)
@@ -133,7 +135,7 @@ def _listed(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class MirrorResult:
-    """What a run did: ``pages`` written, ``edited`` pages put aside; how many ``atoms`` there are."""
+    """Result of a run: ``pages`` written, ``edited`` pages set aside, and the number of ``atoms``."""
 
     built: bool
     atoms: int = 0

@@ -1,4 +1,4 @@
-"""What becomes of a mirror whose place another takes: edits and a reader's own files move along, then it is removed.
+"""Replacement of a mirror: edits and foreign files move to the new one, then the old one is removed.
 
 Each step can be repeated from its beginning after a crash.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 
 MARKER = ".vicw-mirror.json"
 MANIFEST = ".vicw-mirror.sha256"
-"""The pages with their SHA-256, as ``sha256sum -c`` reads them."""
+"""The pages with their SHA-256, in the format of ``sha256sum -c``."""
 EDITS = ".vicw-edits"
-"""Where pages that a person has edited go before they are written anew."""
+"""Folder for pages that a person has edited, before they are rewritten."""
 _PREFIX = ".vicw-"
 _PAGE = re.compile(r"vicw-mirror\.md|@[^/]+/(#[^/]+/)?[^/]*_[a-z2-7]{12}(_\d{4}-\d\d-\d\d_[0-9a-f]{12})?\.md")
-"""What pages are called."""
+"""Pattern of page names."""
 
 
 def manifest_of(mirror: Path) -> dict[str, str] | None:
@@ -33,7 +33,7 @@ def manifest_of(mirror: Path) -> dict[str, str] | None:
 
 
 def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pages of a mirror that are not what was written, and what is in them now."""
+    """Yield the pages of a mirror that differ from what was written, with their current content."""
     root = mirror.resolve()
     for page, sha in (manifest_of(mirror) or {}).items():
         if not (file := root / page).is_file() or file.resolve() != file:  # removed, or behind a link
@@ -44,11 +44,11 @@ def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def move_foreign_files(left: Path, into: Path) -> list[str]:
-    """Move what is not ours from a mirror to the one that took its place; return the pages of which an edit was kept.
+    """Move foreign files from a mirror to its replacement; return the pages of which an edit was kept.
 
-    An edit has the page's name in a folder of its own, further edits of it a number.
+    An edit keeps the page's name in a folder of its own; further edits of the page get a number.
     """
-    _move_foreign(left, into, manifest_of(left))  # earlier edits, too: the names of later ones must not collide
+    _move_foreign(left, into, manifest_of(left))  # earlier edits first: names of later ones must not collide
     edited: list[str] = []
     for page, content in edited_in(left):
         if (name := _name_aside(into, page, content)) is not None:
@@ -59,7 +59,7 @@ def move_foreign_files(left: Path, into: Path) -> list[str]:
 
 
 def remove(left: Path) -> None:
-    """Remove a mirror. What marks it goes last: half of it is known for one, and the next run removes the rest."""
+    """Remove a mirror. The marker goes last, so that the next run recognises and removes a partly removed mirror."""
     for entry in left.iterdir():
         if entry.name == MARKER:
             continue
@@ -71,7 +71,7 @@ def remove(left: Path) -> None:
 
 
 def is_hardly_begun(left: Path) -> bool:
-    """Return whether a folder is one in which a build died before it was marked."""
+    """Return whether a build died in this folder before it was marked."""
     return left.is_dir() and {entry.name for entry in left.iterdir()} <= {MARKER, f"{MARKER}.new"}
 
 
@@ -90,10 +90,10 @@ def _name_aside(mirror: Path, page: str, content: bytes) -> str | None:
 
 
 def _move_foreign(left: Path, into: Path, pages: Collection[str] | None) -> None:
-    """Move what VICW did not write; what is there already stays there."""
+    """Move the files that VICW did not write; existing files at the target stay."""
 
     def is_ours(path: str) -> bool:
-        # Without a manifest the name decides. A page of ours that stayed might show what is private by now.
+        # Without a manifest the name decides: an old page that stayed might show data that is private now.
         return _is_internal(path) or (path in pages if pages is not None else _PAGE.fullmatch(path) is not None)
 
     for folder, folders, files in os.walk(left):
@@ -114,7 +114,7 @@ def _is_internal(path: str) -> bool:
 
 
 def _moved(left: Path, into: Path, name: Path, *, whole: bool) -> bool:
-    """Move a file, or a folder none of which is ours; return whether it is in its place."""
+    """Move a file, or a folder without files of ours; return whether it was moved."""
     if not whole or os.path.lexists(into / name):
         return False
     (into / name).parent.mkdir(parents=True, exist_ok=True)

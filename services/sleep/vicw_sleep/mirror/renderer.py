@@ -1,6 +1,6 @@
-"""The pages of the mirror as Markdown for Obsidian. Pure: what goes in alone decides what comes out.
+"""Render the mirror's pages as Markdown for Obsidian. Pure functions of their input.
 
-A page is linked by its name alone (``[[name]]``), which no other has: Obsidian takes ``#`` in a path for a heading.
+Links use the page's unique name alone (``[[name]]``): Obsidian takes ``#`` in a path for a heading.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from vicw_sleep.mirror.file_names import UNTAGGED, digest, slug
 from vicw_sleep.mirror.markdown_escape import fenced, in_line, label, shown
 
 ROOT = "vicw-mirror"
-"""Name of the page that leads to all others."""
+"""Name of the start page."""
 RULE = "\n\n---\n\n"
-"""What stands between two atoms."""
+"""Separator of two atoms."""
 _ID_CHARS = 80
 _slug = lru_cache(maxsize=10_000)(slug)
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorPage:
-    """A page of a bundle: which it is, who stands on it, and the names of those before and after it."""
+    """A page of a bundle: its atoms, and the names of the pages before and after it."""
 
     bundle: Bundle
     name: str
@@ -37,7 +37,7 @@ class MirrorPage:
 
     @property
     def path(self) -> str:
-        """Where it is in the mirror."""
+        """Its path in the mirror."""
         return f"{folder_of(self.bundle.shelf)}/{self.name}.md"
 
 
@@ -47,22 +47,24 @@ def folder_of(shelf: Shelf) -> str:
 
 
 def shelf_page(shelf: Shelf) -> str:
-    """Return the name of the page that lists what is in a bucket under a tag."""
+    """Return the name of the index page of a bucket and a tag."""
     return f"{_slug(shelf.tag) if shelf.tag else UNTAGGED}_{_digest('shelf', shelf.bucket, shelf.tag)}"
 
 
 def bucket_page(bucket: str) -> str:
-    """Return the name of the page that lists the tags of a bucket."""
+    """Return the name of the index page of a bucket's tags."""
     return f"{_slug(bucket)}_{_digest('bucket', bucket)}"
 
 
 def bucket_path(bucket: str) -> str:
-    """Return where the page is that lists the tags of a bucket."""
+    """Return the path of the index page of a bucket's tags."""
     return f"@{_slug(bucket)}/{bucket_page(bucket)}.md"
 
 
 def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[MirrorPage]:
-    """Return the pages of a bundle. The first has its name alone, the others the day and uid that they begin with."""
+    """Return the pages of a bundle. The first has the bundle's name; the others add the day and uid of their first
+    atom.
+    """
     first = f"{_slug(bundle.name)}_{bundle.key}"
     names = [first, *(f"{first}_{from_us(cut[0][0]).date().isoformat()}_{cut[0][2][-12:]}" for cut in cuts[1:])]
     around = zip([None, *names], names, [*names[1:], None], cuts, strict=False)
@@ -70,7 +72,7 @@ def pages_of(bundle: Bundle, cuts: Sequence[Sequence[Place]]) -> list[MirrorPage
 
 
 def section_of(atom: Atom) -> str:
-    """Return an atom as it stands on each of its pages: its head, its text, and what proves it."""
+    """Return the section of an atom, the same on each of its pages: its head, its text, and its sources."""
     item = atom.item
     title = in_line(item.title or atom.text) or "…"
     said = [_when(atom), item.subtype, item.speaker or "", item.context]
@@ -85,32 +87,32 @@ def section_of(atom: Atom) -> str:
 
 
 def _when(atom: Atom) -> str:
-    """Return when it happened; of what stands for several from when to when."""
+    """Return when it happened; for a Macro-Event, its first and last time."""
     last = written(atom.happened_at)
     first = min((proof.item.timestamp for proof in atom.proofs if proof.item.timestamp), default=None)
     return last if first is None or (began := written(first)) == last else f"{began} to {last}"
 
 
 def render(page: MirrorPage, sections: Mapping[str, str]) -> str:
-    """Return a page. Atoms without a section, which have gone meanwhile, are left out."""
+    """Return a page. Atoms without a section, which were removed meanwhile, are left out."""
     atoms = [sections[uid] for _, _, uid in page.places if uid in sections]
     return RULE.join(filter(None, [_head(page), *atoms, _onward(page)])) + "\n"
 
 
 def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
-    """Return the page that leads to all others, from each bucket's name and how many tags it has."""
+    """Return the start page, from each bucket's name and number of tags."""
     lines = [f"- {_link(bucket_page(name), f'@{name}')} · {_count(tags, 'tag')}" for name, tags in buckets]
     return _listing("What is remembered", f"{_count(atoms, 'atom')}. Made by VICW, which reads no edits.", lines)
 
 
 def render_bucket(bucket: str, shelves: Sequence[tuple[Shelf, int]]) -> str:
-    """Return the page of a bucket, from its shelves and how many atoms each has."""
+    """Return the page of a bucket, from its shelves and their numbers of atoms."""
     lines = [f"- {_link(shelf_page(shelf), _called_tag(shelf))} · {_count(atoms, 'atom')}" for shelf, atoms in shelves]
     return _listing(f"@{bucket}", _link(ROOT, "mirror"), lines)
 
 
 def render_shelf(shelf: Shelf, bundles: Sequence[tuple[Bundle, int, int]]) -> str:
-    """Return the page of a bucket and a tag, from its bundles, how many atoms and how many pages each has."""
+    """Return the page of a bucket and a tag, from its bundles and their numbers of atoms and pages."""
     lines = []
     for bundle, atoms, pages in bundles:
         first = f"{_slug(bundle.name)}_{bundle.key}"
@@ -175,7 +177,7 @@ def _digest(*parts: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text as a string of YAML, which is one of JSON. Of two brackets there Obsidian makes a link, too."""
+    """Return text as a YAML string, which is a JSON string. Obsidian turns two brackets into a link even there."""
     seen = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
     return json.dumps(re.sub(r"\[(?=\[)", "[ ", seen), ensure_ascii=False)
 

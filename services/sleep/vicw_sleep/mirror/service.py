@@ -1,6 +1,6 @@
-"""The mirror of a tenant's memory: built whole beside the one in place, then swapped.
+"""The mirror of a tenant's memory: built completely beside the current one, then swapped in.
 
-What is on a page depends on what is stored alone.
+The content of a page depends only on the stored data.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from vicw_sleep.mirror.visibility import EVERYTHING, MirrorVisibility
 _ITEMS = 500
 _CHANGES = 5000
 _WINDOW = timedelta(minutes=10)
-"""Clocks may be five minutes apart, and a transaction, whose changes carry a time from inside of it, may take five."""
+"""Clocks may differ by five minutes, and a transaction, whose changes carry a time from inside it, may take five."""
 
 _RESTS = 10
-"""How many times as long as a build took the next one waits: builds take a tenth of one processor at most."""
+"""Rest after a build, as a multiple of its duration: builds take at most a tenth of one processor."""
 _MOST_REST_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorStatus:
-    """What a mirror has, and how many of its pages were ``edited``.
+    """State of a mirror, and how many of its pages were ``edited``.
 
-    ``anew``: why a run builds it anew, as a sentence; "": it is up to date.
+    ``anew``: why the next run rebuilds it, as a sentence; "": it is up to date.
     """
 
     atoms: int
@@ -49,7 +49,7 @@ class MirrorStatus:
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Keeps the mirror of a ``tenant`` at a ``path``, with what ``sight`` shows."""
+    """Keeps the mirror of a ``tenant`` at a ``path``, with the atoms that ``visibility`` allows."""
 
     graph: Store
     path: Path
@@ -57,17 +57,17 @@ class Mirror:
     visibility: MirrorVisibility = field(default_factory=MirrorVisibility)
 
     async def build(self, progress: Progress = silent) -> MirrorResult:
-        """Build it anew beside what is there, and swap. A death before the swap leaves what is there.
+        """Build a new mirror beside the current one, and swap. A crash before the swap leaves the current one.
 
-        Raises SettingsError (the path is no place for it, in plain words), StorageFullError, ConflictError (another
-        process writes to it) or what the graph raises; then the mirror is as it was.
+        Raises SettingsError (the path is not suitable, and why), StorageFullError, ConflictError (another process
+        writes to it) or what the graph raises; the mirror is unchanged then.
         """
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
             return await self._build(folder, await self._marker(), progress)
 
     async def sync(self, progress: Progress = silent) -> MirrorResult:
-        """Build it anew if it is not up to date. Raises as ``build`` does."""
+        """Rebuild the mirror if it is not up to date. Raises as ``build`` does."""
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
             wanted = await self._marker()
@@ -78,7 +78,9 @@ class Mirror:
             return MirrorResult(built=False, atoms=found.atoms)
 
     async def status(self) -> MirrorStatus | None:
-        """Return how it is with the mirror; None if there is none. Raises SettingsError for what is no mirror of it."""
+        """Return the state of the mirror; None if there is none. Raises SettingsError if the folder is not
+        this mirror.
+        """
         folder, wanted = MirrorFolder(self.path), await self._marker()
         with folder.translated():
             found = folder.require_ours(wanted)
@@ -89,19 +91,19 @@ class Mirror:
             return MirrorStatus(found.atoms, len(manifest_of(folder.path) or ()), edited, anew)
 
     async def is_there(self) -> bool:
-        """Return whether there is a mirror of this tenant already. Nothing is written."""
+        """Return whether this tenant has a mirror already. Nothing is written."""
         found = MirrorFolder(self.path).marker()
         return found is not None and found.is_of(await self._marker())
 
     def rests(self) -> bool:
-        """Return whether the last build took so long that the next one has to wait, but for a command."""
+        """Return whether the next automatic build has to wait because the last one took long."""
         found = MirrorFolder(self.path).marker()
         if found is None or found.viewer != self.visibility.viewer:
             return False
         return 0 < found.rests_until - to_us(now()) <= _MOST_REST_SECONDS * MICROSECONDS
 
     async def _marker(self) -> Marker:
-        """Return what marks a folder as this mirror."""
+        """Return the marker of this mirror."""
         return Marker(
             await self.graph.record.store_id(),
             self.tenant,
@@ -113,7 +115,7 @@ class Mirror:
         folder.require_ours(marker)
         building = MirrorBuild(folder, marker)
         try:
-            # First the changes, then what is stored: a change between the two is found by the next run.
+            # First the changes, then the items: the next run finds a change in between.
             began, instant = time.monotonic(), now()
             since = instant - _WINDOW
             changes = await self._changes(since)
@@ -141,7 +143,7 @@ class Mirror:
         return [atom for atom in atoms if atom is not None and self.visibility.sees(atom, instant)]
 
     async def _why_anew(self, folder: MirrorFolder, found: Marker, wanted: Marker) -> str:
-        """Return why a run builds a mirror anew, as a sentence; "": it is up to date."""
+        """Return why the next run rebuilds a mirror, as a sentence; "": it is up to date."""
         if found.viewer != wanted.viewer:
             told = f"it shows {_seen_by(found.viewer)}, not {_seen_by(wanted.viewer)}"
             return f"{told}; a run for this viewer (VICW_MIRROR_VIEWER, --viewer) builds it anew"
@@ -156,7 +158,7 @@ class Mirror:
             "its list of pages cannot be read": missing is None,
             "1 page is missing": missing == 1,
             f"{missing} pages are missing": bool(missing),
-            # A clock that was ahead did not see what came since it is right.
+            # Changes since a fast clock was corrected have times before ``since``.
             "the clock was put back": found.since > instant,
             "something that it shows is over": found.ends_at is not None and found.ends_at <= instant,
         }

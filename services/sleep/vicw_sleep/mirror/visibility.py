@@ -1,4 +1,6 @@
-"""What a mirror shows: files know no viewer, so what only some may see is not in them (seed 004)."""
+"""Visibility filter of the mirror: files cannot check a viewer, so data that only some may see is left out
+(seed 004).
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,22 @@ from vicw_shared.text import fold_case
 from vicw_sleep.mirror.atoms import Atom
 
 EVERYTHING = "*"
-"""The viewer that is the application itself."""
+"""The application itself as the viewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorVisibility:
-    """For whom a mirror is: everybody (empty), one person by name, or EVERYTHING.
+    """Viewer of a mirror: the public (empty), one person by name, or EVERYTHING.
 
-    Everybody sees what is public and portable, as answers do while the graph is down. A person sees besides what is
-    personal or sensitive about him or her, as in a private chat; who that is goes by the names that ABOUT edges lead
-    to, and by nothing else.
+    The public sees public and portable atoms, as in answers while the graph is down. A person also sees personal and
+    sensitive atoms about that person, as in a private chat. The names of ABOUT edges' targets alone identify the
+    person.
     """
 
     viewer: str = ""
 
     def sees(self, atom: Atom, at: datetime) -> bool:
-        """Tell whether an atom is in the mirror at an instant: current, and nobody's secret."""
+        """Return whether an atom is in the mirror at an instant: current, and visible to the viewer."""
         if atom.ends_at is not None and atom.ends_at <= at:
             return False
         if self.viewer == EVERYTHING:
