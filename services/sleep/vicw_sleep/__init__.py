@@ -1,1 +1,1 @@
-"""VICW's sleep cycle: the jobs that keep the stores in agreement, and later small and connected."""
+"""VICW's sleep cycle: maintenance jobs that keep the stores consistent, small and connected."""

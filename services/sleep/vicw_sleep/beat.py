@@ -162,7 +162,9 @@ def main() -> int:
 
 
 def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | None) -> float | None:
-    """Wait for the lock; return when our lease expires, None if told to end. Raises RedisError if Redis stays away."""
+    """Wait for the lock; return when our lease expires, None after a stop signal. Raises RedisError if Redis stays
+    away.
+    """
     answered = time.monotonic()
     while not ended.is_set():
         asked = time.monotonic()

@@ -24,7 +24,7 @@ from vicw_sleep.flow_steps import gaps
 MOST_TOLD = 5000
 """Maximum number of violations listed; the others are only counted."""
 _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
-"""Labels of nodes that share a Chunk's point."""
+"""Labels of nodes whose ``qdrant_id`` may name another node's point."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ PAGE = 1000
 
 
 class DiscrepancyKind(Enum):
-    """What is wrong with a passage's point."""
+    """The defect of a passage's point."""
 
     NO_ENTRY = auto()
     """The passage is not indexed and not queued."""

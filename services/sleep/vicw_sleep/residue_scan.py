@@ -1,4 +1,4 @@
-"""Find residues of erased data: read a whole store and search it for the fingerprints of what was erased. Read-only.
+"""Find residues of erased data: read a whole store and search it for the fingerprints of the erased texts. Read-only.
 
 Data that was not erased may contain the same words: words of a remaining passage or item are not residues, wherever
 else they appear. The uid of an item that was ingested again is not one either.

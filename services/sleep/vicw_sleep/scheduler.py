@@ -76,9 +76,10 @@ def run_slices[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> Job
 async def run_on_schedule(
     schedule: Schedule, job: JobSlices, what: str, log: SleepLog, between: JobSlices | None = None
 ) -> NoReturn:
-    """Run ``job`` whenever it is due, for ever; ``between`` runs, at every poll.
+    """Run ``job`` whenever it is due, for ever; at every other poll, run ``between``.
 
-    An exception is logged and does not stop the schedule. Each run of ``job`` is recorded in ``log``.
+    An exception is logged under the name ``what`` and does not stop the schedule. Each run of ``job`` is recorded in
+    ``log``.
     """
     job = _recorded(job, what, log)
     while True:

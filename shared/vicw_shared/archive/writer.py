@@ -49,7 +49,7 @@ class ArchiveWriter:
         self._rows: dict[str, int] = {}
 
     def __enter__(self) -> Self:
-        """Begin. Raises ConflictError for a folder with other content or another writer; DataDirError."""
+        """Begin. Raises StateConflictError for a folder with other content or another writer; DataDirError."""
         require_free(self.path)
         for beside in (self._partial, self._aside):
             if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
@@ -184,7 +184,7 @@ class ArchiveWriter:
 
 
 def require_free(path: Path) -> None:
-    """Raise ConflictError unless ``path`` is missing, an empty folder, or an export."""
+    """Raise StateConflictError unless ``path`` is missing, an empty folder, or an export."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise StateConflictError(f"{path} is no folder: name another place for the export")
     if path.is_mount():

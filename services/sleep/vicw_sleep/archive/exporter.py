@@ -80,8 +80,8 @@ async def export(
 ) -> Manifest:
     """Export the ``wanted`` part of a store, move the export to its path, and return the manifest.
 
-    Raises NotFoundError for an unknown tenant or context, ConflictError while an import is incomplete, and what the
-    store and the writer raise.
+    Raises MissingRecordError for an unknown tenant or context, StateConflictError while an import is incomplete, and
+    what the store and the writer raise.
     """
     await require_no_import(source.graph.archive)
     total = sum([await source.graph.audit.count(label) for label in Label])

@@ -37,7 +37,7 @@ async def read_mark(graph: GraphArchive) -> ImportMarker | None:
 
 
 async def require_no_import(graph: GraphArchive) -> None:
-    """Raise ConflictError while an import is incomplete: chains of its contexts may be partial."""
+    """Raise StateConflictError while an import is incomplete: chains of its contexts may be partial."""
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
         raise StateConflictError(
@@ -52,7 +52,7 @@ async def require_no_import(graph: GraphArchive) -> None:
 
 
 async def read_half(graph: GraphArchive) -> ImportMarker:
-    """Return the marker of an incomplete import. Raises NotFoundError if there is none."""
+    """Return the marker of an incomplete import. Raises MissingRecordError if there is none."""
     mark = await read_mark(graph)
     if mark is None:
         raise MissingRecordError("No import broke off in this store")

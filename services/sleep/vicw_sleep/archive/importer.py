@@ -78,12 +78,11 @@ class ImportResult:
 async def import_archive(
     judged: ValidatedArchive, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
 ) -> ImportResult:
-    """Import an export into a store that has no data of its tenants, or resume an interrupted import; then check the
-    store.
+    """Import an export into a store without data of its tenants, or resume an interrupted import; then check the store.
 
-    ``restoring``: the store has to be empty, and becomes what the export is, sound or not. Raises ConflictError, before
-    anything is written, if the tenants have data, another import is in progress, or the check finds violations already.
-    No other process may write to these tenants until the import is complete.
+    ``restoring``: the store has to be empty, and becomes what the export is, sound or not. Raises StateConflictError,
+    before anything is written, if the tenants have data, another import is in progress, or the check finds violations
+    already. No other process may write to these tenants until the import is complete.
     """
     manifest, graph = judged.reader.manifest, target.graph
     mark, check_first = await _begun(judged, graph, restoring)
@@ -119,7 +118,7 @@ def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> Vector
 
 
 async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
-    """Return the marker, and whether the import starts in a store with other data. Raises ConflictError if it
+    """Return the marker, and whether the import starts in a store with other data. Raises StateConflictError if it
     may not.
     """
     manifest = judged.reader.manifest
@@ -146,7 +145,7 @@ async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tup
 
 
 async def _require_strange(judged: ValidatedArchive, graph: Store) -> None:
-    """Raise ConflictError if the store has a node or step of the export: a forged export has another tenant's."""
+    """Raise StateConflictError if the store has a node or step of the export: a forged export has another tenant's."""
     for name in judged.reader.manifest.node_files:
         for part in batched(judged.reader.rows(name, NODES), _BATCH):
             if held := await graph.audit.belongs_to_counts([node.uid for _, node in part]):

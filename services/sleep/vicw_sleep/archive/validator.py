@@ -96,7 +96,9 @@ class _Validator:
         self.progress("checking", self.done, self.total)
 
     def collections(self) -> None:
-        """Validate the manifest: core collections and edge types match ours, and each file has a collection."""
+        """Validate the manifest: core collections and edge types match this program's, and each file has a
+        collection.
+        """
         manifest = self.judged.reader.manifest
         core = {one.name: one for one in CORE_COLLECTIONS}
         for declared in manifest.collections:

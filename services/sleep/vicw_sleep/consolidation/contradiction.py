@@ -29,7 +29,7 @@ _EMPTY = frozenset(
         "cant hasnt havent hadnt aint hardly scarcely because since due thus hence therefore"
     )
 )
-"""Stop words: they do not say what a sentence is about."""
+"""Stop words, which do not indicate a sentence's topic."""
 _CLAUSE = re.compile(r"[.?!;,:]|\b(?:but|because|since|so|although|though|and then)\b", re.IGNORECASE)
 _BACK = re.compile(r"\b(?:because(?: of)?|since|due to|thanks to|owing to|caused by|as a result of)\b", re.IGNORECASE)
 _ON = re.compile(
@@ -62,7 +62,7 @@ _DENYING = frozenset(
         "hoax pretend impossible unlikely contrary opposite instead stop avoid forget absence nonsense"
     )
 )
-"""Words that negate what stands beside them."""
+"""Words that negate their neighbours."""
 _PERSONS = (
     re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE),
     re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE),

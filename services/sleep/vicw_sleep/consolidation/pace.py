@@ -26,7 +26,7 @@ class BatchSize:
         self._began: float | None = None
 
     def take[B](self, left: list[B]) -> tuple[list[B], list[B]]:
-        """Return the next group of what is left, and the rest. The group before is done."""
+        """Return the next group of the remaining batches, and the rest. The group before is done."""
         began, self._began = self._began, self._clock()
         if began is not None:
             took = self._began - began

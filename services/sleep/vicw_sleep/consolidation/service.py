@@ -173,8 +173,9 @@ class Consolidation:
         return True
 
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> RestoredItems:
-        """Restore the Events that a step consolidated. Raises NotFoundError, with the reason, if the step cannot be
-        undone.
+        """Restore the Events that a step consolidated.
+
+        Raises MissingRecordError, with the reason, if the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, MAKER, now=now, grace=grace)
 

@@ -36,7 +36,7 @@ class DreamResult:
 
 @dataclass(slots=True)
 class AddedTags:
-    """What was added: ``tags`` by the item of their step, and the ``edges``."""
+    """The added ``tags``, by the item of their step, and the added ``edges``."""
 
     tags: dict[str, list[str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)

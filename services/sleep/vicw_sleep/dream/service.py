@@ -137,7 +137,7 @@ class Dream:
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> int:
         """Remove what a step added; return the number of edges. Its item gets no further dream.
 
-        Raises NotFoundError, with the reason, if the step cannot be undone.
+        Raises MissingRecordError, with the reason, if the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, DREAM, now=now, grace=grace)
 

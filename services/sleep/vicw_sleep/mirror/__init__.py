@@ -1,5 +1,5 @@
-"""The mirror: what is remembered as a folder of Markdown, to be read without any of our programs (seed 000).
+"""The mirror: a tenant's memory as a folder of Markdown that needs no VICW program to read (seed 000).
 
-Pure: ``atoms``, ``seeing``, ``naming``, ``paging``, ``wording``, ``rendering``. On disk: ``folder``, ``ledger``.
-``mirroring`` brings them together.
+Pure: ``atoms``, ``visibility``, ``file_names``, ``markdown_escape``, ``renderer``. On disk: ``page_writer``,
+``folder``, ``relocation``. ``service`` combines them; ``job`` runs it.
 """

@@ -88,7 +88,7 @@ class MirrorFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the mirror for the block: one process writes to it. Raises ConflictError while another does."""
+        """Lock the mirror for the block: one process writes to it. Raises StateConflictError while another does."""
         with self.translated():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             name = self.path.with_name(f".{self.path.name}.vicw-lock")

@@ -33,7 +33,7 @@ def manifest_of(mirror: Path) -> dict[str, str] | None:
 
 
 def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pages of a mirror that differ from what was written, with their current content."""
+    """Yield the pages of a mirror that were changed since they were written, with their current content."""
     root = mirror.resolve()
     for page, sha in (manifest_of(mirror) or {}).items():
         if not (file := root / page).is_file() or file.resolve() != file:  # removed, or behind a link
@@ -114,7 +114,7 @@ def _is_internal(path: str) -> bool:
 
 
 def _moved(left: Path, into: Path, name: Path, *, whole: bool) -> bool:
-    """Move a file, or a folder without files of ours; return whether it was moved."""
+    """Move a file, or a folder without files of VICW; return whether it was moved."""
     if not whole or os.path.lexists(into / name):
         return False
     (into / name).parent.mkdir(parents=True, exist_ok=True)

@@ -59,7 +59,7 @@ class Mirror:
     async def build(self, progress: Progress = silent) -> MirrorResult:
         """Build a new mirror beside the current one, and swap. A crash before the swap leaves the current one.
 
-        Raises SettingsError (the path is not suitable, and why), StorageFullError, ConflictError (another process
+        Raises SettingsError (the path is not suitable, and why), StorageFullError, StateConflictError (another process
         writes to it) or what the graph raises; the mirror is unchanged then.
         """
         folder = MirrorFolder(self.path)

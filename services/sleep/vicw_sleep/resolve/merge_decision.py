@@ -120,7 +120,7 @@ class MergeDecider:
 async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, decision: MergeDecision) -> bool:
     """Split what a step merged, and log it; return False if it was split already.
 
-    Raises NotFoundError if a person has confirmed the merge since: it does not belong to the step any more.
+    Raises MissingRecordError if a person has confirmed the merge since: it does not belong to the step any more.
     """
     into = str(step.details[INTO])
     nodes = await transaction.nodes([step.subject, into])

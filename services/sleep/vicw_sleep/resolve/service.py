@@ -141,7 +141,7 @@ class Resolve:
     async def undo(self, step_id: str, *, now: datetime, grace: timedelta) -> bool:
         """Split what a step merged; return False if a person has decided on it since. The pair is not merged again.
 
-        Raises NotFoundError, with the reason, if the step cannot be undone.
+        Raises MissingRecordError, with the reason, if the step cannot be undone.
         """
         step = await undoable(self.graph.log, step_id, RESOLVE, now=now, grace=grace)
 
