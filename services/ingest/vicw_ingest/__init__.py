@@ -1,1 +1,1 @@
-"""VICW's write path. Start at ``api.py``, then ``pipeline.py``."""
+"""Write path of VICW. Read ``api.py`` first, then ``pipeline.py``."""

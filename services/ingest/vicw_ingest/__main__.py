@@ -1,4 +1,4 @@
-"""``python -m vicw_ingest``: the ingest service on VICW_HOST and VICW_PORT."""
+"""Entry point ``python -m vicw_ingest``: run the ingest service on VICW_HOST and VICW_PORT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vicw_shared.settings import LogSettings, ServerSettings
 
 
 def build() -> tuple[FastAPI, IngestWiring, ServerSettings, LogSettings]:
-    """Return the application with what it works with. Raises SettingsError."""
+    """Return the application with its wiring, server settings and log settings. Raises SettingsError."""
     settings = IngestServiceSettings.read()
     wiring = IngestWiring(settings)
     return create_ingest_app(wiring), wiring, settings.server, settings.log

@@ -1,4 +1,4 @@
-"""The doors of the write path."""
+"""HTTP endpoints of the write path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAGS: list[str | Enum] = ["ingest"]
 
 
 def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
-    """Return the routes, which ``gate`` admits to. ``ports`` is asked at each request."""
+    """Return the routes, protected by ``gate``. Each request calls ``ports`` anew."""
     router = APIRouter(route_class=gate.route(Right.INGEST), dependencies=[Security(documented)])
 
     @router.post(

@@ -1,4 +1,4 @@
-"""The ingest service: the write path's doors over the platform's engines."""
+"""FastAPI application of the ingest service: the write path's endpoints over the platform's engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicw_shared.platform.app import create_platform_app
 
 
 def create_ingest_app(wiring: IngestWiring) -> FastAPI:
-    """Return the application; it closes ``wiring``, which is open when it starts to answer."""
+    """Return the application. ``wiring`` is open before the first request; the application closes it."""
     return create_platform_app(
         wiring,
         lambda gate: create_router(lambda: wiring.ports, gate),
@@ -22,5 +22,5 @@ def create_ingest_app(wiring: IngestWiring) -> FastAPI:
         version=version("vicw-ingest"),
         server=wiring.settings.server,
         limits=wiring.settings.limits,
-        optional={"queue": wiring.queue.probe},  # workers look by themselves, and who waits needs none
+        optional={"queue": wiring.queue.probe},  # workers poll by themselves, and a waiting request needs no queue
     )

@@ -1,6 +1,6 @@
-"""One request inside one graph transaction: versions, sequence, nodes, edges.
+"""Commit of one request in one graph transaction: versions, sequence, nodes, edges.
 
-Everything here may run again from the start if the engine retries the transaction.
+If the engine retries the transaction, everything here runs again from the start.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 
 _FORGOTTEN_AT_ONCE = 20
-"""More than a request adds, and few enough for its transaction, however long the tenant was away."""
+"""Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A checked request of a tenant, with what was read in its items, masked in them and stored before, by their index.
+    """A validated request of a tenant with its extractions, masked secrets, pages and duplicates, by item index.
 
-    ``unread`` are the indexes of those that a language model is to read besides.
-    ``receipt_key`` and ``fingerprint`` make it safe to send twice. ``session``: the pause that ends a chat's session.
-    What the rules know by its form alone and has ``hub_edges`` is linked to nothing more.
+    ``pending`` holds the indexes of items that a language model extracts later.
+    ``receipt_key`` and ``fingerprint`` make the request idempotent. ``session_pause`` ends a chat's session.
+    A node that the rules know by its form alone gets no more links once it has ``hub_edges`` edges.
     """
 
     tenant: str
@@ -71,9 +71,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The outcome, and the item nodes whose passages the vector store has to follow: new, retired, told of anew.
+    """Response, and the item nodes whose points must be refreshed: new, retired, or described by a new edge.
 
-    ``gone`` are points that are nobody's any more.
+    ``gone`` are points that no longer belong to any node.
     """
 
     response: IngestResponse
@@ -82,7 +82,10 @@ class Committed:
 
 
 async def commit(command: Command, transaction: GraphTransaction) -> Committed:
-    """Write the request's items and return their outcome; a repeated request returns its first outcome."""
+    """Write the request's items and return their outcome. A repeated request returns its first outcome.
+
+    Raises StateConflictError for an Idempotency-Key that belongs to another request.
+    """
     if command.receipt_key is not None:
         known = await transaction.receipt(command.receipt_key)
         if known is not None:
@@ -127,7 +130,7 @@ def _replay(known: Receipt, command: Command) -> IngestResponse:
 
 
 async def put_response_receipt(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
-    """Keep the outcome under the request's Idempotency-Key and job, where it has them; some old ones are forgotten."""
+    """Store the response under the request's Idempotency-Key and job, if any, and delete some expired receipts."""
     keys = [key for key in (command.receipt_key, f"job:{command.job}" if command.job else None) if key is not None]
     if not keys:
         return
@@ -165,7 +168,7 @@ def _unchanged(draft: ItemDraft, latest: Mapping[str, Node]) -> bool:
 async def _place_nodes(
     command: Command, transaction: GraphTransaction, drafts: Sequence[ItemDraft], latest: Mapping[str, Node]
 ) -> dict[int, Node]:
-    """Return each draft's item node, by index, with its version, time and steps."""
+    """Return the item node of each draft by index, with its version, time and steps."""
     counters = await transaction.counters(sorted({d.flow_id for d in drafts if d.flow_id is not None}))
     arrival, steps = counters.arrival, dict(counters.flow_steps)
     nodes: dict[int, Node] = {}
@@ -233,9 +236,9 @@ async def _write(
     root: Node,
     linking: DuplicateLinks,
 ) -> tuple[WritePlan, Links]:
-    """Retire old versions, open the chains, store nodes and edges.
+    """Retire old versions, place Events in their chains, store nodes and edges.
 
-    Returns what was planned and done, and the links of pages that lead nowhere, by the uids of the pages' items.
+    Returns the executed plan, and the unresolved links of pages by the uids of the pages' items.
     """
     materialiser = WritePlanBuilder(transaction, command.registry, command.now, root, command.hub_edges)
     materialiser.know_pages([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
@@ -273,7 +276,7 @@ async def _file_pages(
     plan: WritePlan,
     root: Node,
 ) -> Links:
-    """File pages away; items that were pages before and are none now leave their folders."""
+    """Store pages in their folders. Items that are no longer pages leave their folders."""
     filed = [
         Filed(command.pages[n], nodes[n], [made for made in plan.made[n] if made.label is Label.CHUNK])
         for n in sorted(command.pages.keys() & nodes.keys())

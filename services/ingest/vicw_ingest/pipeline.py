@@ -1,6 +1,6 @@
-"""The write path (design section "Write path"; seed 003 §3.1): the use cases behind the doors.
+"""Write pipeline: the use cases behind the endpoints (design section "Write path"; seed 003 §3.1).
 
-check → commit (one graph transaction, see ``commit.py``) → index (see ``indexing.py``) → answer
+check → commit (one graph transaction, see ``commit.py``) → index (see ``index/indexer.py``) → answer
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """What the write path works with; a language model only where there is one."""
+    """Dependencies of the write path. ``model`` is None without a configured language model."""
 
     graph: GraphStore
     record: StoreRecord
@@ -80,7 +80,7 @@ class IngestPorts:
         queue: WorkQueue | None = None,
         model: ModelExtractionPlan | None = None,
     ) -> IngestPorts:
-        """Return those over one graph. Without a ``queue`` it is the indexer itself that is woken."""
+        """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly."""
         return cls(
             graph=graph,
             record=graph.record,
@@ -99,10 +99,10 @@ class IngestPorts:
 async def ingest(
     request: IngestRequest, tenant: str, ports: IngestPorts, *, idempotency_key: str | None = None
 ) -> tuple[IngestResponse, bool]:
-    """Store a request's items; return their outcome and whether /retrieve finds them all already.
+    """Store a request's items. Return their outcome and whether /retrieve already finds them all.
 
-    Everything is durable when this returns. Secrets are masked before anything is made of the request, its fingerprint
-    included: not even a hash of one is stored. Raises InvalidInputError or ConflictError, OverloadedError or
+    Everything is durable when this returns. Secrets are masked before any use of the request, including its
+    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, ConflictError, OverloadedError or
     StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
@@ -156,21 +156,21 @@ async def ingest(
             )
         if found:
             return response, True
-    except RetryableError as error:  # what is stored must not be sent again
+    except RetryableError as error:  # the items are stored: an error would make the caller send them again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
     await _wake(ports.queue)
     return await _into_job(response, command, ports), False
 
 
 async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
-    """Take pages apart, beside other requests: that of a long one takes a second."""
+    """Parse knowledge pages in a thread, so that other requests go on: a long page takes a second."""
     if not any(item.page is not None for item in request.items):
         return request, {}
     return await asyncio.to_thread(read_pages, request, limits)
 
 
 async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
-    """Return what the rules read in the items that they are to read, by the items' indexes."""
+    """Return the rule-based extractions by item index, for the items that the request has extracted by rules."""
     if request.extract not in _BY_RULES:
         return {}
     wanted = [
@@ -196,7 +196,7 @@ async def _wake(queue: WorkQueue) -> None:
 async def job_status(
     job: str, tenant: str, record: StoreRecord, outbox: Outbox, unread: PendingExtractions
 ) -> JobStatus:
-    """Return how far a job is. Raises NotFoundError for a job that this tenant does not have."""
+    """Return the progress of a job. Raises MissingRecordError for a job that this tenant does not have."""
     receipt = await record.receipt(tenant, f"job:{job}")
     if receipt is None:
         raise MissingRecordError(f"There is no job {job!r}")
@@ -209,7 +209,7 @@ async def job_status(
     return JobStatus(
         job=job,
         status="running" if left.waiting else "failed" if left.dead else "done",
-        # As large as the request allowed, and known to who asks again and again.
+        # Left out while the job runs: it may be large, and clients poll.
         result=None if left.waiting else result,
         created_at=receipt.created_at,
         items=len(result.items),
@@ -235,7 +235,7 @@ async def job_status(
 async def _into_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
     """Turn a wait that took too long into a job: the items are durable, the vectors follow.
 
-    They are durable whatever becomes of the job's record, so its failure is no error.
+    A failure to record the job is logged and not raised, because the items are durable without the record.
     """
     command = replace(command, job=str(uuid.uuid4()), receipt_key=None)
     with_job = response.model_copy(update={"job": command.job})
@@ -252,7 +252,7 @@ async def _into_job(response: IngestResponse, command: Command, ports: IngestPor
 
 
 def _check_extraction(request: IngestRequest, has_model: bool) -> None:
-    """Refuse ways of extraction that do not exist here, and extractions that contradict the way asked for."""
+    """Raise InvalidInputError for an unavailable extraction mode, or for extractions that contradict the mode."""
     if request.extract is Extract.LLM and not has_model:
         raise InvalidInputError(
             FieldProblem(

@@ -1,4 +1,4 @@
-"""All settings of the ingest service and its worker, read once."""
+"""Settings of the ingest service and its worker, read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of the write path."""
+"""Stage timers of the write path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the ingest service and its worker over the platform's engines."""
+"""Dependency wiring of the ingest service and its worker over the platform's engines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from vicw_shared.platform.wiring import PlatformWiring
 
 
 class IngestWiring(PlatformWiring):
-    """The open engines, the indexer and what the write path works with."""
+    """The open engines, the indexer and the ports of the write path."""
 
     def __init__(self, settings: IngestServiceSettings, *, everything: bool = False) -> None:
-        """With ``everything`` the indexer works the whole outbox off, else only what a request waits for."""
+        """With ``everything``, the indexer empties the whole outbox; else only the entries that a request waits for."""
         super().__init__(settings.platform)
         self.settings = settings
         self.indexer: Indexer
@@ -54,7 +54,7 @@ class IngestWiring(PlatformWiring):
         )
 
     def eviction(self) -> Eviction:
-        """Return what forgets for want of room."""
+        """Return the service that erases items of tenants over their limit."""
         graph = self.engines.graph
         return Eviction(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
 
@@ -73,6 +73,6 @@ class IngestWiring(PlatformWiring):
         return ModelExtractionPlan(extractor, queue)
 
     async def start(self) -> None:
-        """Index and follow changes of the model in the background until ``close``."""
+        """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""
         await super().start()
         keep_doing(self.indexer.run(), self._stack, "indexer")

@@ -1,7 +1,7 @@
-"""The ingest worker: Celery's door to the indexer. ``celery -A vicw_ingest.worker worker -Q ingest``.
+"""Celery worker of the write path: ``celery -A vicw_ingest.worker worker -Q ingest`` runs the indexer.
 
-With ``-Q extract`` it has a language model read what waits for that: a worker of its own, since a model is slow.
-A task holds nothing of its own: what there is to do is in the graph, under leases. So it may be lost, or run twice.
+``-Q extract`` runs the pending extractions with a language model, in a separate worker because a model is slow.
+Tasks carry no state: the graph holds the work, under leases. A task may therefore be lost or run twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vicw_shared.errors import RetryableError, SettingsError
 from vicw_shared.job_runs import recorded_run
 
 TURN_SECONDS = 10.0
-"""How long a task works before it gives its place up: well within what a container has to stop in."""
+"""Seconds that a task works before it ends and reschedules: well below a container's stop timeout."""
 
 _settings = IngestServiceSettings.read()
 app = make_celery("vicw_ingest", _settings.redis)
@@ -44,7 +44,7 @@ prepare_worker(
 
 @app.task(name=INDEX, bind=True)
 def index(self: Task[Any, Any]) -> None:
-    """Retire what has expired, and work the outbox off; come again if there is more."""
+    """Retire expired items and empty the outbox. Reschedules itself while entries are left."""
     settled = 0
 
     def count(entries: int) -> None:
@@ -60,17 +60,17 @@ def index(self: Task[Any, Any]) -> None:
         more = _runtime.run(self.request, drain)
     except RetryableError as error:
         _log.warning("indexing failed, will be tried again", error=error.detail, settled=settled)
-        return  # it stays pending; the next look tries again
+        return  # the entries stay pending; the next run tries again
     if settled:
         _log.info("indexed", settled=settled, more=more)
     if more:
-        # Whatever waits: this worker's turn goes on, so that as many work as did.
+        # Always reschedule, whatever else is queued: the number of working workers stays the same.
         send(app, INDEX)
 
 
 @app.task(name=EXTRACT, bind=True)
 def extract(self: Task[Any, Any]) -> None:
-    """Have a language model read what waits for that; come again if there is more."""
+    """Run pending extractions with a language model. Reschedules itself while items are left."""
 
     async def drain(wiring: IngestWiring) -> bool:
         return wiring.extractor is not None and await wiring.extractor.drain(seconds=TURN_SECONDS)
@@ -86,7 +86,7 @@ def extract(self: Task[Any, Any]) -> None:
 
 @app.task(name=FORGET, bind=True)
 def evict(self: Task[Any, Any]) -> None:
-    """Erase what there is no room for; come again if there is more."""
+    """Erase items of tenants over their limit. Reschedules itself while more must go."""
 
     if not _settings.forgetting.items:
         return

@@ -1,4 +1,4 @@
-"""From placed drafts to the nodes and edges around them (seed 003 §3.1, "Graph Materialization")."""
+"""Builder of the write plan: from placed drafts to their nodes and edges (seed 003 §3.1, "Graph Materialization")."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CIRCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause canno
 
 @dataclass(slots=True)
 class WritePlan:
-    """What a request adds: nodes and edges, what was made of each item, and which nodes it says new things of.
+    """Everything a request writes: nodes, edges, the nodes made per item, and nodes whose payload must be refreshed.
 
-    What was ``made`` leaves statements out: they are an item's own sentences.
+    ``made`` leaves out statements, because they are an item's own sentences. ``described`` are the uids to refresh.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -43,7 +43,7 @@ class WritePlan:
 
 
 class WritePlanBuilder:
-    """Builds the plan of one request."""
+    """Builder of one request's write plan."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class WritePlanBuilder:
         self._placing = EntityLinker(transaction, registry, now, root, hub_edges)
 
     def know_pages(self, pages: Iterable[Node]) -> None:
-        """Take what is called as one of these pages' files for that page, whatever is known besides."""
+        """Link names equal to a page's file to that page, in preference to any other known entity."""
         self._placing.known.given |= {fold_case(page.source): page for page in pages if page.source is not None}
 
     async def plan(
@@ -73,9 +73,10 @@ class WritePlanBuilder:
         ends: Mapping[str, EdgeEnd],
         readings: Mapping[int, TextExtraction],
     ) -> WritePlan:
-        """Return the nodes and edges of all drafts.
+        """Return the write plan of all drafts.
 
-        ``ends`` are the items that relations may name, ``readings`` what was read in some drafts, by their index.
+        ``ends`` are the items that relations may name, ``readings`` the extractions by draft index.
+        Raises InvalidInputError for a caller's relation that makes a cause follow its effect.
         """
         about = await self._naming.subjects(drafts)
         self._telling.ends = ends
@@ -86,7 +87,7 @@ class WritePlanBuilder:
         return await self._settled(places)
 
     async def add(self, place: ItemExtraction) -> WritePlan:
-        """Return the nodes and edges of what was read in an item that is stored already."""
+        """Return the write plan of an extraction from an item that is already stored."""
         await self._placing.known.look_up((), [place.extraction])
         self._show(await self._add_reading(place), place)
         clashing = await self._naming.leave_out_clashes()
@@ -110,7 +111,7 @@ class WritePlanBuilder:
         about: Mapping[str, Node],
         readings: Mapping[int, TextExtraction],
     ) -> list[ItemExtraction]:
-        """Return each item as it is stored: its passages, who speaks, to whom, of whom, and after what."""
+        """Return each item with its passages, extraction, speaker, addressee, previous turn and ``about`` entities."""
         read = {nodes[draft.index].uid: readings[draft.index] for draft in drafts if draft.index in readings}
         preceding = PreviousTurns(self._transaction, [nodes[draft.index] for draft in drafts])
         before = await preceding.of(read)
@@ -159,7 +160,7 @@ class WritePlanBuilder:
         made += [*whom, *(node for node in told if not node.is_statement)]
 
     def _show(self, told: Sequence[Node], place: ItemExtraction) -> None:
-        """What a memory tells of is seen by those whom the memory is about."""
+        """Give each Event of an item the item's ``ABOUT`` edges, so that the same people may see it."""
         events = [node for node in told if node.label is Label.EVENT]
         self._plan.edges += [
             self._ties.edge("ABOUT", event.uid, person.uid, by=CALLER, item=place.item.uid)
@@ -168,7 +169,7 @@ class WritePlanBuilder:
         ]
 
     def _speaker_of(self, draft: ItemDraft) -> Node | None:
-        """Return who says an item. Under a user's id nobody is taken for somebody of a longer name."""
+        """Return the speaker of an item. With a user's id, a speaker is not linked to a person of a longer name."""
         name = draft.item.speaker
         if name is None:
             return None
@@ -202,7 +203,7 @@ class WritePlanBuilder:
         return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
 
     async def _drop_circles(self, items: Mapping[str, Node]) -> None:
-        """Leave out what would make a cause follow its effect. Raises InvalidInputError where a caller says so."""
+        """Drop relations that make a cause follow its effect. Raises InvalidInputError if the caller gave one."""
         ordered = [edge for edge in self._plan.edges if edge.type in ORDERED]
         if not ordered:
             return

@@ -1,4 +1,4 @@
-"""What a caller's own extraction tells of an item: nodes, their proof, and relations."""
+"""Nodes, their proof and relations from an extraction that the caller supplies with an item."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vicw_shared.wire.extraction import EventInput
 async def item_ends(
     lookups: Lookups, drafts: Sequence[ItemDraft], nodes: Mapping[int, Node], latest: Mapping[str, Node]
 ) -> dict[str, EdgeEnd]:
-    """Return what the items' relations may name by the id of an item: of this request or stored before."""
+    """Return the items that relations may name by id: the items of this request and stored items."""
     ends = _ends(latest)
     ends |= {d.item.id: EdgeEnd(nodes[d.index].uid, d.label, d.subtype) for d in drafts if d.item.id is not None}
     wanted = {
@@ -36,7 +36,7 @@ async def item_ends(
 
 @dataclass(slots=True)
 class CallerExtraction:
-    """Adds what callers tell; ``paths`` says where in the request each relation was told, by the edge's id."""
+    """Converter of callers' extractions. ``paths`` maps an edge's id to the relation's path in the request."""
 
     naming: NamedEntities
     ties: EdgeFactory
@@ -44,7 +44,7 @@ class CallerExtraction:
     paths: dict[str, str] = field(default_factory=dict)
 
     def of(self, draft: ItemDraft, item: Node, chunks: Sequence[Node]) -> tuple[list[Node], list[Edge]]:
-        """Return the nodes and edges that the extraction of an item tells of; none where there is none."""
+        """Return the nodes and edges of an item's extraction, or two empty lists without one."""
         extraction = draft.item.extraction
         if extraction is None:
             return [], []

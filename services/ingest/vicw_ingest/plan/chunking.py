@@ -1,8 +1,8 @@
-"""Cutting a text into passages on its own structure (design: "The graph", Chunk).
+"""Chunking: cut a text into passages on its own structure (design: "The graph", Chunk).
 
-Passages partition the text: joined, they are the text, to the character. Prose is cut at paragraphs, then
-sentences, then words, then graphemes; code at blank lines and definitions. Never by a model's tokens: a
-change of model must not re-cut.
+Passages partition the text: joined, they equal the text to the character. Prose is cut at paragraphs, then
+sentences, then words, then graphemes; code at blank lines and definitions. A model's tokens are never used,
+so that a change of model does not change the passages.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _WINDOW = 16
 def cut(text: str, *, size: int, code: bool) -> list[str]:
     """Return the passages of ``text``, each of at most ``size`` characters (a longer grapheme stays whole).
 
-    An empty text gives no passages. White space alone is never a passage of its own.
+    An empty text has no passages. White space joins a neighbouring passage.
     """
     pieces = _cut_code(text, size) if code else _cut_prose(text, size)
     return _absorb_blanks(list(pieces))
 
 
 def _cut_prose(text: str, size: int) -> Iterator[str]:
-    """Cut in windows, since the splitter's time grows with the square of a run without boundaries."""
+    """Cut prose in windows, because the splitter's time is quadratic in a run without boundaries."""
     splitter = TextSplitter(size, trim=False)
     start = 0
     while start < len(text):
         window = text[start : start + _WINDOW * size]
         chunks = splitter.chunks(window)
         if start + len(window) < len(text) and len(chunks) > 1:
-            chunks = chunks[:-1]  # the window's end is no boundary of the text
+            chunks = chunks[:-1]  # the last chunk ends at the window, not at a boundary of the text
         yield from chunks
         start += sum(map(len, chunks))
 
 
 def _cut_code(text: str, size: int) -> Iterator[str]:
-    """Fill passages with whole blocks; a block over the size is cut like prose."""
+    """Cut code into passages of whole blocks. A block over ``size`` is cut like prose."""
     held = ""
     for start, end in pairwise([*_block_starts(text), len(text)]):
         block = text[start:end]
@@ -59,7 +59,7 @@ def _cut_code(text: str, size: int) -> Iterator[str]:
 
 
 def _block_starts(text: str) -> Iterator[int]:
-    """Yield where blocks start: at definitions, and after a blank line at whatever stands at the margin."""
+    """Yield the offsets of blocks: definitions, and unindented lines after a blank line."""
     yield 0
     position, after_blank = 0, False
     for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""What an item becomes, before its version and its place are known."""
+"""Drafts of items: label, subtype, name, passages and hash, before version and position are known."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _PROGRAMS = CODE_SUBTYPES - {"commit", "stack_trace"}
 _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "poem"})
 _HEADLINE_CHARS = 60
 CUT = "…"
-"""What ends a headline that has not all of a text."""
+"""Suffix of a shortened headline."""
 _PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
-"""How what Git prints of a commit begins."""
+"""Start of a commit as Git prints it."""
 _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemDraft:
-    """An item with what follows from itself alone. ``key`` is its natural key inside the context."""
+    """An item with the values derived from the item alone. ``key`` is its natural key inside the context."""
 
     index: int
     item: Item
@@ -43,19 +43,19 @@ class ItemDraft:
     domain: str
     flow_id: str | None
     timestamp: datetime | None
-    """When it happened, as the caller says, or the commit that it is."""
+    """Time of the event, from the caller or from the item's commit."""
     passages: tuple[str, ...]
     content_hash: str
     verbatim: bool = False
 
     @property
     def text_key(self) -> str | None:
-        """Return the key of the text where it has several passages: each of these has its own."""
+        """Return the key of the whole text if it has several passages, else None: a passage has a key of its own."""
         return text_key(self.item.text, verbatim=self.verbatim) if len(self.passages) > 1 else None
 
     @property
     def path(self) -> str:
-        """Return where the item stands in the request, for error messages."""
+        """Return the path of the item in the request, for error messages."""
         return f"items[{self.index}]"
 
 
@@ -64,7 +64,7 @@ def draft_items(
 ) -> list[ItemDraft]:
     """Return a draft of each item, in order. ``domain`` is the canonical domain of the request.
 
-    ``rests`` are the texts of which only so much is kept, by their items' indexes.
+    ``rests`` are shortened texts by item index: only these are stored of their items.
     """
     return [
         _draft(index, item, request, domain, chunk_chars, (rests or {}).get(index))
@@ -73,7 +73,7 @@ def draft_items(
 
 
 def infer_domain(request: IngestRequest) -> str:
-    """Return the domain of a new context: the caller's, else what its items' kinds say, else general."""
+    """Return the domain of a new context: the caller's, else the one of the items' subtypes, else general."""
     if request.domain is not None:
         return canonical(request.domain)
     subtypes = {(item.subtype or "").casefold() for item in request.items}
@@ -85,7 +85,7 @@ def infer_domain(request: IngestRequest) -> str:
 
 
 def source_of(item: Item, domain: str, now: datetime) -> SourceText:
-    """Return an item as the rules read it. ``domain`` is the canonical domain of the request."""
+    """Return the extractor's input for an item. ``domain`` is the canonical domain of the request."""
     commit = _authored(item) if item.timestamp is None else None
     return SourceText(
         item.text,
@@ -100,7 +100,7 @@ def source_of(item: Item, domain: str, now: datetime) -> SourceText:
 
 
 def speaker_subtype(speaker: str) -> str:
-    """Return what a speaker is: a program that speaks is an agent, everybody else a person."""
+    """Return the subtype of a speaker: ``agent`` for a known program, else ``person``."""
     return "agent" if speaker.casefold() in AGENTS else "person"
 
 
@@ -137,7 +137,7 @@ def _is_commit(item: Item) -> bool:
 
 
 def _authored(item: Item) -> Commit | None:
-    """Return the commit that an item is of which only the text says who wrote it: that is as good as a speaker."""
+    """Return the commit of an item without a speaker, if its text names an author or co-author, else None."""
     if item.speaker is not None or not (_is_commit(item) or _PRINTED.match(item.text)):
         return None
     printed = read_commits(item.text)
@@ -152,13 +152,13 @@ def _date(commit: Commit | None) -> datetime | None:
 
 
 def _subject(item: Item) -> str | None:
-    """Return the first line of a commit's message, None of what is none."""
+    """Return the first line of a commit's message, or None if the item is no commit."""
     commit = read_commit(item.text, known=True) if _is_commit(item) else _authored(item)
     return headline(commit.subject) if commit is not None and commit.subject else None
 
 
 def _may_be_code(item: Item, domain: str) -> bool:
-    """Tell whether all of a text may be a program's: nobody says it, and its kind, path or domain is that of code."""
+    """Return whether a whole text may be source code: no speaker, and a subtype, path or domain of code."""
     return item.speaker is None and (_is_program(item, domain) or _code_path(item) is not None)
 
 
@@ -168,7 +168,7 @@ def _is_program(item: Item, domain: str) -> bool:
 
 
 def _code_path(item: Item) -> str | None:
-    """Return the path of a file of code where an item has one: as its ``source``, its ``name`` or its ``id``."""
+    """Return the path of a source file from an item's ``source``, ``name`` or ``id``, or None."""
     if item.source is not None and languages_of_path(item.source):
         return item.source
     called = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
@@ -180,13 +180,13 @@ def _is_code(item: Item, domain: str) -> bool:
 
 
 def headline(text: str) -> str:
-    """Return the first words of a text, to show in place of a name."""
+    """Return the first words of a text as its display name."""
     line = " ".join(text.split())
     return line if len(line) <= _HEADLINE_CHARS else line[:_HEADLINE_CHARS].rsplit(" ", 1)[0] + CUT
 
 
 def _hash(item: Item, flow_id: str | None, domain: str) -> str:
-    """Return the SHA-256 of everything that the caller said of the item; a default is as good as nothing said."""
+    """Return the SHA-256 of all fields that the caller gave. A field with its default counts as not given."""
     said = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
     canonical_json = json.dumps([said, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical_json.encode()).hexdigest()
@@ -195,7 +195,7 @@ def _hash(item: Item, flow_id: str | None, domain: str) -> str:
 def place(draft: ItemDraft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
     """Return the item's timestamp and whether it is inferred.
 
-    An Event without one keeps that of its earlier version, else gets now. An Entity without one has none.
+    An Event without a timestamp keeps that of its earlier version, else gets ``now``. An Entity gets None.
     """
     if draft.timestamp is not None:
         return draft.timestamp, False

@@ -1,4 +1,4 @@
-"""Flows that nobody names: the threads of a chat, kept apart where topics interleave, and a story's file."""
+"""Flow inference for chat turns without a ``flow_id``: one flow per thread, even where topics interleave."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ async def infer_flows(
     now: datetime,
     pause: timedelta,
 ) -> list[ItemDraft]:
-    """Return the drafts, with a flow for what somebody says in a chat whose caller gives none.
+    """Return the drafts, with an inferred flow for each chat turn whose caller gives none.
 
-    A turn joins the thread that it goes on with, of those of the turns before it in its context, with no ``pause``
-    between them; else it begins one. An update stays where it was.
+    A turn joins the thread that it continues, among the earlier turns of its context that no ``pause`` separates from
+    it; otherwise it starts a thread. An update keeps its flow.
     """
     found: dict[int, ItemDraft] = {}
     told: list[ThreadTurn] = []
@@ -51,7 +51,7 @@ async def infer_flows(
 
 
 def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetime) -> list[tuple[datetime, ItemDraft]]:
-    """Return what is said without a flow, with its time."""
+    """Return the chat turns without a flow, with their times."""
     turns = []
     for draft in drafts:
         if draft.label is Label.EVENT and draft.flow_id is None and draft.item.speaker is not None:
@@ -64,7 +64,10 @@ def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetim
 async def _before(
     transaction: GraphTransaction, times: Sequence[datetime], pause: timedelta
 ) -> dict[datetime, list[ThreadTurn]]:
-    """Return what is stored before each of ascending times; most of what arrives is newer than all there is."""
+    """Return the stored turns before each of the ascending times.
+
+    Equal results for the first and last time hold for all: new turns are usually later than all stored ones.
+    """
     if not times:
         return {}
     first, last = [await _stored(transaction, at, pause) for at in (times[0], times[-1])]
@@ -74,7 +77,7 @@ async def _before(
 
 
 async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta) -> list[ThreadTurn]:
-    """Return the turns before a time that threads were inferred for, the latest last."""
+    """Return the turns with inferred threads before a time, latest last."""
     nodes = await transaction.latest((to_us(at), _LATEST, 0, 0), _TURNS)
     recent = [n for n in nodes if n.timestamp is not None and at - n.timestamp <= pause * _TURNS]
     mine = [n for n in recent if n.speaker is not None and _INFERRED.fullmatch(n.flow_id or "")]
@@ -87,7 +90,7 @@ async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta)
 
 
 def _session(turns: Sequence[ThreadTurn], at: datetime, pause: timedelta) -> list[ThreadTurn]:
-    """Return the latest turns that no pause separates from a time."""
+    """Return the latest turns before a time without a longer pause between them, in ascending order."""
     session: list[ThreadTurn] = []
     for turn in sorted(turns, key=lambda turn: turn.at, reverse=True):
         if at - turn.at > pause or len(session) == _TURNS:

@@ -1,4 +1,4 @@
-"""Size limits of an ingest request. Each is a setting, and the error names it."""
+"""Size limits of an ingest request. Each limit is a setting, and its error names the setting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.wire.ingest import IngestRequest, Item
 
 
 def check_limits(request: IngestRequest, limits: LimitSettings) -> None:
-    """Raise InvalidInputError that lists every field over its limit, and every repeated id."""
+    """Raise InvalidInputError with the first 20 problems: fields over their limits, and repeated ids."""
     problems = list(_problems(request, limits))
     if problems:
         raise InvalidInputError(*problems[:20])

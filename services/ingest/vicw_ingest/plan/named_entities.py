@@ -1,4 +1,4 @@
-"""The named things of one request: made, or known already, and what each is told of by now."""
+"""Named entities of one request: new or stored nodes, with the descriptions that the request adds."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _SUBJECTS = ("person", "user", "chat", "agent")
 
 
 class NamedEntities:
-    """Names things; ``nodes`` has them, and the events that texts tell of, by uid."""
+    """Registry of a request's named nodes. ``nodes`` holds them, and the extracted events, by uid."""
 
     def __init__(self, transaction: GraphTransaction, now: datetime, root: Node) -> None:
         self.nodes: dict[str, Node] = {}
         self._transaction = transaction
         self._now = now
         self._root = root
-        self._told_at: dict[str, str] = {}  # where in the request a thing was told of
+        self._told_at: dict[str, str] = {}  # path in the request that names a node
 
     def name(
         self, label: Label, subtype: str, name: str, *, description: str | None = None, told_at: str | None = None
     ) -> Node:
-        """Return the thing of this name and subtype, which the request names from now on.
+        """Register and return the node of this name and subtype.
 
-        Raises InvalidInputError for one that is known as of another label.
+        Raises InvalidInputError if it is already known under another label.
         """
         node = self.bare(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
         known = self.nodes.setdefault(node.uid, replace(node, text=description))
@@ -45,7 +45,7 @@ class NamedEntities:
         return known
 
     def bare(self, uid: str, label: Label, subtype: str, name: str) -> Node:
-        """Return a node of the context with nothing but a name."""
+        """Return a node of the context that has only a name."""
         return Node(
             uid=uid,
             label=label,
@@ -59,16 +59,16 @@ class NamedEntities:
         )
 
     def put(self, node: Node) -> Node:
-        """Have a node stored; what is told of it already stays, but it may be better known by now."""
+        """Register a node. A registered node keeps its description and takes a changed subtype and source."""
         known = self.nodes.setdefault(node.uid, node)
         if known.subtype != node.subtype:
             known = self.nodes[node.uid] = replace(known, subtype=node.subtype, source=node.source)
         return known
 
     async def subjects(self, drafts: Sequence[ItemDraft]) -> dict[str, Node]:
-        """Find whom ``about`` names: a uid, or the name of a person, user, chat or agent of the context.
+        """Find the stored entities that ``about`` names: a uid, or the name of a person, user, chat or agent.
 
-        Raises InvalidInputError for the uid of nobody.
+        Raises InvalidInputError for an unknown uid.
         """
         candidates: dict[str, list[str]] = {}
         for name in {name for draft in drafts for name in draft.item.about}:
@@ -88,7 +88,7 @@ class NamedEntities:
         return found
 
     async def leave_out_clashes(self) -> set[str]:
-        """Leave out what is known as another kind of node, where nobody has asked for it; return the uids."""
+        """Remove nodes that are stored under another label, without an error, and return their uids."""
         known = await self._transaction.nodes(list(self.nodes))
         clashing = {uid for uid, node in known.items() if node.label is not self.nodes[uid].label}
         for uid in clashing:
@@ -96,9 +96,9 @@ class NamedEntities:
         return clashing
 
     async def resolve_names(self) -> CanonicalNames:
-        """Return what goes by a name that another thing has by now, or is merged into another: that one is told of.
+        """Replace nodes that were merged, or whose name another node has taken, by their canonical nodes.
 
-        What is left in ``nodes`` is what is to be stored.
+        Afterwards ``nodes`` holds exactly the nodes to store.
         """
         standing = await canonical_names(self._transaction, self._root.context, self.nodes.values())
         for uid in standing.renamed:
@@ -107,9 +107,9 @@ class NamedEntities:
         return standing
 
     async def _keep_known(self) -> None:
-        """A named thing that is stored already keeps its creation and gains a description if it had none.
+        """Keep a stored node's fields, and give it a description if it had none.
 
-        Of one that was retired nothing else is left: it is what it is told to be now.
+        A retired node keeps only its ``created_at``; its other fields come from the request.
         """
         for uid, known in (await self._transaction.nodes(list(self.nodes))).items():
             new = self.nodes[uid]
@@ -118,7 +118,7 @@ class NamedEntities:
                 self.nodes[uid] = replace(new, created_at=known.created_at)
                 continue
             kept = replace(known, text=known.text or new.text)
-            is_guess = known.subtype in GUESSES  # and may be known better by now
+            is_guess = known.subtype in GUESSES  # a guess: the request may know its subtype better
             self.nodes[uid] = replace(kept, subtype=new.subtype, source=new.source) if is_guess else kept
 
     def _require_label(self, known: Node, label: Label) -> None:

@@ -1,4 +1,4 @@
-"""The passages of an item as nodes."""
+"""Passages of an item as ``Chunk`` nodes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vicw_shared.uids import chunk_uid
 
 
 def item_point(item: Node, texts: Sequence[str]) -> Node:
-    """Return an item with the point that stands for it: its first passage's; none where it has no text of its own."""
+    """Return an item with the point of its first passage, or without a point if it has no text of its own."""
     return replace(item, qdrant_id=chunk_uid(item.uid, 0) if texts else None)
 
 
 def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Node]:
-    """Return an item's passages, in order. ``verbatim`` tells what counts for saying the same (``model.wording``)."""
+    """Return an item's passages, in order. ``verbatim`` selects how text keys compare (``model.text_keys``)."""
     return [
         replace(
             item,
@@ -33,7 +33,7 @@ def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Nod
             bucket=None,
             metadata={},
             arrival=None,
-            flow_step=ordinal,  # a Chunk's place in its item
+            flow_step=ordinal,  # a Chunk's position in its item
             own_step=None,
             flow_id=None,
         )

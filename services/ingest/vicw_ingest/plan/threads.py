@@ -1,8 +1,8 @@
-"""Which thread a chat's turn goes on with, where nobody says so: topics that interleave are kept apart.
+"""Thread detection: the thread that a chat turn continues, with interleaved topics kept apart.
 
-A turn belongs to the thread that alone has spoken of what it speaks of, in which it is somebody else's turn, or that
-it answers; words such as *by the way* begin another. Where little tells, it goes on with what there is: chats of one
-topic are more common than mixed ones. Figures: docs/bench.md, "Extraction".
+A turn scores for a thread that alone shares its words, in which another speaker spoke last, or whose question it
+answers. Phrases such as *by the way* start a new thread. With little evidence the turn continues an existing thread:
+chats of one topic are more common than mixed ones. Figures: docs/bench.md, "Extraction".
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _PRONOUNS = re.compile(
     re.IGNORECASE,
 )
 _HALF_LIFE = 20
-"""Turns after which a word that is said again counts half."""
+"""Turns after which a repeated word counts half."""
 _ASIDES = 3
-"""How many turns of others may come between what somebody says and what they conclude from it."""
+"""Maximum number of others' turns between a speaker's turn and the conclusion that the speaker draws from it."""
 _LITTLE = 2.0
 _NAME_WEIGHT = 2.0
-# What speaks for a thread, and for a new one, in log odds: chosen on chats labelled by hand (docs/bench.md).
+# Weights for a thread, and for a new one, in log odds: chosen on chats labelled by hand (docs/bench.md).
 _SHARES, _MOST_SHARED = 3.1, 3.0
 _LAST = 0.5
 _SPEAKS_AGAIN = -1.5
@@ -73,7 +73,7 @@ _stemmer = Stemmer.Stemmer("english")
 
 @dataclass(frozen=True, slots=True)
 class ThreadTurn:
-    """Something said in a chat; ``thread`` is None while it is not known."""
+    """A turn of a chat. ``thread`` is None while unknown."""
 
     thread: str | None
     speaker: str | None
@@ -82,10 +82,10 @@ class ThreadTurn:
 
 
 def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | None:
-    """Return the thread that a turn goes on with, of those of ``recent`` turns, the latest last; None: a new one."""
+    """Return the thread of ``recent`` (latest turn last) that a turn continues, or None for a new thread."""
     if not recent:
         return None
-    # A name begins a sentence in one turn, and stands inside of one in another.
+    # A name may begin a sentence in one turn and stand inside one in another, so names are shared by all turns.
     names = {name.casefold() for one in (*recent, turn) for name in _NAME.findall(one.text)}
     said = _content(turn.text, names)
     others = [_content(other.text, names) for other in recent]
@@ -106,7 +106,7 @@ def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | Non
 
 
 def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
-    """Return each thread with how many turns came after its latest."""
+    """Return, per thread, the number of turns after its latest turn."""
     latest: dict[str, int] = {}
     for back, turn in enumerate(reversed(recent)):
         if turn.thread is not None:
@@ -117,7 +117,7 @@ def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
 def _shared(
     said: dict[str, float], recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]
 ) -> defaultdict[str, float]:
-    """Return how much of what a turn says each thread alone has spoken of; the longer ago, the less it counts."""
+    """Return, per thread, the weight of the turn's words that only this thread has used. Older uses count less."""
     spoken: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for back, (turn, words) in enumerate(zip(reversed(recent), reversed(others), strict=True)):
         for word in words.keys() & said.keys() if turn.thread is not None else ():
@@ -131,11 +131,10 @@ def _shared(
 
 
 def _reply_score(turn: ThreadTurn, said: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
-    """Return how well a turn comes after a thread's latest, which ``back`` turns came after.
+    """Return how well a turn follows a thread's latest turn, after which ``back`` turns came.
 
-    People speak by turns (Sacks, Schegloff and Jefferson, 1974): whoever spoke last in a thread where others speak is
-    less likely to be the next. What says little by itself, and what follows a question, goes on with what is right
-    before it.
+    Speakers alternate (Sacks, Schegloff and Jefferson, 1974): the last speaker of a thread with several speakers is
+    less likely to be the next. A turn with few content words, or after a question, continues the turn right before it.
     """
     last = recent[-1 - back]
     score = 0.0
@@ -150,7 +149,7 @@ def _reply_score(turn: ThreadTurn, said: dict[str, float], back: int, recent: Se
 
 
 def _new_thread_score(turn: ThreadTurn, said: dict[str, float]) -> float:
-    """Return what speaks for a new thread: a question that points at nothing; not what says little."""
+    """Return the score of a new thread. A question without pronouns raises it; pronouns and few words lower it."""
     points_back = _PRONOUNS.search(turn.text) is not None
     score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(said) <= _LITTLE else 0.0)
     return score + (_ASKS_ANEW if _asks(turn) and not points_back else 0.0)
@@ -161,9 +160,9 @@ def _asks(turn: ThreadTurn) -> bool:
 
 
 def _default_predecessor(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> ThreadTurn:
-    """Return the turn that one goes on with if nothing else tells: the last, or the own one that it concludes from.
+    """Return the turn that one continues by default: the last, or the same speaker's turn that it concludes from.
 
-    Only over what others say aside (*by the way*), and if what is concluded is not addressed to them.
+    A conclusion skips only others' asides (*by the way*), and only if it does not address its listeners.
     """
     if _CONCLUDES.match(turn.text) and not _ADDRESSING.search(turn.text):
         for other in reversed(recent[-_ASIDES - 1 :]):
@@ -175,7 +174,7 @@ def _default_predecessor(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> Thre
 
 
 def _named(what: str, recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]) -> str | None:
-    """Return the thread in which something was last spoken of."""
+    """Return the thread that last used one of these words, or None."""
     wanted = _content(what, frozenset()).keys()
     for other, words in zip(reversed(recent), reversed(others), strict=True):
         if wanted & words.keys():
@@ -184,7 +183,7 @@ def _named(what: str, recent: Sequence[ThreadTurn], others: Sequence[dict[str, f
 
 
 def _content(text: str, names: Set[str]) -> dict[str, float]:
-    """Return the stems of the words that tell of something, with their weights: ``names`` count double."""
+    """Return the stems of content words with their weights. ``names`` count double."""
     found: dict[str, float] = {}
     for word in _WORD.findall(text):
         folded = word.casefold().removesuffix("'s").removesuffix("’s")
