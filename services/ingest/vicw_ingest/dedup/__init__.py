@@ -1,1 +1,1 @@
-"""Never again: what comes back to memory out of memory is linked to where it stands (docs/decisions/0023)."""
+"""Deduplication: text that VICW returned earlier is linked to its stored source (docs/decisions/0023)."""

@@ -1,7 +1,7 @@
-"""Finds what the items of a request repeat of what is stored, before anything is made of them.
+"""Duplicate detector: finds stored texts that a request's items repeat, before the items are processed.
 
-Nothing is scanned: texts are looked up by the keys of what they say (``model.wording``). What stands in one request is
-no echo of itself: nothing of it was in memory when it was said.
+Nothing is scanned: texts are looked up by their keys (``model.text_keys``). Items of one request are not duplicates of
+each other, because none of them was stored when they were written.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import IngestRequest, Item, Repetition
 
 _OFTEN_SAID = 4
-"""What happens at a time of its own, or what a person says, may be the same again: so many times the length tells.
+"""Factor on the minimum length for an item with a time of its own, or by a person: such texts may recur by chance.
 
-Whoever says the same again himself says it again, however long it is.
+A text that the same person repeats at another time is never a duplicate, whatever its length.
 """
 
 
 async def find_duplicates(
     request: IngestRequest, tenant: str, graph: GraphStore, least: int, now: datetime
 ) -> Duplicates:
-    """Return the echoes among a request's items, by index. ``least`` is VICW_INGEST_DUPLICATE_CHARS; 0 finds none.
+    """Return the duplicates among a request's items, by index. ``least`` is VICW_INGEST_DUPLICATE_CHARS; 0 finds none.
 
-    Pages of knowledge folders are files, whatever is in them: they are none.
+    Pages of knowledge folders are never duplicates: they are files, whatever they contain.
     """
     items = {n: item for n, item in enumerate(request.items) if item.page is None}
     if least == 0 or not items:
@@ -74,11 +74,11 @@ def _copied(parts: LookupKeys, memories: StoredTexts, least: int) -> DuplicateSo
 
 
 def _enough(item: Item, source: Node, least: int) -> float:
-    """Return how many characters tell that an item came out of memory, if it says what ``source`` says."""
+    """Return the minimum length in characters at which an item equal to ``source`` counts as its duplicate."""
     said_by = fold_case(item.speaker) if item.speaker is not None else None
     by_the_same = said_by == (fold_case(source.speaker) if source.speaker is not None else None)
     if by_the_same and item.timestamp is not None and item.timestamp == source.timestamp:
-        return least  # the very same event
+        return least  # the same event
     if item.speaker is None:
         return least if item.timestamp is None else least * _OFTEN_SAID
     if speaker_subtype(item.speaker) == "agent":
@@ -87,14 +87,14 @@ def _enough(item: Item, source: Node, least: int) -> float:
 
 
 def _is_from_nowhere_else(item: Item, source: Node) -> bool:
-    """Tell whether an item has no title of its own, and is no document that was found in another place."""
+    """Return whether an item has no title of its own, and is not a document with another source."""
     if item.name is not None and fold_case(item.name) not in {fold_case(source.title or ""), fold_case(source.name)}:
         return False
     return item.speaker is not None or item.source in {None, source.source}
 
 
 def _answered(parts: LookupKeys, memories: StoredTexts, least: int) -> Iterator[tuple[tuple[int, int], Node]]:
-    """Yield where an item gives an answer's blocks back whose text is stored, each with its source."""
+    """Yield the spans where an item repeats an answer's blocks whose text is stored, each with its source."""
     for block in parts.blocks:
         for place in reversed(block.texts):
             if not block.numbered and place.end - place.start < least:

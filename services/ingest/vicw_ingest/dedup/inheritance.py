@@ -1,6 +1,6 @@
-"""When an item is retired, those that repeated it and are known by ids of their own have its text from then on.
+"""Inheritance of texts: when an item is retired, duplicates with their own ids take over its text.
 
-They are their callers' items, and nobody has taken them back. One without an id was never stored, and goes with it.
+They are items of their callers, who have not retracted them. A duplicate without an id was never stored.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from vicw_shared.wire.ingest import Repetition
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """Gives texts to heirs inside one transaction."""
+    """Give the texts of retired items to their duplicates inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
 
     async def apply(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
-        """Return the uids of the items that have passages now. ``edges`` are all that touch the retired ones."""
+        """Return the uids of the duplicates that received passages. ``edges`` are all edges of the retired items."""
         gone = {item.uid for item in retired}
         copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == ECHO and PASSAGES in e.properties]
         copies = [edge for edge in copies if edge.target in gone and edge.source not in gone]
@@ -45,7 +45,7 @@ class Inheritance:
         return frozenset(heirs)
 
     async def _inherit(self, passages: Sequence[str], copying: Sequence[Node]) -> set[str]:
-        """Give a text to the first of some items, and have the others repeat it where whoever sees them sees it."""
+        """Give a text to the first item. The others become its duplicates if it is visible to all, else get a copy."""
         known = await self.transaction.nodes(passages)
         texts = [known[uid].text or "" for uid in passages if uid in known]
         if not texts:
@@ -84,5 +84,5 @@ def _is_open(item: Node) -> bool:
 
 
 def _place(item: Node) -> tuple[bool, datetime, str]:
-    """The first is one that everybody sees, then the oldest."""
+    """Return a sort key: items visible to all first, then the oldest."""
     return not _is_open(item), item.created_at, item.uid

@@ -1,7 +1,7 @@
-"""What becomes of echoes inside a transaction: edges to their sources, and no memory of their own.
+"""Links from duplicates to their sources inside a transaction, in place of stored text.
 
-An echo that has an id stays known by it: its item is stored without passages, since others may speak of it, and since
-it is its caller's whatever becomes of the source. One without an id is not stored at all.
+The item of a duplicate with an id is stored without passages, because relations may name it, and because it remains
+its caller's item after its source is gone. A duplicate without an id is not stored at all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ PASSAGES, HOW = "passages", "how"
 
 @dataclass(frozen=True, slots=True)
 class DuplicateLinks:
-    """The echoes of a request whose sources are still there."""
+    """Duplicates of a request with live sources.
+
+    ``held`` are stored without text, ``dropped`` are not stored.
+    """
 
     echoes: Duplicates
     held: frozenset[int] = frozenset()
@@ -31,7 +34,7 @@ class DuplicateLinks:
 
     @classmethod
     async def of(cls, echoes: Duplicates, transaction: GraphTransaction) -> DuplicateLinks:
-        """Leave out sources that were retired since they were found."""
+        """Return the links without sources that were retired since the detection."""
         uids = {source.item.uid for echo in echoes.values() for source in echo.sources}
         if not uids:
             return cls(echoes)
@@ -40,28 +43,28 @@ class DuplicateLinks:
         return cls({index: echo for index, echo in left.items() if echo is not None})
 
     async def after(self, back: Sequence[Node], transaction: GraphTransaction) -> DuplicateLinks:
-        """Return it after items were brought ``back``: they are the sources, and no more what stood for them."""
+        """Return the links after items were restored (``back``): these replace their Macro-Events as sources."""
         items = {item.source_id: item for item in back if item.source_id is not None}
         moved = {index: echo.moved(items) for index, echo in self.echoes.items()}
         return await DuplicateLinks.of(moved, transaction) if back else self
 
     @property
     def remainders(self) -> dict[int, str]:
-        """What is kept of the texts that repeat an answer, by their items' indexes."""
+        """Remaining texts of the items that repeat an answer, by item index."""
         return {index: echo.rest for index, echo in self.echoes.items() if echo.rest is not None}
 
     def judge(self, drafts: Iterable[ItemDraft], latest: Mapping[str, Node]) -> DuplicateLinks:
-        """Return it with what becomes of those that say nothing new. The new content of a known item is stored."""
+        """Return the links with ``held`` and ``dropped`` set. New content of a known item is always stored."""
         empty = [d for d in drafts if d.index in self.echoes and self.echoes[d.index].nothing_new]
         held = frozenset(d.index for d in empty if d.item.id is not None and d.item.id not in latest)
         return replace(self, held=held, dropped=frozenset(d.index for d in empty if d.item.id is None))
 
     def keep(self, drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
-        """Return what is to be stored: without the text of those that are kept for their ids alone."""
+        """Return the drafts to store, without the text of ``held`` items."""
         return [replace(d, passages=()) if d.index in self.held else d for d in drafts if d.index not in self.dropped]
 
     def edges(self, nodes: Mapping[int, Node], ties: EdgeFactory) -> list[Edge]:
-        """Return what links the stored items of a request to their sources."""
+        """Return the edges from the stored items of a request to their sources."""
         return [
             duplicate_edge(ties, nodes[index].uid, source, may_take_over=index in self.held)
             for index, echo in self.echoes.items()
@@ -71,15 +74,15 @@ class DuplicateLinks:
         ]
 
     def to_wire(self, index: int) -> tuple[RepeatedItem, ...]:
-        """Return the sources of an item as the wire has them."""
+        """Return the sources of an item in wire form."""
         echo = self.echoes.get(index)
         return tuple(source.to_wire for source in echo.sources) if echo is not None else ()
 
 
 def duplicate_edge(ties: EdgeFactory, item: str, source: DuplicateSource, *, may_take_over: bool) -> Edge:
-    """Return the edge from an echo to a source. It weighs nothing: where words come from makes none of them stronger.
+    """Return the edge from a duplicate to a source. Its weight is 0: the origin of a text makes no item stronger.
 
-    ``may_take_over``: the echo has the text of a copy again once the source is gone.
+    ``may_take_over``: the duplicate takes over the text of a copied source once that is gone.
     """
     said: dict[str, object] = {HOW: source.how.value}
     if may_take_over and source.how is Repetition.COPY:
@@ -89,7 +92,7 @@ def duplicate_edge(ties: EdgeFactory, item: str, source: DuplicateSource, *, may
 
 
 async def sources_of_copies(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[DuplicateSource]]:
-    """Return the sources of those of these stored items that have no text of their own, by uid."""
+    """Return the sources of the stored items without a text of their own, by uid."""
     held = [item.uid for item in items if item.is_echo]
     edges = await transaction.edges(held, [DERIVED_FROM], Direction.OUT) if held else []
     own = [edge for edge in edges if edge.created_by == ECHO]
@@ -106,7 +109,7 @@ async def sources_of_copies(transaction: GraphTransaction, items: Sequence[Node]
 def linked(
     draft: ItemDraft, sources: Sequence[DuplicateSource], node: Node | None, masked: tuple[MaskedSecret, ...]
 ) -> IngestedItem:
-    """Return the outcome of an echo: its first source's uid, and its own place in its flow if it has one."""
+    """Return the outcome of a duplicate: its first source's uid, and its own position in its flow if it has one."""
     first = sources[0].item
     return IngestedItem(
         id=draft.item.id,

@@ -1,4 +1,4 @@
-"""What of an item is looked up."""
+"""Lookup keys of an item for deduplication."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.wire.ingest import Item
 
 @dataclass(frozen=True, slots=True)
 class LookupKeys:
-    """An item, all of it, and its blocks that may repeat a memory."""
+    """An item with the keys of its whole text and of its blocks that may repeat a stored item."""
 
     item: Item
     whole: QuotedSpan
@@ -21,13 +21,13 @@ class LookupKeys:
 
     @classmethod
     def of(cls, item: Item, least: int) -> LookupKeys:
-        """Take an item apart. ``least`` is how many characters are no coincidence."""
+        """Return the keys of an item. ``least`` is the minimum number of characters of a duplicate."""
         text = item.text
         return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, least))
 
     @property
     def brought(self) -> Iterator[str]:
-        """The keys of what may have come from another context: of the blocks."""
+        """Keys of the blocks: their texts may come from another context."""
         for block in self.blocks:
             for place in block.texts:
                 yield from place.keys

@@ -1,4 +1,4 @@
-"""What an item repeats of what is stored."""
+"""Duplicates and their stored sources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.wire.ingest import IngestRequest, RepeatedItem, Repetition
 
 @dataclass(frozen=True, slots=True)
 class DuplicateSource:
-    """A stored item that is repeated, and how. Of a copy: the passages (uids, in order) that have its text."""
+    """A repeated stored item, and how it is repeated. For a copy: the passages (uids, in order) with its text."""
 
     item: Node
     how: Repetition
@@ -19,16 +19,16 @@ class DuplicateSource:
 
     @property
     def to_wire(self) -> RepeatedItem:
-        """Return it as the wire has it."""
+        """Return the source in wire form."""
         return RepeatedItem(uid=self.item.uid, id=self.item.source_id, context=self.item.context, how=self.how)
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """What an item repeats, the foremost source first.
+    """The sources that an item repeats, most important first.
 
-    ``rest`` is what it says besides the blocks of an answer; None: its text stays whole. ``nothing_new``: all of it is
-    stored, as one memory or in an answer.
+    ``rest`` is its text without the repeated blocks of an answer; None: the text stays whole. ``nothing_new``: the
+    whole text repeats a stored item or an answer.
     """
 
     sources: tuple[DuplicateSource, ...]
@@ -36,14 +36,14 @@ class Duplicate:
     nothing_new: bool = False
 
     def only(self, live: Collection[str]) -> Duplicate | None:
-        """Return it without sources that are gone, by uid; None if it is none without them."""
+        """Return the duplicate with only the ``live`` sources (uids), or None if it is none without the others."""
         sources = tuple(source for source in self.sources if source.item.uid in live)
         if not sources:
             return None if self.rest is None else replace(self, sources=())
         return replace(self, sources=sources)
 
     def moved(self, back: Mapping[str, Node]) -> Duplicate:
-        """Return it with items that are consolidated no more, by their ids, in place of what stood for them."""
+        """Return the duplicate with restored items, by their ids, in place of their Macro-Events."""
         return replace(self, sources=tuple(_moved(source, back) for source in self.sources))
 
 
@@ -53,11 +53,11 @@ def _moved(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource
 
 
 type Duplicates = Mapping[int, Duplicate]
-"""Echoes by the index of their item in the request."""
+"""Duplicates by the index of their item in the request."""
 
 
 def without_duplicates(request: IngestRequest, echoes: Duplicates) -> IngestRequest:
-    """Return a request whose texts are without what they repeat: what is read in that is told by its sources."""
+    """Return the request without repeated texts: their facts are already extracted from their sources."""
     texts = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
     if not texts:
         return request

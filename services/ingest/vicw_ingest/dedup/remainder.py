@@ -1,4 +1,4 @@
-"""What is left of a text without what it repeats."""
+"""Remainder of a text without its repeated parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
 
 
 def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
-    """Return a text without some of its parts."""
+    """Return a text without the spans in ``taken``."""
     left, at = [], 0
     for start, end in sorted(taken):
         left.append(text[at : max(at, start)])
@@ -20,5 +20,5 @@ def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
 
 
 def says_nothing(rest: str) -> bool:
-    """Tell whether what is left is marks, and tags around what was recalled (``<memory>``)."""
+    """Return whether a remainder consists only of punctuation and tags around recalled text (``<memory>``)."""
     return _MARKS.fullmatch(_FENCE.sub("", rest)) is not None

@@ -1,4 +1,4 @@
-"""Stored texts that items of a request may repeat, looked up all at once."""
+"""Batch lookup of stored texts that items of a request may repeat."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import Item
 
 _SAME = 20
-"""Stored texts of one key that are looked at."""
+"""Maximum number of stored texts per key."""
 _ABOUT = 1000
 _MOST_CUTS, _CUT_CHARS = 10, 300
-"""Cut texts that are looked for in a request: for each, its first characters are searched for by their words."""
+"""Maximum number of cut texts per request, and how many first characters of each form the full-text query."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTexts:
-    """Stored texts by their keys, the items that they are of, and whom private items are about."""
+    """Stored texts by key, their items, and the people that private items are about."""
 
     context: str
     now: datetime
@@ -37,7 +37,7 @@ class StoredTexts:
     async def look_up(
         cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[LookupKeys], now: datetime
     ) -> StoredTexts:
-        """Look up all at once: in the request's context, and what answers may have brought from another."""
+        """Look up all keys at once: in the request's context, and the blocks' keys in other contexts, too."""
         brought = {key for part in parts for key in part.brought}
         cut = {key for key in brought if key.startswith(CUT)}
         wanted = {key for part in parts for key in part.whole.keys} | brought - cut
@@ -58,7 +58,7 @@ class StoredTexts:
         )
 
     def of(self, place: QuotedSpan) -> Iterator[tuple[Node, tuple[str, ...]]]:
-        """Yield the live items that say the same as a place, the oldest first, each with the passages that do."""
+        """Yield the live items with the same text as a span, oldest first, each with the passages that hold it."""
         for key in place.keys:
             for node in self.found.get(key, ()):
                 item = self.owners.get(node.uid)
@@ -68,15 +68,15 @@ class StoredTexts:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
     def linkable(self, place: QuotedSpan, item: Item) -> Iterator[Node]:
-        """Yield those that an item may be linked to."""
+        """Yield the items with the same text that ``item`` may be linked to."""
         for source, _ in self.of(place):
             if self.may_link(item, source):
                 yield source
 
     def may_link(self, item: Item, source: Node) -> bool:
-        """Tell whether whoever may see an item may see the stored one: a link then hides and betrays nothing.
+        """Return whether all viewers of an item may see the stored one, so that a link neither hides nor discloses it.
 
-        An earlier version of the very item is no source of it.
+        An earlier version of the same item is never its source.
         """
         if source.context != self.context:
             return source.sensitivity is Sensitivity.PUBLIC and source.portable
@@ -122,7 +122,7 @@ async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
 
 
 async def _continuations(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
-    """Return, by their keys, the passages that go on from where texts were cut."""
+    """Return, by key, the stored passages that begin with the cut texts."""
     found: dict[str, list[Node]] = {}
     for key in islice(sorted(cut), _MOST_CUTS):
         said = key.removeprefix(CUT)

@@ -1,1 +1,1 @@
-"""What is read after a request, behind its back: the items that wait for a language model."""
+"""Deferred extraction: items that a language model extracts in the background, after their request."""

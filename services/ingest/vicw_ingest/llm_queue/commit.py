@@ -1,4 +1,4 @@
-"""Adds what a model told of an item to the graph, in a transaction of its own, beside what is there."""
+"""Commit of a model's extraction: adds it to the graph in a separate transaction, beside existing nodes and edges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vicw_shared.uids import context_uid
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCommit:
-    """What a model told of an item, to be added once."""
+    """A model's extraction of an item, to be added once."""
 
     item: str
     extraction: TextExtraction
@@ -30,9 +30,9 @@ class ExtractionCommit:
     hub_edges: int
 
     async def __call__(self, transaction: GraphTransaction) -> bool:
-        """Add it and let nobody read the item again; False if nobody had to, or the item is of the past by now.
+        """Add the extraction and dequeue the item. Return False if it was not queued, or the item is retired.
 
-        What this item tells of already stays as it was told first, by whomever.
+        Edges that the item already states stay as they were first stated, whatever extracted them.
         """
         if not await transaction.dequeue_extraction(self.item):
             return False
@@ -70,9 +70,9 @@ class ExtractionCommit:
 
 
 async def _claims_known(transaction: GraphTransaction, plan: WritePlan, told: Sequence[Edge]) -> set[str]:
-    """Return the slots of a plan that only claims would have which are there under another attribute's name.
+    """Return the new slots of a plan whose claims are all stored already under another attribute's name.
 
-    A sentence that says one thing would stand for two, and be true until both are replaced.
+    With both, a sentence with one claim would count as two, and be true until both are superseded.
     """
     known = [edge for edge in told if is_claim(edge)]
     slots = await transaction.nodes(sorted({edge.target for edge in known}))
@@ -89,7 +89,7 @@ def _value(edge: Edge, slot: Node) -> tuple[str, ...]:
 
 
 def _beside(edge: Edge, known: Edge | None) -> Edge | None:
-    """Return what is to be stored of an edge: nothing of one that was told, unless that did not describe its end."""
+    """Return the edge to store: None for a known edge, unless it gains a description of its end."""
     if known is None:
         return edge
     described = {DESCRIPTION: edge.properties[DESCRIPTION]} if DESCRIPTION in edge.properties else {}

@@ -1,7 +1,7 @@
-"""The extractor: has a language model read the items that wait for that, behind everybody's back.
+"""Extractor: runs pending extractions with a language model in the background.
 
-A model that is away costs nothing but time: items wait. A text that it fails at rests, longer each time, and is given
-up after so many tries; whatever becomes of it, the item is stored and found by all other means.
+While the model is unavailable, items wait. A text that the model fails on is postponed, longer each time, and given up
+after ``max_tries`` tries. The item is stored and found by all other means in any case.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DEAD = Gauge("vicw_llm_dead_items", "Items that were given up: read by the rules
 
 @dataclass(slots=True)
 class Extractor:
-    """Reads what it claims, ``at_once`` texts at a time. Several may run at once, in one process or in many."""
+    """Extract claimed items, ``at_once`` texts at a time. Several may run at once, in one process or many."""
 
     graph: Store
     model: LanguageModel
@@ -71,26 +71,26 @@ class Extractor:
         limits: LimitSettings,
         ingest: IngestSettings,
     ) -> Extractor:
-        """Return one with the limits of the settings."""
+        """Return an extractor with the limits of the settings."""
         return cls(graph, model, registry, llm, limits.extracted, ingest.hub_edges)
 
     def __post_init__(self) -> None:
         self._asker = ModelExtractor(self.model, self.registry, self.settings, self.most)
 
     async def wake(self) -> None:
-        """Tell this extractor that there is work: it is the WorkQueue of a single process."""
+        """Wake this extractor for new work. This makes it the WorkQueue of a single process."""
         self._wake.set()
 
     async def run(self) -> None:
-        """Read whatever waits, for ever."""
+        """Extract pending items forever."""
         async with asyncio.TaskGroup() as group:
             for _ in range(self.settings.at_once):
                 group.create_task(self._run())
 
     async def drain(self, *, seconds: float = float("inf")) -> bool:
-        """Read until nothing is due, or begin nothing more after so many ``seconds``; return whether there may be more.
+        """Extract until no item is due. Starts no item after ``seconds``. Return whether items may be left.
 
-        Raises what a model raises that cannot be reached.
+        Raises the error of an unreachable model.
         """
         until = time.monotonic() + seconds
 
@@ -105,9 +105,9 @@ class Extractor:
         return time.monotonic() >= until
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> None:
-        """Read these items; return when each of them is read or has failed, the model is away, or the time is over.
+        """Extract these items. Returns when each is done or has failed, the model is unavailable, or on timeout.
 
-        What has begun by then goes on behind: it is paid for.
+        Started extractions continue in the background after a timeout, because they are already paid for.
         """
         until = time.monotonic() + timeout_seconds
         tasks = [
@@ -121,7 +121,7 @@ class Extractor:
             await asyncio.wait(tasks, timeout=timeout_seconds)
 
     async def close(self) -> None:
-        """Give back what has begun for those who waited. Safe to call twice."""
+        """Cancel started extractions of ``finish`` and release their claims. Safe to call twice."""
         for task in self._under_way:
             task.cancel()
         if self._under_way:
@@ -135,7 +135,7 @@ class Extractor:
                     await self._read(claimed[0])
                     pause = _ASK_AGAIN_SECONDS
                     continue
-                # What is left is held by another, and waited for; or it rests, and is not.
+                # The rest is held by another extractor, and awaited; or it is postponed, and not awaited.
                 left = await self.graph.pending_extractions.of(tenant, items)
                 if all(one.tries for one in left.values()):
                     return
@@ -146,7 +146,7 @@ class Extractor:
 
     async def _run(self) -> None:
         while True:
-            self._wake.clear()  # before the look: what is written from now on wakes us again
+            self._wake.clear()  # before the claim: items queued from now on set it again
             try:
                 claimed = await self._claim(1)
                 await self._count()
@@ -154,13 +154,13 @@ class Extractor:
                 await self._pause(error)
                 continue
             if not claimed:
-                with contextlib.suppress(TimeoutError):  # an item that has rested wakes nobody
+                with contextlib.suppress(TimeoutError):  # no event signals that a postponed item is due
                     await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
             elif await self._try(claimed[0]):
                 self._pauses = 0
 
     async def _try(self, claimed: PendingExtraction) -> bool:
-        """Read an item; wait a while and return False if the model, or the graph, is away."""
+        """Extract an item. Pause and return False if the model, or the graph, is unavailable."""
         try:
             await self._read(claimed)
         except Exception as error:
@@ -179,7 +179,7 @@ class Extractor:
         return await self.graph.pending_extractions.claim(limit, seconds=_LEASE_SECONDS, items=items)
 
     async def _read(self, claimed: PendingExtraction) -> None:
-        """Read a claimed item. Raises what the model, or the graph, raises that cannot be reached; it is due again."""
+        """Extract a claimed item. Raises the error of an unreachable model or graph; the item is then due again."""
         try:
             with entry_span("llm.item", SpanRole.INTERNAL, {}):
                 async with self._held(claimed):
@@ -187,7 +187,7 @@ class Extractor:
         except ExtractionError as error:
             outcome = await self._rest(claimed, error)
         except BaseException:
-            # Cancelled, or the model is away: no fault of the text.
+            # Cancelled, or the model is unavailable: the text is not at fault.
             with contextlib.suppress(VicwError):
                 await self.graph.pending_extractions.postpone(claimed.item, seconds=0)
             raise
@@ -227,7 +227,7 @@ class Extractor:
 
     @contextlib.asynccontextmanager
     async def _held(self, claimed: PendingExtraction) -> AsyncIterator[None]:
-        """Renew a claim in the background, however slow the model is."""
+        """Renew a claim in the background while the block runs, so that a slow model does not lose it."""
         task = asyncio.create_task(self._renew(claimed.item))
         try:
             yield

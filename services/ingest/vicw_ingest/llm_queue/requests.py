@@ -1,4 +1,4 @@
-"""What a request has to do with a language model: which items it is to read, and how far it is with them."""
+"""Model extraction of a request: which items a language model extracts, and the state of their extraction."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, Inge
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractionPlan:
-    """What has a language model read items, and whom to wake for what nobody waits for."""
+    """The extractor, and the queue to wake for items that no request waits for."""
 
     extractor: Extractor
     queue: WorkQueue
 
 
 def items_to_extract(request: IngestRequest) -> frozenset[int]:
-    """Return the indexes of the items that a language model is to read, where there is one."""
+    """Return the indexes of the items for a language model, if one is configured."""
     if request.extract is Extract.LLM:
         return frozenset(range(len(request.items)))
     if request.extract is Extract.AUTO:
@@ -29,7 +29,7 @@ def items_to_extract(request: IngestRequest) -> frozenset[int]:
 async def finished(
     response: IngestResponse, tenant: str, model: ModelExtractionPlan | None, timeout_seconds: float
 ) -> IngestResponse:
-    """Have what is pending read while a request waits for it; return the response with what came of it."""
+    """Extract the pending items while a request waits. Return the response with their new states."""
     pending = _pending(response)
     if model is None or not pending:
         return response
@@ -41,7 +41,7 @@ async def finished(
 
 
 async def with_states(response: IngestResponse, tenant: str, unread: PendingExtractions) -> IngestResponse:
-    """Return a response that says how far a language model is by now with what was pending."""
+    """Return the response with the current state of its pending extractions."""
     pending = _pending(response)
     if not pending:
         return response

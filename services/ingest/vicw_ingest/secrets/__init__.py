@@ -1,1 +1,1 @@
-"""What must not be stored."""
+"""Secret masking: find passwords, tokens and keys in requests, and mask or refuse them before anything is stored."""

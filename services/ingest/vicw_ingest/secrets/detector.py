@@ -1,4 +1,4 @@
-"""Finds secrets in a text, and puts a word of their kind in their place."""
+"""Secret detector: finds secrets in a text, and replaces each by a placeholder of its kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BEST, _BY_FORM, _BY_NAME = range(3)
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a secret stands in its text, and its kind, such as ``aws-access-key``."""
+    """Position of a secret in its text (characters), and its kind, such as ``aws-access-key``."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Secret:
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return the secrets of a text, in order, none overlapping another."""
+    """Return the secrets of a text, in order and without overlaps."""
     if len(text) < _SHORTEST:
         return []
     found = [
@@ -40,7 +40,7 @@ def find_secrets(text: str) -> list[Secret]:
 
 
 def mask(text: str, secrets: Sequence[Secret]) -> str:
-    """Return the text with ``[secret: KIND]`` in place of each secret. Masked text has no secrets."""
+    """Return the text with ``[secret: KIND]`` in place of each secret. A masked text contains no secrets."""
     parts, done = [], 0
     for secret in secrets:
         parts += [text[done : secret.start], placeholder(secret.kind)]
@@ -49,12 +49,12 @@ def mask(text: str, secrets: Sequence[Secret]) -> str:
 
 
 def placeholder(kind: str) -> str:
-    """Return what stands in place of a secret of a kind."""
+    """Return the placeholder for a secret of a kind."""
     return f"[secret: {kind}]"
 
 
 def _united(found: Sequence[tuple[int, int, int, str]]) -> list[Secret]:
-    """Make one of those that overlap: all of their characters, and the kind that is known best."""
+    """Merge overlapping secrets into one that covers all their characters, with the most certain kind."""
     united: list[Secret] = []
     best = 0
     for start, end, doubt, kind in found:
@@ -69,7 +69,7 @@ def _united(found: Sequence[tuple[int, int, int, str]]) -> list[Secret]:
 
 
 def _seekers() -> dict[str, tuple[int, Seeker]]:
-    """Return, by the mark that a secret may stand at, what looks for it there, and how little it knows of it."""
+    """Return, by the marker string of a secret, its seeker and a rank of doubt (lower is more certain)."""
     seekers: dict[str, tuple[int, Seeker]] = {"PRIVATE KEY": (_BEST, private_key)}
     for form in FORMATS:
         seekers |= {head: (_BY_FORM, FormatSeeker(form, head)) for head in form.heads.split()}

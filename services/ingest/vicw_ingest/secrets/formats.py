@@ -1,7 +1,7 @@
-"""Secrets that are known by their own form: the formats that those who issue them have published.
+"""Secrets recognised by their format, as published by their issuers.
 
-A body is matched where its head stands. Its repetitions are possessive or bounded, and a head counts only where a run
-of its characters begins, so that time is linear in the text's length whatever the text.
+A body is matched after its head. Its repetitions are possessive or bounded, and a head counts only at the start of a
+run of token characters, so that time is linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ type Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Secrets that begin with one of ``heads``, told apart by spaces, and go on as ``body``, a pattern.
+    """Secrets that begin with one of ``heads`` (separated by spaces) and continue as the pattern ``body``.
 
-    ``context``: the head stands before the secret and is no part of it. ``doubtful``: other things begin so, too, and
-    the body has to look random.
+    ``context``: the head precedes the secret and is not part of it. ``doubtful``: other strings start the same way,
+    so the body has to look random.
     """
 
     kind: str
@@ -98,7 +98,7 @@ _SEPARATORS = ".:/"
 
 
 class FormatSeeker:
-    """Looks for the secrets of a format where one of its heads stands."""
+    """Seeker of secrets of one format at the positions of one of its heads."""
 
     def __init__(self, form: Format, head: str) -> None:
         self._form = form
@@ -107,7 +107,7 @@ class FormatSeeker:
         self._apart = head[0] in _SEPARATORS or form.context
 
     def __call__(self, text: str, at: int) -> Iterator[Span]:
-        """Yield the secret whose head begins at ``at``, if there is one and no placeholder."""
+        """Yield the secret whose head begins at ``at``, if there is one that is not a placeholder."""
         if not (self._apart or _begins(text, at)):
             return
         start = at + len(self._head)
@@ -118,6 +118,6 @@ class FormatSeeker:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Tell whether a run of token characters begins at ``at``; a line break before it is ``\\n`` in JSON."""
+    """Return whether a run of token characters begins at ``at``. A line break before it is ``\\n`` in JSON."""
     before = text[at - 1 : at]
     return not (before.isalnum() or before in {"_", "-"}) or text[max(0, at - 2) : at] in {"\\n", "\\r", "\\t"}

@@ -1,6 +1,6 @@
-"""Secrets that are known by what they are called: ``password = …``, "the API key is …", a password in a URL.
+"""Secrets recognised by their names: ``password = …``, "the API key is …", a password in a URL.
 
-A pattern is tried only where its word stands, and is bounded: time is linear in the text's length whatever the text.
+A pattern is tried only at its word, and is bounded: time is linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPTION_BEFORE = re.compile(r"(?:^|\s)--[a-z-]{0,40}$", _FLAGS)
 _NETRC_BEFORE = re.compile(r"\blogin\s{1,4}\S{1,64}\s{1,4}$", _FLAGS)
 _VARIABLE = re.compile(r"[A-Za-z_]+\d{0,2}", re.ASCII)
 _ENDS = r"""(?![^\s"'`\\,;&)\]}>|])"""
-_UNBROKEN = r"[\w.~+/-]{16,4096}+={0,2}"  # no sign of a link is among these, so that none is read twice
+_UNBROKEN = r"[\w.~+/-]{16,4096}+={0,2}"  # excludes the characters of links, so that none is matched twice
 _SIGNS = {
     "password": (r"""[^\s"'`\\()]{6,72}+""", r"""[^\s"'`\\,;&<>()\[\]{}|]{6,72}+"""),
     "other": (_UNBROKEN, _UNBROKEN),
@@ -66,7 +66,7 @@ _CURL = re.compile(r"""curl [^\n]{0,200}?(?:-u|--user)[ =]["']?[^\s:"']{1,64}:(?
 
 
 def named(word: str) -> Callable[[str, int], Iterator[Span]]:
-    """Return what looks for the value of a name that has ``word`` in it, such as ``key``."""
+    """Return a seeker of the values of names that contain ``word``, such as ``key``."""
     kind, name = NAMES[word]
 
     def seek(text: str, at: int) -> Iterator[Span]:
@@ -86,21 +86,21 @@ def in_url(text: str, at: int) -> Iterator[Span]:
 
 
 def in_header(text: str, at: int) -> Iterator[Span]:
-    """Yield what opens doors in the header ``Authorization`` at ``at``."""
+    """Yield the credential in the header ``Authorization`` at ``at``."""
     match = _HEADER.match(text, at)
     if match is not None and _is_credential(match["scheme"].casefold(), match["value"]):
         yield *match.span("value"), "authorization-header"
 
 
 def of_curl(text: str, at: int) -> Iterator[Span]:
-    """Yield the password that the command ``curl`` at ``at`` is given by ``-u``."""
+    """Yield the password in the ``-u`` option of the command ``curl`` at ``at``."""
     match = _CURL.match(text, at)
     if match is not None and is_password(match["value"]):
         yield *match.span("value"), "password"
 
 
 def kind_called(name: str, value: str) -> str | None:
-    """Return which kind of secret ``value`` is under the key ``name``, or None."""
+    """Return the kind of secret that ``value`` is under the key ``name``, or None."""
     for word, (kind, pattern) in NAMES.items():
         for match in pattern.finditer(name):
             if match.end() == len(name) and _is_meant(word, name[: match.start()]) and _judge(kind)(value):
@@ -109,7 +109,7 @@ def kind_called(name: str, value: str) -> str | None:
 
 
 def _valued(text: str, name: re.Match[str], kind: str, before: str) -> Iterator[Span]:
-    """Yield the value that follows a name, if one does."""
+    """Yield the secret value after a name, if there is one."""
     for link in _links(kind, before):
         match = _VALUES[link, "password" if kind == "password" else "other"].match(text, name.end())
         if match is None:
@@ -125,7 +125,7 @@ def _valued(text: str, name: re.Match[str], kind: str, before: str) -> Iterator[
 
 
 def _links(kind: str, before: str) -> Iterator[str]:
-    """Yield what may stand between a name and its value."""
+    """Yield the kinds of link that may join a name and its value."""
     yield "assigned"
     yield "told"
     if "--" in before and _OPTION_BEFORE.search(before):
@@ -135,12 +135,12 @@ def _links(kind: str, before: str) -> Iterator[str]:
 
 
 def _is_variable(value: str, link: str) -> bool:
-    """Tell whether code hands on a variable: ``password=value1``."""
+    """Return whether a value is a variable that code passes on: ``password=value1``."""
     return "=" in link and _VARIABLE.fullmatch(value) is not None
 
 
 def _is_meant(word: str, before: str) -> bool:
-    """Tell whether a name is that of a secret by what stands before it: a page's token, say, is not."""
+    """Return whether the text before a word makes it a secret's name: that of a page token, for example, does not."""
     last = before[-_LONGEST_PREFIX:].rstrip(" _.-").casefold()
     if word == "key":
         return last.endswith(_OF_A_SECRET)

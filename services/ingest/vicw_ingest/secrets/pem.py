@@ -20,7 +20,7 @@ _KEY = re.compile(
 
 
 def private_key(text: str, at: int) -> Iterator[Span]:
-    """Yield the private key whose first line has ``PRIVATE KEY`` at ``at``: to its end, or where it breaks off."""
+    """Yield the private key whose first line has ``PRIVATE KEY`` at ``at``, up to its end line or truncation."""
     start = text.rfind("-----BEGIN", max(0, at - _LONGEST_LABEL), at)
     match = _KEY.match(text, start) if start >= 0 else None
     if match is not None:

@@ -1,4 +1,4 @@
-"""Every string of a request, looked at for secrets before anything is made of it."""
+"""Secret scan of all strings of a request, before the request is processed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _NAMES: Mapping[type[BaseModel], frozenset[str]] = {
     Item: frozenset({"id", "flow_id", "user", "about", "trigger_phrases"}),
     PageRef: frozenset({"folder", "path"}),
 }
-"""By these things are found and told apart, and shown to whom they concern: masked, two would become one."""
+"""Fields that identify data or decide who sees it. They are never masked, because two masked names would be equal."""
 
 type Masked = Mapping[int, tuple[MaskedSecret, ...]]
 
 
 def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> tuple[IngestRequest, Masked]:
-    """Return the request without its secrets, and what was masked in each item, by the item's index.
+    """Return the request without its secrets, and the masked secrets by item index.
 
-    Requests that differ in their secrets alone become equal. Raises InvalidInputError that names fields and kinds,
-    never a secret: for every secret if ``what`` is ``refuse``, else for those in names by which things are found.
+    Requests that differ only in their secrets become equal. Raises InvalidInputError, which names fields and kinds but
+    never a secret: for every secret if ``what`` is ``refuse``, else for secrets in fields that identify data.
     """
     if what == "off":
         return request, {}
@@ -49,7 +49,7 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
 
 
 def require_no_secret(field: str, name: str, what: Literal["mask", "refuse", "off"]) -> None:
-    """Raise InvalidInputError that names the kinds of the secrets in a name: masked, two would become one."""
+    """Raise InvalidInputError with the kinds of the secrets in a name. Names are not masked: two would be equal."""
     kinds = dict.fromkeys(secret.kind for secret in find_secrets(name)) if what != "off" else {}
     for kind in kinds:
         SECRETS.labels(kind, "refused").inc()
@@ -58,12 +58,12 @@ def require_no_secret(field: str, name: str, what: Literal["mask", "refuse", "of
 
 
 def _index(field: str) -> int:
-    """Return the index of the item that a field is in: all that is masked is in items."""
+    """Return the index of the item that contains a field: all masked fields belong to items."""
     return int(field.removeprefix("items[").partition("]")[0])
 
 
 class _SecretScan:
-    """One look at a request. Dictionaries keep what was found in order, and each field and kind once."""
+    """Scan of one request. Dictionaries keep the findings in order, with each field and kind once."""
 
     def __init__(self, *, masks: bool) -> None:
         self._masks = masks
@@ -72,7 +72,7 @@ class _SecretScan:
         self.refused: Tally[str] = Tally()
 
     def into[M: BaseModel](self, model: M, path: str) -> M:
-        """Return the model without its secrets; itself if there is none."""
+        """Return the model without its secrets, or the model itself if it has none."""
         kept = _NAMES.get(type(model), frozenset())
         changed = {}
         for name in type(model).model_fields:
@@ -83,7 +83,7 @@ class _SecretScan:
         return model.model_copy(update=changed) if changed else model
 
     def _value(self, value: Any, path: str, key: str = "", *, is_name: bool = False) -> Any:
-        if type(value) is str:  # the words of an enumeration are no text of the caller's
+        if type(value) is str:  # excludes enumeration members: they are not the caller's text
             return self._text(value, path, key, is_name=is_name)
         if isinstance(value, BaseModel):
             return self.into(value, path)
@@ -96,7 +96,7 @@ class _SecretScan:
         return value
 
     def _member(self, name: str, path: str) -> tuple[str, str]:
-        """Return the path of a member of an object, and its name as what it is called."""
+        """Return the path of an object's member with masked secrets, and its name. The name is scanned, too."""
         self._text(name, path, "", is_name=True)
         return f"{path}.{mask(name, find_secrets(name))}", name
 

@@ -1,6 +1,6 @@
-"""Is a value a secret, or does it stand for one, or is it something else altogether?
+"""Value classifier: decides whether a value is a secret, a placeholder for one, or something else.
 
-Precision goes first: what is masked in error is lost to whoever asks for it later.
+It prefers precision to recall, because a value masked in error is lost to later questions.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ _OFTEN = 0.22
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value only shows where a secret goes. It says so early: long ones have any word by chance."""
+    """Return whether a value is a placeholder. Only its start is searched: long secrets contain any word by chance."""
     return len(set(value)) < _FEWEST_CHARACTERS or _STANDS_FOR_ONE.search(value, 0, _TELLING_CHARACTERS) is not None
 
 
 def is_random(value: str) -> bool:
-    """Tell whether a value looks drawn by lot: letters and digits, small and capital letters take turns often.
+    """Return whether a value looks random: letters and digits, lower and upper case alternate often.
 
-    A turn is a letter beside a digit, or a capital after a small letter: 44 in a hundred pairs of random base 62, 47 of
-    random hexadecimal, about 20 of a name in camel case, hardly any of other words.
+    A change is a letter beside a digit, or a capital after a small letter: 44 in a hundred pairs of random base 62, 47
+    of random hexadecimal, about 20 of a name in camel case, hardly any of other words.
     """
     turns = sum(map(_is_turn, value, value[1:]))
     return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and turns >= _OFTEN * (len(value) - 1)
 
 
 def is_token(value: str) -> bool:
-    """Tell whether a value that is called a key, a token or a secret is one."""
+    """Return whether a value named key, token or secret is one."""
     return _TOKEN.fullmatch(value) is not None and is_random(value) and not _is_no_secret(value)
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value that is called a password is one: letters with digits or signs among them, no term."""
+    """Return whether a value named password is one: letters mixed with digits or signs, and not a technical term."""
     if not _SHORTEST_PASSWORD <= len(value) <= _LONGEST_PASSWORD or _is_no_secret(value):
         return False
     if _IS_MEMBER.fullmatch(value):
@@ -59,7 +59,7 @@ def is_password(value: str) -> bool:
 
 
 def is_password_of_url(value: str, user: str) -> bool:
-    """Tell whether what stands between user and ``@`` of a URL is a password that not everybody knows."""
+    """Return whether the part between user and ``@`` of a URL is a password, and not a well-known or trivial one."""
     if len(value) < _SHORTEST_PASSWORD or value == user or _is_no_secret(value):
         return False
     return not value.isalpha() or len(value) > _LONGEST_WORD
