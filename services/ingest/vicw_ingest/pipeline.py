@@ -102,8 +102,8 @@ async def ingest(
     """Store a request's items. Return their outcome and whether /retrieve already finds them all.
 
     Everything is durable when this returns. Secrets are masked before any use of the request, including its
-    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, ConflictError, OverloadedError or
-    StorageFullError (nothing was stored), or UnavailableError.
+    fingerprint: not even the hash of a secret is stored. Raises InvalidInputError, StateConflictError, OverloadedError
+    or StorageFullError (nothing was stored), or UnavailableError.
     """
     with ingesting("check"):
         check_limits(request, ports.limits)

@@ -1,1 +1,1 @@
-"""The right to erase: what goes for good with an item, a person, a context or a tenant (docs/decisions/0029)."""
+"""Erasure of items, persons, contexts and tenants, for good (docs/decisions/0029)."""

@@ -1,4 +1,4 @@
-"""What ledgers say of what was erased: an item that is consolidated may have had an edge to it, or told of one."""
+"""References to erased nodes in ledgers: a consolidated item may have had an edge to one, or have stated one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _WRITTEN = 25
 
 
 async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) -> None:
-    """Take edges to nodes that are gone out of the ledgers of a tenant: they lead nowhere, and would not come back.
+    """Remove edges to erased nodes from all ledgers of a tenant: a restore could not bring them back.
 
-    Not every such ledger is beside what went: of an item that has expired the graph has no more what it told of others.
-    Raises what the engine raises; run again, it goes on.
+    All ledgers are read, because not every such ledger is adjacent to an erased node: after an item expired, the graph
+    no longer holds the edges that it stated between others. Raises the engine's errors; a new run continues.
     """
     for root in await graph.contexts(tenant):
         stale: list[str] = []
@@ -38,7 +38,7 @@ async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) 
 
 
 def _without_dangling_edges(nodes: Collection[Node], gone: Collection[str]) -> list[Node]:
-    """Return those of these nodes whose ledger has such an edge, without it."""
+    """Return the nodes whose ledger has such an edge, without the edge."""
     found: list[Node] = []
     for node in nodes:
         if LEDGER not in node.metadata:

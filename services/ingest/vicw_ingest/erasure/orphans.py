@@ -1,4 +1,4 @@
-"""Named things that rested on erased items alone, and names that only these had for things that stay."""
+"""Orphans of an erasure: named entities that only erased items mentioned, and aliases that only these used."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 
 _LOOSE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
-"""Types that join a name to others, but tell of nothing: no item is behind them."""
+"""Types that join an entity to others, but are no evidence for it: no item is behind them."""
 _ROUNDS = 8
 _MOST_TELLERS = 1000
 
 
 def is_thing(node: Node) -> bool:
-    """Tell whether a node is a named thing, live or not: neither an item nor a part of one."""
+    """Return whether a node is a named entity, live or not: neither an item nor a part of one."""
     return node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
 
 
 async def find_orphans(
     transaction: GraphTransaction, registry: EdgeRegistry, context: str, candidates: Collection[str]
 ) -> dict[str, Node]:
-    """Return the named things of a context among ``candidates``, and beside them, that nothing stored tells of.
+    """Return the named entities of a context, among ``candidates`` and adjacent to them, that nothing stored supports.
 
-    An auto-tag tells of a tag only where the item's own words do: else it was taken from what others are tagged with.
+    An auto-tag supports a tag only if the item's own words contain it: else it was copied from other items' tags.
     """
     types = [t.name for t in registry if t.name not in _LOOSE]
     found = (await transaction.nodes(sorted(candidates))).items()
     things = {uid: node for uid, node in found if is_thing(node) and node.context == context}
     edges = {edge.id: edge for edge in await transaction.edges(sorted(things), types)}
-    for _ in range(_ROUNDS):  # what was retired with an erased item may hang on what was, too
+    for _ in range(_ROUNDS):  # entities retired with an erased item may hang on each other
         ends = {end for edge in edges.values() for end in (edge.source, edge.target)} - things.keys()
         beside = (await transaction.nodes(sorted(ends))).items()
         fresh = {uid for uid, n in beside if is_thing(n) and n.retired_at is not None and n.context == context}
@@ -56,7 +56,7 @@ async def find_orphans(
 
 
 async def _unproven_tags(transaction: GraphTransaction, things: Mapping[str, Node], edges: Iterable[Edge]) -> set[str]:
-    """Return the auto-tags (ids of edges) whose items do not say the tag's name, as it is stored or folded."""
+    """Return the auto-tags (ids of edges) whose items do not contain the tag's name, as stored or case-folded."""
     auto = [edge for edge in edges if edge.type == AUTO_TAGGED and edge.target in things]
     if not auto:
         return set()
@@ -74,7 +74,7 @@ async def _unproven_tags(transaction: GraphTransaction, things: Mapping[str, Nod
 async def drop_unproven_names(
     transaction: GraphTransaction, registry: EdgeRegistry, things: Sequence[Node]
 ) -> list[Node]:
-    """Return those of these things that had a name before which nothing stored says any more, without it."""
+    """Return the entities with an alias that nothing stored contains any more, without that alias."""
     types = [t.name for t in registry if t.name not in _LOOSE]
     changed: list[Node] = []
     for thing in things:
@@ -83,7 +83,7 @@ async def drop_unproven_names(
         edges = await transaction.edges([thing.uid], types)
         tellers = {end for edge in edges for end in (edge.source, edge.target)} - {thing.uid}
         if len(tellers) > _MOST_TELLERS:
-            continue  # what so many speak of has its names from others, too
+            continue  # with so many mentions, its aliases have other sources, too
         proofs = await transaction.edges(sorted(tellers), ["EVIDENCED_BY"], Direction.OUT)
         nodes = await transaction.nodes(sorted(tellers | {proof.target for proof in proofs}))
         said = fold_case("\n".join(word for node in nodes.values() for word in _words(node)))

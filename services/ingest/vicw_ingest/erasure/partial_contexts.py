@@ -1,4 +1,4 @@
-"""Contexts that came in part: their nodes may hang on nothing, so every node of the store is asked whose it is."""
+"""Erasure of partially imported contexts: their nodes may be unconnected, so all nodes of the store are scanned."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ type Drop = Callable[[str, Sequence[str]], Awaitable[Sequence[Node]]]
 async def drop_scattered(
     graph: Store, tenant: str, contexts: Collection[str], drop: Drop, stands: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
-    """Have all nodes of these contexts (names) of a tenant dropped, batch by batch; yield those that went.
+    """Drop all nodes of these contexts (names) of a tenant in batches, and yield the dropped nodes.
 
-    The contexts themselves go last: one that is there may have something left. Once the erasure does not stand any
-    more, another has come to its end, and what is there has come since.
+    The Context nodes go last, because an existing one may have nodes left. It stops once ``stands`` returns False:
+    another process has then finished the erasure, and existing nodes were stored since.
     """
     for label in sorted(Label, key=lambda label: label is Label.CONTEXT) if contexts else ():
         async for page in scan_pages(graph, Nodes(label), limit=_PAGE):

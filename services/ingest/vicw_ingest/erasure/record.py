@@ -1,4 +1,4 @@
-"""What is noted of an erasure, and what is known by a note: uids until the graph is empty, then hashes alone."""
+"""Durable notes of an erasure: uids until the graph is empty, then only hashes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,23 @@ from vicw_shared.ports import ErasureNote, Erasures, MaintenanceStep, Store
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, SCATTERED, KEY = "items", "roots", "people", "everything", "scattered", "key"
-"""What the first note has: what is to go."""
+"""Keys of the first note: what to erase."""
 GONE, FLOWS, MARKS = "gone", "flows", "marks"
-"""What the others have: what went."""
+"""Keys of the other notes: what was erased."""
 COPIES = "copies"
-"""What a note has of the folders that were to be searched for copies."""
+"""Key of a note's folders to be searched for copies."""
 _NUMBER_BITS = 48
 _ALIKE = 128
-"""Characters that begin a ledger: they tell how it is packed, and others may begin alike."""
+"""Length of a ledger's start that is ignored: it encodes the packing, and other ledgers may start alike."""
 _TIMES = frozenset({"told", "at"})
 """Metadata of events that are times, not words of a text."""
 _TAGS, _RELATED = "tags", "related"
-"""What the details of a dream's step call the tags that it gave, by name, and the items that it joined, by uid."""
+"""Keys in the details of a dream's step: the tags that it added, by name, and the items that it joined, by uid."""
 UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
-    """Return what tells whether anything is left of what a sealed note is about; nothing, where another has proven it
-    and ended it.
-    """
+    """Return the fingerprints of a sealed erasure, to find remains by. Empty if another process has ended it."""
     notes = [note for note in await graph.erasures() if note.erasure == erasure]
     if not notes:
         return Fingerprints(new_key(), set())
@@ -46,9 +44,9 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
 
 
 async def record_copies(graph: Store, erasure: str, folders: Sequence[str]) -> None:
-    """Note folders of copies (absolute paths): they are searched until nothing is left, whoever goes on with it.
+    """Note folders of copies (absolute paths), so that any process that continues the erasure searches them.
 
-    Each time it is a note of its own, so that two at once lose none. Of an erasure that has ended nothing is noted.
+    Each call writes a separate note, so that concurrent calls lose none. An ended erasure gets no note.
     """
     notes = [note for note in await graph.erasures.erasures() if note.erasure == erasure]
     fresh = sorted({*folders} - merged_list(notes, COPIES))
@@ -58,14 +56,14 @@ async def record_copies(graph: Store, erasure: str, folders: Sequence[str]) -> N
 
 
 async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:
-    """Return the folders of copies that are noted of erasures."""
+    """Return the folders of copies that are noted for these erasures."""
     return sorted(merged_list([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
 
 
 def batch_record(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
-    """Return the note of a batch: uids of what went, hashes of its flows and its texts.
+    """Return the note of a batch: uids of the erased nodes, hashes of their flows and texts.
 
-    Its number is drawn, so that two who erase the same at once never write one note.
+    Its number is random, so that two processes that erase the same never write the same note.
     """
     marks = Fingerprints(key)
     for text in {text for node in gone for text in texts_of(node)}:
@@ -78,10 +76,10 @@ def batch_record(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureN
 
 
 def texts_of(node: Node) -> set[str]:
-    """Return what callers, or their texts, have said of a node.
+    """Return the texts of a node that come from callers.
 
-    A Macro-Event says what its items do, which are back but for those that went themselves: it has nothing of its own.
-    The mark of a name that was cut off is ours, and so are the times of what is told: others have the very same.
+    A Macro-Event has none of its own: its text repeats its items, which are restored unless they are erased themselves.
+    The ellipsis of a shortened name and the times of extracted events are VICW's own, and the same in other nodes.
     """
     if node.version == OF_NOBODY:
         return set()
@@ -106,7 +104,7 @@ def _values(told: object) -> Iterable[str]:
 
 
 def sealed(note: ErasureNote) -> ErasureNote:
-    """Return a note that has hashes in place of uids."""
+    """Return the note with hashes in place of uids."""
     told = note.body[MARKS]
     assert isinstance(told, Mapping)
     marks = Fingerprints.load(told)
@@ -116,7 +114,7 @@ def sealed(note: ErasureNote) -> ErasureNote:
 
 
 def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
-    """Tell whether a step of the log may tell of what went; ``there`` are the nodes that steps are about."""
+    """Return whether a log step may mention erased nodes. ``there`` are the existing subjects of steps."""
     if step.subject in gone or context_uid(step.tenant, step.context) in gone:
         return True
     said = json.dumps([step.reason, step.details])
@@ -125,7 +123,7 @@ def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], ther
 
 
 def redacted_step(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
-    """Return a step without the tags and the items that its dream gave, as far as these went."""
+    """Return a step without the erased ones among the tags and items that its dream added."""
     tags, related = (recorded_uids(step.details.get(name)) for name in (_TAGS, _RELATED))
     left = {
         _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in gone],
@@ -135,10 +133,10 @@ def redacted_step(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
 
 
 def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
-    """Return what notes list under a name."""
+    """Return the union of the lists that notes have under ``name``."""
     return {str(one) for note in notes for one in recorded_uids(note.body.get(name))}
 
 
 def recorded_uids(told: object) -> list[object]:
-    """Return what a note lists."""
+    """Return ``told`` if it is a list, else an empty list."""
     return told if isinstance(told, list) else []

@@ -1,7 +1,7 @@
-"""What is to be erased: the items behind an id, a person, a context or a tenant, and how many there are.
+"""Selection of what to erase: the items of an id, a person, a context or a tenant, and their number.
 
-Read-only. A person's items are those that the person said, and those that are about the person; what others merely
-mention is theirs, and stays unless it is asked for.
+Read-only. A person's items are those that the person said, and those about the person. Items of others that only
+mention the person stay, unless the request includes them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
 _ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
-"""How somebody's other names and users are found."""
+"""Edges to a person's other names and users."""
 _SAID: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
 _OWN: tuple[Spread, ...] = (*_SAID, ("ABOUT", Direction.IN))
 _APART: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
@@ -41,10 +41,10 @@ _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
 
 @dataclass(frozen=True, slots=True)
 class ErasureSelection:
-    """What is to go: ``items`` (uids) by context, or all of these contexts, or all of the tenant.
+    """Selection to erase: ``items`` (uids) by context, or whole ``contexts``, or the whole tenant (``everything``).
 
-    ``people`` are a person's nodes. ``mentioned`` items of others stay, and keep the person's name. Of ``scattered``
-    contexts (names) a part alone has come: their nodes may hang on nothing.
+    ``people`` are a person's nodes. ``mentioned`` counts items of others, which stay and keep the person's name.
+    ``partial`` contexts (names) were imported in part: their nodes may be unconnected.
     """
 
     tenant: str
@@ -57,15 +57,14 @@ class ErasureSelection:
 
     @property
     def count(self) -> int:
-        """How many items are named one by one."""
+        """Number of items that are selected one by one."""
         return sum(map(len, self.items.values()))
 
 
 async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], context: str | None) -> ErasureSelection:
-    """Choose items by their callers' ids or their uids, consolidated ones, too.
+    """Select items by their callers' ids or their uids, including consolidated items.
 
-    Raises NotFoundError for one that is not stored; ConflictError for an id that several contexts have, which names
-    them.
+    Raises MissingRecordError for an unknown id; StateConflictError for an id in several contexts, which it names.
     """
     contexts = [context] if context is not None else [root.name for root in await graph.contexts(tenant)]
     found: dict[str, list[str]] = {}
@@ -89,11 +88,11 @@ async def choose_person(
     everywhere: bool = False,
     with_mentions: bool = False,
 ) -> ErasureSelection:
-    """Choose what somebody said and what is about them, whatever names they have; ``name`` may be a uid.
+    """Select the items that a person said and those about the person, under all of the person's names.
 
-    That may all be of the past: retracted, over, or told otherwise since.
-    Who is called so in several contexts may be several people: then one has to be named, or ``everywhere``. Raises
-    NotFoundError where nobody is called so, ConflictError where several are, with their uids.
+    ``name`` may be a uid. Past items count, too: retracted, expired or superseded. Persons of one name in several
+    contexts may differ: the caller names one of them, or passes ``everywhere``. Raises MissingRecordError for an
+    unknown name, StateConflictError for an ambiguous one, with the uids.
     """
     people = await _people(graph, tenant, name, context, everywhere=everywhere)
     uids = [person.uid for person in people]
@@ -115,7 +114,7 @@ async def choose_person(
 
 
 async def choose_context(graph: GraphStore, tenant: str, context: str) -> ErasureSelection:
-    """Choose all of a context. Raises NotFoundError if there is none of this name."""
+    """Select a whole context. Raises MissingRecordError for an unknown name."""
     known = [root.name for root in await graph.contexts(tenant)]
     if context not in known:
         raise MissingRecordError(f"There is no context {context!r} in tenant {tenant!r}; there is {_listed(known)}")
@@ -123,9 +122,9 @@ async def choose_context(graph: GraphStore, tenant: str, context: str) -> Erasur
 
 
 async def choose_tenant(graph: Store, tenant: str) -> ErasureSelection:
-    """Choose all of a tenant. Raises NotFoundError where nothing of it is stored, nor being erased.
+    """Select a whole tenant. Raises MissingRecordError if nothing of it is stored or being erased.
 
-    One whose erasure was killed may have nothing left but that to go on with.
+    After an interrupted erasure a tenant may have nothing left but the erasure's notes.
     """
     contexts = tuple(root.name for root in await graph.contexts(tenant))
     if not contexts and all(note.tenant != tenant for note in await graph.erasures.erasures()):
@@ -136,10 +135,10 @@ async def choose_tenant(graph: Store, tenant: str) -> ErasureSelection:
 
 
 async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
-    """Return the item, of each context, that a caller's id or a uid names; a consolidated one as it was."""
+    """Return the item that a caller's id or a uid names in each context, a consolidated one from its ledger."""
     found: list[Node] = []
     if any(map(flaw, (given, *contexts))):
-        return found  # nothing has it: it could not be stored
+        return found  # no item has it: it cannot be stored
     if is_uid(given):
         nodes = (await graph.nodes(tenant, [given, chunk_uid(given, 0)])).values()
         known = [node for node in nodes if node.uid == given and node.content_hash is not None and not node.is_macro]
@@ -159,14 +158,14 @@ async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[
 
 
 async def _people(graph: Store, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
-    """Return the nodes of a person: all that it is called, and the users that it is."""
+    """Return the nodes of a person: all entities merged with it, and its users."""
     called = [node for node in await _called(graph, tenant, name, context) if _may_be_person(node)]
     if not called:
         raise MissingRecordError(f"No person is called {name!r} in {_of(tenant, context)}")
     one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
     fresh = list(one)
     while fresh:
-        # What is merged by a guess is another's, perhaps: it is erased by its own name.
+        # An inferred merge may join another person, who is erased by name instead.
         around = [found for found in await graph.expand(tenant, fresh, _ONE, _ALL) if not is_guess(found.edge)]
         fresh = sorted({found.node.uid for found in around} - one.keys())
         one |= {found.node.uid: found.node for found in around}
@@ -177,11 +176,11 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
 
 
 async def _called(graph: Store, tenant: str, name: str, context: str | None) -> list[Node]:
-    """Return all that is, or once was, called so; the present first."""
+    """Return all nodes that have or had this name, live ones first."""
     if is_uid(name):
         return list((await graph.nodes(tenant, [name])).values())
     if flaw(name) or flaw(context or ""):
-        return []  # nobody has it: it could not be stored
+        return []  # no node has it: it cannot be stored
     folded, contexts = fold_case(name), [context] if context is not None else None
     found = (await look_up(graph, tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
     async for page in scan_pages(graph, Nodes(Label.ENTITY)):
@@ -202,7 +201,7 @@ async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Se
 async def _items_of(
     graph: GraphStore, tenant: str, people: Sequence[str], spreads: Sequence[Spread]
 ) -> dict[str, Node]:
-    """Return the items, by uid, that are joined to somebody so, consolidated ones as they were."""
+    """Return the items joined to ``people`` by ``spreads``, by uid, consolidated ones from their ledgers."""
     found: dict[str, Node] = {}
     types = {name for name, _ in spreads}
     for node in await _ends(graph, tenant, people, spreads) if people else ():
@@ -217,7 +216,7 @@ async def _items_of(
 
 
 async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
-    """Return what somebody said while another, whom they were told apart from since, stood for them."""
+    """Return the items that a person said while merged into another entity, before the two were split."""
     uids = {person.uid for person in people}
     names = {fold_case(name) for person in people for name in (person.name, *person.aliases)}
     others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _APART)} - uids)
@@ -226,7 +225,7 @@ async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[No
 
 
 async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
-    """Return the items (uids) that tell of somebody in their sentences, or in what they are joined to, by context."""
+    """Return the items (uids) by context that mention ``people`` in their sentences or through their edges."""
     around = await _ends(graph, tenant, people, (*_OWN, *_MENTIONS))
     found: dict[str, set[str]] = {}
     passages = {n.uid: n for n in around if n.label is Label.CHUNK}

@@ -1,8 +1,8 @@
-"""The use case: note → empty the graph → drop ledgers' edges, receipts, steps and points → seal the note → … → end.
+"""Erasure service: note → empty the graph → drop ledgers' edges, receipts, steps and points → seal the note → … → end.
 
-The note is durable before anything goes, and is added to by the transaction that removes something. So a kill at any
-moment leaves a note that says what is still to do, and ``run`` goes on with it. What lies in files is others' work: it
-comes once the note is sealed, and before it ends (docs/decisions/0029).
+The note is durable before anything is erased, and each erasing transaction adds to it. A kill at any moment therefore
+leaves a note of the remaining work, and ``run`` continues it. Other components erase copies in files, after the note
+is sealed and before the erasure ends (docs/decisions/0029).
 """
 
 from __future__ import annotations
@@ -61,30 +61,30 @@ _RECORDS = 500
 
 @dataclass(slots=True)
 class ErasureReport:
-    """What went: ``nodes`` of each label, ``receipts``, and ``steps`` of the sleep cycle's log."""
+    """Numbers of erased ``nodes`` by label, ``receipts``, and ``steps`` of the sleep cycle's log."""
 
     nodes: dict[str, int] = field(default_factory=dict)
     receipts: int = 0
     steps: int = 0
 
     def count(self, nodes: Iterable[Node]) -> None:
-        """Take in nodes that went."""
+        """Count erased nodes."""
         for node in nodes:
             self.nodes[node.label.value] = self.nodes.get(node.label.value, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """Erases in the graph and in the vector stores. Any number of these may be at work on a platform."""
+    """Erase from the graph and the vector stores. Any number may run at once on a platform."""
 
     graph: Store
     indexes: Indexes
     registry: EdgeRegistry
     on_progress: Callable[[int], None] = lambda erased: None
-    """Hears how many items or nodes have gone so far."""
+    """Receives the number of nodes erased so far."""
 
     async def begin(self, chosen: ErasureSelection) -> str:
-        """Note what is to go; return the erasure's uid. Nothing has gone yet."""
+        """Note the selection and return the erasure's uid. Nothing is erased yet."""
         roots = [context_uid(chosen.tenant, name) for name in chosen.contexts]
         items = {context_uid(chosen.tenant, name): uids for name, uids in chosen.items.items()}
         people: dict[str, list[str]] = {context_uid(p.tenant, p.context): [] for p in chosen.people}
@@ -102,18 +102,18 @@ class Eraser:
         return erasure
 
     async def pending(self) -> dict[str, str]:
-        """Return the erasures that have not come to their end, each with its tenant."""
+        """Return the unfinished erasures, each with its tenant."""
         return {note.erasure: note.tenant for note in await self.graph.erasures.erasures()}
 
     async def run(self, erasure: str) -> ErasureReport:
-        """Do what is noted, as far as it is not done, and seal the note: then it holds hashes alone.
+        """Do the remaining noted work and seal the note, which then holds only hashes.
 
-        Raises what the engines raise; run again, it goes on.
+        Raises the engines' errors; a new run continues.
         """
         done = ErasureReport()
         notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
         if not notes:
-            return done  # another has come to its end meanwhile
+            return done  # another process has finished it
         first = notes[0]
         if ITEMS in first.body:
             await self._empty(first, done)
@@ -130,11 +130,11 @@ class Eraser:
         return done
 
     async def _is_pending(self, erasure: str) -> bool:
-        """Tell whether nobody has come to the end of an erasure: what is told from then on is new."""
+        """Return whether an erasure is unfinished. Nodes that exist after its end were stored since."""
         return any(note.erasure == erasure for note in await self.graph.erasures.erasures())
 
     async def sweep(self, tenant: str, nodes: Iterable[Node]) -> None:
-        """Remove what is left of nodes that are gone: points, kept answers, steps. Nobody has to prove it."""
+        """Remove the points, receipts and log steps of erased nodes. This needs no erasure proof."""
         gone = {node.uid for node in nodes}
         if not gone:
             return
@@ -145,7 +145,7 @@ class Eraser:
         await self.graph.erasures.count_erasure()
 
     async def _empty(self, first: ErasureNote, done: ErasureReport) -> None:
-        """Remove from the graph what is noted, batch by batch, each with its note."""
+        """Remove the noted selection from the graph in batches, each with a note of its own."""
         key = int(str(first.body[KEY]), 16)
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
         items = first.body[ITEMS]
@@ -175,7 +175,7 @@ class Eraser:
             await self._write(first.tenant, methodcaller("record_erasure", sealed))
 
     async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
-        """Return those of these items that are still there, be they consolidated."""
+        """Return the items that still exist, including consolidated ones."""
         left: list[str] = []
         for batch in batched(uids, _RECORDS):
             there = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])
@@ -195,7 +195,7 @@ class Eraser:
         return await self.graph.write(root.tenant, root.context, work)
 
     async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
-        """Remove all of a context; what repeats it elsewhere has the text itself from then on."""
+        """Remove a whole context. Duplicates in other contexts take over the texts that they repeat."""
         while await self._is_pending(first.erasure) and (members := await self._members(root)):
             for batch in batched(members, _NODES):
                 yield await self._drop_members(root.context, batch, first, key)
@@ -235,17 +235,17 @@ class Eraser:
         await Inheritance(transaction, self.registry, now()).apply(items, others)
 
     async def _ingested_again(self, tenant: str, gone: Iterable[str]) -> set[str]:
-        """Return what has come again since under the same uid."""
+        """Return the uids that were stored again after the erasure."""
         return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
     async def _drop_points(self, tenant: str, gone: set[str]) -> None:
-        """Remove points, but of what has come again since under the same uid."""
+        """Remove points, except those of nodes that were stored again under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
             going = sorted({*batch} - await self._ingested_again(tenant, batch))
             await (await self.indexes.writing()).vectors.delete(going)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
-        """Remove answers that name what went: given again, they would tell of it, and keep it from coming anew."""
+        """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew."""
         after: Receipt | None = None
         keys: list[str] = []
         async with self.graph.archive.snapshot() as snapshot:
@@ -257,12 +257,11 @@ class Eraser:
         done.receipts += len(keys)
 
     async def _drop_steps(self, tenant: str, gone: set[str], flows: set[str], done: ErasureReport) -> None:
-        """Remove what the log tells of what went.
+        """Remove log steps that mention erased nodes.
 
-        A step names a Macro-Event by its first words; one whose Macro-Event is not there says nothing of whom it was
-        about but the flow: so all such steps of a flow go in which something was erased. One that says which tags an
-        item was given, and one of these went, goes as well, and the item is dreamt of anew; but not what a person has
-        undone: that stays undone, and says what else was given alone.
+        A step names a Macro-Event by its first words. If the Macro-Event is gone, only the flow identifies the step's
+        subject, so all such steps of a flow with erased items go. A dream's step that names an erased tag or item goes,
+        too, and the item may be dreamt of anew. A step that a person has undone stays, shortened to the rest.
         """
         ids: list[str] = []
         async for page in scan_pages(self.graph, Steps(tenant=tenant)):
@@ -279,10 +278,10 @@ class Eraser:
         done.steps += len(ids)
 
     async def _shorten(self, step: MaintenanceStep, gone: set[str]) -> int:
-        """Take what went out of an undone step; return whether it had anything, as a number."""
+        """Remove erased tags and items from an undone step. Return 1 if it had any, else 0."""
 
         async def work(transaction: GraphTransaction) -> int:
-            noted = await self.graph.log.step(step.id)  # another dream may have been here since
+            noted = await self.graph.log.step(step.id)  # another dream may have changed it since
             if noted is None or (short := redacted_step(noted, gone)) == noted:
                 return 0
             await transaction.log_step(short)
@@ -297,5 +296,5 @@ class Eraser:
             await self._write(note.tenant, methodcaller("record_erasure", sealed(note)))
 
     async def _write(self, tenant: str, work: Callable[[GraphTransaction], Awaitable[None]]) -> None:
-        """Write what is of no context."""
+        """Write data that belongs to no context."""
         await self.graph.write(tenant, "", work)

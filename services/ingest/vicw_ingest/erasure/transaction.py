@@ -1,5 +1,7 @@
-"""Erasing items inside one transaction of their context: first they are retired, as by a retraction, so that chains
-close and what rests on others stays; then all that was of them goes for good. What others tell of, too, is as they do.
+"""Erasure of items in one transaction of their context.
+
+Items are first retired, as by a retraction, so that chains close and nodes with other support stay; then all their
+nodes and edges are removed for good. Events with other sources follow these sources.
 
 A consolidated item is restored first, with its neighbours, and its Macro-Event and summary are erased; the sleep cycle
 may consolidate the others anew. Items whose ledgers may hold an edge to it are restored, too.
@@ -30,7 +32,7 @@ from vicw_shared.uids import chunk_uid, context_uid, item_uid
 
 @dataclass(frozen=True, slots=True)
 class ErasureTransaction:
-    """Erases items of one context inside one transaction."""
+    """Erase items of one context inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -39,7 +41,7 @@ class ErasureTransaction:
     context: str
 
     async def erase(self, uids: Sequence[str]) -> list[Node]:
-        """Erase items with all their versions; return all that went. Those that are not there are passed over."""
+        """Erase items with all their versions, and return all erased nodes. Unknown uids are ignored."""
         macros = await self._restore_consolidated(uids)
         items = await self._versions(uids)
         if not items:
@@ -69,9 +71,9 @@ class ErasureTransaction:
         return [*macros, *items, *parts, *things]
 
     async def drop_things(self, beside: Collection[str]) -> list[Node]:
-        """Drop the named things that rested on what went, and return them; forget names that only this had."""
+        """Drop and return the named entities that only erased nodes supported, and aliases that only these used."""
         things = await find_orphans(self.transaction, self.registry, self.context, beside)
-        # Before the tags themselves: whoever keeps a copy of what had one as an auto-tag hears of it by this.
+        # Before the tags themselves: dropping these edges notifies copies of the items that had the auto-tags.
         auto = await self.transaction.edges(list(things), [AUTO_TAGGED], Direction.IN) if things else []
         await self.transaction.drop_edges(auto)
         await self.transaction.drop_nodes(list(things))
@@ -81,7 +83,7 @@ class ErasureTransaction:
         return list(things.values())
 
     async def _restore_consolidated(self, uids: Sequence[str]) -> list[Node]:
-        """Bring items back that a Macro-Event stands for; return the Macro-Events and summaries that went."""
+        """Restore consolidated items, and return the Macro-Events and summaries that this removed."""
         gone: dict[str, Node] = {}
         while macros := await self._macros(uids):
             for macro in macros:
@@ -91,7 +93,7 @@ class ErasureTransaction:
         return list(gone.values())
 
     async def _macros(self, uids: Sequence[str]) -> list[Node]:
-        """Return the Macro-Events that stand for one of these items, or are joined to one but by the chains."""
+        """Return the Macro-Events that contain one of these items, or have an edge to one other than the chains'."""
         known = await self.transaction.nodes([*uids, *(chunk_uid(uid, 0) for uid in uids)])
         folded = [
             uid
@@ -128,7 +130,7 @@ class ErasureTransaction:
         return await self.transaction.edges(uids, [t.name for t in self.registry]) if uids else []
 
     async def _parts(self, items: Iterable[Node], edges: Iterable[Edge]) -> list[Node]:
-        """Return the passages of items, and the events that no passage of anything else proves."""
+        """Return the passages of items, and the events that no other passage proves."""
         owners = {item.uid for item in items}
         passages = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in owners}
         proofs = await self.transaction.edges(sorted(passages), ["EVIDENCED_BY"], Direction.IN)
@@ -139,7 +141,7 @@ class ErasureTransaction:
         return [node for uid, node in nodes.items() if uid in passages | events]
 
     async def _folders(self, items: Iterable[Node], edges: Iterable[Edge]) -> set[str]:
-        """Return the pages of these items and the folders above them, which may be empty now."""
+        """Return the pages of these items and the folders above them, which may now be empty."""
         pages = {page_uid(self.tenant, self.context, item.source_id) for item in items if item.source_id}
         ends = {end for edge in edges for end in (edge.source, edge.target)}
         found = (await self.transaction.nodes(sorted(pages | ends))).values()

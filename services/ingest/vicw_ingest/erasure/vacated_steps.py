@@ -1,6 +1,6 @@
-"""The steps of a flow that erased items had, noted at the Context: the others keep theirs, and none is given twice.
+"""Vacated steps: the flow steps of erased items, noted at the Context, so that steps are neither moved nor reused.
 
-Of a flow of which every step was erased nothing is noted, and it begins anew: an erased conversation leaves no trace.
+A flow whose steps were all erased gets no note and starts anew: an erased conversation leaves no trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from vicw_shared.ports import GraphTransaction
 
 
 async def vacate(transaction: GraphTransaction, root: Node, erased: Iterable[Node]) -> None:
-    """Note the steps of erased items of a context."""
+    """Note the steps of a context's erased items."""
     flows: dict[str, set[int]] = {}
     for node in erased:
         if node.content_hash is not None and node.flow_id is not None and node.flow_step is not None:

@@ -1,1 +1,1 @@
-"""Forgetting for want of room: who has more items than may be kept loses what weighs least (docs/decisions/0031)."""
+"""Eviction: tenants over their item limit lose the items of lowest weight (docs/decisions/0031)."""

@@ -1,4 +1,4 @@
-"""Which items are to go: of each tenant that has too many those that weigh least."""
+"""Eviction candidates: the items of lowest weight of each tenant over its limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True, order=True)
 class WeighedItem:
-    """An item that may go, by what it weighs; of two that weigh alike first what happened first."""
+    """An evictable item, ordered by weight, then by time."""
 
     weight: float
     at: datetime
@@ -29,9 +29,9 @@ class WeighedItem:
 
 
 async def weakest(graph: Store, policy: EvictionPolicy, now: datetime, most: int) -> dict[str, list[WeighedItem]]:
-    """Return of each tenant that has too many items those that weigh least first, ``most`` at most.
+    """Return up to ``most`` items of lowest weight of each tenant over its limit, lightest first.
 
-    Fewer, where what is left may not go.
+    Fewer, if the remaining items may not be evicted.
     """
     over = {tenant: min(held - policy.items, most) for tenant, held in (await _held(graph.audit)).items()}
     over = {tenant: count for tenant, count in over.items() if count > 0}
@@ -43,12 +43,12 @@ async def weakest(graph: Store, policy: EvictionPolicy, now: datetime, most: int
         held.update(node.tenant for node in page)
         for tenant, found in (await _weigh(graph, [n for n in page if n.tenant in over], policy, now)).items():
             lightest[tenant] = heapq.nsmallest(over[tenant], [*lightest[tenant], *await _free(graph, tenant, found)])
-    # Another run may have erased some since: what both have chosen goes once, and nothing in its place.
+    # Another run may have erased some since: an item chosen by both goes once, and no other replaces it.
     return {tenant: found[: max(0, held[tenant] - policy.items)] for tenant, found in lightest.items()}
 
 
 async def _held(graph: GraphAudit) -> Counter[str]:
-    """Return how many items each tenant has."""
+    """Return the number of items of each tenant."""
     held: Counter[str] = Counter()
     async for page in _pages(graph):
         held.update(node.tenant for node in page)
@@ -70,7 +70,7 @@ async def _weigh(
 
 
 async def _uses(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
-    """Return the uses of these items, of whatever tenants."""
+    """Return the uses of these items, across tenants."""
     of: dict[str, list[str]] = defaultdict(list)
     for item in items:
         of[item.tenant].append(item.uid)
@@ -78,7 +78,7 @@ async def _uses(graph: Uses, items: Sequence[Node]) -> dict[str, Use]:
 
 
 async def _free(graph: GraphStore, tenant: str, weighed: Sequence[WeighedItem]) -> list[WeighedItem]:
-    """Return those that correct nothing: without the correction the error would be true again."""
+    """Return the items that supersede nothing: without the correction, the superseded statement would be true again."""
     found: list[WeighedItem] = []
     for batch in batched(weighed, _AT_ONCE):
         correcting = await correcting_of(graph, tenant, [one.uid for one in batch])
@@ -87,9 +87,9 @@ async def _free(graph: GraphStore, tenant: str, weighed: Sequence[WeighedItem]) 
 
 
 async def correcting_of(graph: GraphStore, tenant: str, items: Sequence[str]) -> set[str]:
-    """Return those of these items (uids) that tell a statement which took another's place."""
+    """Return the items (uids) with a statement that supersedes another."""
     proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MOST)
-    owners: dict[str, set[str]] = defaultdict(set)  # an item that repeats another has its passages
+    owners: dict[str, set[str]] = defaultdict(set)  # a duplicate shares its source's passages
     for proof in proofs:
         owners[proof.node.uid].add(proof.origin)
     told = await graph.expand(tenant, list(owners), [("EVIDENCED_BY", Direction.IN)], _MOST)

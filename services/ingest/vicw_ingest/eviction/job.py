@@ -1,4 +1,4 @@
-"""A turn of forgetting for want of room: a batch is erased, then it is another's turn."""
+"""Eviction job: erases one batch per slice, so that other jobs run in between."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _log = structlog.get_logger()
 
 
 def policy_of(settings: EvictionSettings) -> EvictionPolicy:
-    """Return what is kept, and what goes first."""
+    """Return the eviction policy of the settings."""
     return EvictionPolicy(items=settings.items, half_life=settings.half_life, rest=settings.rest)
 
 
 async def evict_slice(capacity: Eviction, settings: EvictionSettings) -> bool:
-    """Do what is due, ``settings.batch`` items at most; tell whether there is more. What fails is logged."""
+    """Evict up to ``settings.batch`` items per tenant. Return whether more must go. Errors are logged, not raised."""
     if not settings.items:
         return False
     try:

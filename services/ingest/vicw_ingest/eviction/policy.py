@@ -1,4 +1,4 @@
-"""What goes for want of room, and what never does."""
+"""Eviction policy: weights of items, and reasons to keep them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from vicw_shared.ports import Use
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvictionPolicy:
-    """A tenant keeps ``items``. What goes first weighs least, which halves in each ``half_life`` of disuse.
+    """Policy for tenants with more than ``items`` items. Weights halve in each ``half_life`` of disuse.
 
-    What was learnt or shown within ``rest`` stays, and what is protected.
+    Items stored or shown within ``rest``, and protected items, stay.
     """
 
     items: int
@@ -22,11 +22,11 @@ class EvictionPolicy:
     rest: timedelta = timedelta(days=30)
 
     def weight(self, item: Node, use: Use | None, now: datetime) -> float:
-        """Return what an item weighs, in [0, 1]."""
+        """Return the weight of an item, in [0, 1]. The lowest go first."""
         return weight(item, use, now, self.half_life)
 
     def stays(self, item: Node, use: Use | None, now: datetime) -> str:
-        """Say why an item may not go, whatever it weighs; "": it may."""
+        """Return the reason why an item may not be evicted, or "" if it may."""
         if item.protected:
             return "it is protected"
         if now - last_needed(item, use) < self.rest:
@@ -35,5 +35,5 @@ class EvictionPolicy:
 
 
 def is_kept_item(node: Node) -> bool:
-    """Tell whether a node is an item that counts: live, and of a caller, or a Macro-Event of such."""
+    """Return whether a node counts as an item: live, and a caller's item or a Macro-Event."""
     return node.content_hash is not None and node.retired_at is None

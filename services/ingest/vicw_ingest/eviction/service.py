@@ -1,7 +1,6 @@
-"""The use case: choose what weighs least of each tenant that has too many items → erase it → log how many went.
+"""Eviction service: choose the lightest items of each tenant over its limit → erase them → log their number.
 
-An item is judged once more, under its context's lock, by the transaction that erases it: what has happened to it since
-it was chosen counts.
+The erasing transaction checks each item again under its context's lock, so that changes since the choice count.
 """
 
 from __future__ import annotations
@@ -23,31 +22,31 @@ from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store,
 from vicw_shared.uids import context_uid, make_uid
 
 FORGET = "forget"
-"""The task that logs how many items went."""
+"""Task name of eviction in the log of the sleep cycle."""
 _AT_ONCE = 25
 """Items that one transaction erases."""
 ERASED = Counted("vicw_eviction_erased_total", "Items that were evicted for lack of space")
 
 type OnEvicted = Callable[[Node, float], None]
-"""Hears of each item that goes, and of what it weighs."""
+"""Receives each evicted item and its weight."""
 
 
 @dataclass(slots=True)
 class EvictionReport:
-    """What a run did: items ``erased``. ``more``: there is more to do now."""
+    """Result of a run: number of items ``erased``, and whether there is ``more`` to do now."""
 
     erased: int = 0
     more: bool = False
 
     def add(self, other: EvictionReport) -> None:
-        """Take in what the run after it did."""
+        """Add the result of the following run."""
         self.erased += other.erased
         self.more = other.more
 
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """Keeps a store small. Any number of these may be at work."""
+    """Evict items of tenants over their limit. Any number may run at once."""
 
     graph: Store
     eraser: Eraser
@@ -57,9 +56,9 @@ class Eviction:
     async def run(
         self, policy: EvictionPolicy, *, now: datetime, dry: bool = False, most: int = 10_000
     ) -> EvictionReport:
-        """Erase what weighs least of each tenant that has too many items, ``most`` of a tenant at most.
+        """Erase the lightest items of each tenant over its limit, at most ``most`` per tenant.
 
-        ``dry``: only tell what a run would erase. Raises what the engines raise; what was done until then stands.
+        ``dry`` only reports what a run would erase. Raises the engines' errors; items erased until then stay erased.
         """
         done = EvictionReport()
         chosen = await weakest(self.graph, policy, now, most)
@@ -100,7 +99,10 @@ class Eviction:
         now: datetime,
         done: EvictionReport,
     ) -> tuple[list[Node], int]:
-        """Erase some items of a context, of which this run has erased so many ``before``; return all that went."""
+        """Erase items of a context. Return all erased nodes and the number of items.
+
+        ``before`` is the number of items that this run has already erased in the context.
+        """
         going: dict[str, Node] = {}
 
         async def work(transaction: GraphTransaction) -> list[Node]:
@@ -135,7 +137,7 @@ def _items(nodes: Mapping[str, Node]) -> int:
 
 
 def _step(tenant: str, context: str, items: int, now: datetime) -> MaintenanceStep:
-    """Return what is logged of a run: how many items of a context went, and nothing of what they said."""
+    """Return the log entry of a run: the number of evicted items of a context, without any of their text."""
     root = context_uid(tenant, context)
     return MaintenanceStep(
         id=make_uid(FORGET, root, now.isoformat()),

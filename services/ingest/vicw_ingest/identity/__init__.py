@@ -1,1 +1,1 @@
-"""Who is who: named things are listed, proposed as duplicates, merged, split and renamed. A person decides."""
+"""Entity resolution by people: list, propose as duplicates, merge, split and rename named entities."""

@@ -1,4 +1,4 @@
-"""The doors of identity: who is who among the named things."""
+"""HTTP endpoints of entity resolution (``/entities``)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHANGES = refusals(401, 403, 409, 413, 422, 503, 507)
 
 
 def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> None:
-    """Add the routes of ``/entities``. ``ports`` is asked at each request."""
+    """Add the routes of ``/entities``. Each request calls ``ports`` anew."""
 
     @router.get(
         "/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things does a context know?"

@@ -1,7 +1,7 @@
-"""What a new telling of a named thing goes to: the thing that has the name by now, or that stands for it.
+"""Name resolution for new mentions: the entity that has the name by now, or its canonical entity.
 
-Edges that filters look at (``IN_PAYLOAD``), and which person a user is, stay with what a caller named, whatever it is
-merged into: they decide who finds a memory, and must not change with an opinion that may be taken back.
+Edges that filters use (``IN_PAYLOAD``), and IS_PERSON edges, stay with the entity that the caller named, even if it is
+merged: they control access to a memory, and must not change with a merge that may be undone.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ _STAYING = IN_PAYLOAD | {IS_PERSON}
 
 @dataclass(frozen=True, slots=True)
 class CanonicalNames:
-    """By the uid that a name would have: the thing that was ``renamed`` so, and the one that it was ``merged`` into."""
+    """Replacements of named entities. ``renamed``: by the uid of a name, the entity with that new name.
+
+    ``merged``: by an entity's uid, its canonical entity.
+    """
 
     renamed: Mapping[str, Node]
     merged: Mapping[str, Node]
 
     def edges(self, told: Iterable[Edge]) -> list[Edge]:
-        """Return edges with their ends where they belong; one that would join a thing to itself is left out."""
+        """Return edges with their ends replaced, without those that would become loops."""
         moved = [self._moved(edge) for edge in told]
         return [edge for edge in moved if edge.source != edge.target]
 
     def nodes(self, made: Iterable[Node]) -> list[Node]:
-        """Return nodes with those in the place of which others stand exchanged, each once."""
+        """Return nodes with replaced ones exchanged, without repetitions."""
         standing = (self._renamed(node) for node in made)
         return list({(n := self.merged.get(node.uid, node)).uid: n for node in standing}.values())
 
@@ -42,7 +45,7 @@ class CanonicalNames:
         return self.renamed.get(node.uid, node)
 
     def _moved(self, edge: Edge) -> Edge:
-        # So does whose user said an item: by it, it is judged which person the user is.
+        # An item's own STATED_BY edge stays, too: IS_PERSON is decided by it.
         stays = edge.type in _STAYING or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
         source, target = (self._end(uid, stays=stays) for uid in (edge.source, edge.target))
         if (source, target) == (edge.source, edge.target):
@@ -55,7 +58,7 @@ class CanonicalNames:
 
 
 async def canonical_names(lookups: Lookups, context: str, told: Iterable[Node]) -> CanonicalNames:
-    """Return what stands in for these things of a context, where something does."""
+    """Return the replacements of these named entities of a context."""
     things = {node.uid: node for node in told if is_named_thing(node)}
     if not things:
         return CanonicalNames({}, {})
@@ -72,7 +75,7 @@ async def canonical_names(lookups: Lookups, context: str, told: Iterable[Node]) 
 
 
 def _id_of(edge: Edge, source: str, target: str) -> str:
-    """Return the id that an edge has between other ends, made as its own was: told twice, it is still one."""
+    """Return the id of an edge with other ends, built by the same scheme, so that repeated edges stay one."""
     desc, told_by = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
     for kept in product({"", desc}, {"", told_by}):
         if edge_id(edge.type, edge.source, edge.target, desc=kept[0], source_item=kept[1]) == edge.id:
@@ -81,6 +84,6 @@ def _id_of(edge: Edge, source: str, target: str) -> str:
 
 
 def _renamed_so(thing: Node, namesakes: Sequence[Node]) -> list[Node]:
-    """Return those that only a new name keeps from having the uid: a thing has that of the name it had first."""
+    """Return the renamed entities of the same kind. A renamed entity keeps the uid of its first name."""
     kind = (thing.label, fold_case(thing.subtype), thing.source)
     return [node for node in namesakes if node.aliases and (node.label, fold_case(node.subtype), node.source) == kind]

@@ -1,4 +1,4 @@
-"""Named things as the wire shows them: one, or a page of a context's."""
+"""Named entities in wire form: one entity, or a page of a context's entities."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OUT, _IN = (MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN)
 
 
 def reference(node: Node) -> EntityRef:
-    """Return a named thing as others name it."""
+    """Return the wire reference of a named entity."""
     return EntityRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name, context=node.context)
 
 
 async def show(graph: GraphStore, tenant: str, uid: str) -> Entity:
-    """Return a named thing, merged or not. Raises NotFoundError."""
+    """Return a named entity, merged or not. Raises MissingRecordError for an unknown uid."""
     node = require_thing((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
     (entity,) = await described(graph, tenant, [node])
     return entity
@@ -41,9 +41,9 @@ async def list_things(
     after: str | None = None,
     limit: int = 100,
 ) -> EntityPage:
-    """Return a page of a context's named things by name; ``after`` is the uid that the page before ended with.
+    """Return a page of a context's named entities by name. ``after`` is the last uid of the previous page.
 
-    Raises InvalidInputError for an ``after`` that is none, and for a prefix that is too long.
+    Raises InvalidInputError for an ``after`` that is no named entity, and for a prefix that is too long.
     """
     folded = fold_case(prefix)
     if len(folded) > NAME_PREFIX:
@@ -59,7 +59,7 @@ async def list_things(
 
 
 async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list[Entity]:
-    """Return things with their degrees and merges, in order."""
+    """Return entities with their degrees and merges, in the order of ``nodes``."""
     uids = [node.uid for node in nodes]
     if not uids:
         return []

@@ -1,4 +1,4 @@
-"""Things that may be one, proposed to a person (``vicw_shared.identity.pairs``)."""
+"""Merge candidates: pairs of similar entities, proposed to a person (``vicw_shared.identity.pairs``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vicw_shared.wire.entities import MergeCandidate, MergeCandidatePage
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Which names are compared, and how: at most ``names`` things, and of spelling those of ``threshold`` and more."""
+    """Scope of a comparison: at most ``names`` entities, and spellings with a similarity of at least ``threshold``."""
 
     contexts: tuple[str, ...]
     subtype: str | None
@@ -24,7 +24,7 @@ class Compared:
 
 
 async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: int) -> MergeCandidatePage:
-    """Return the pairs of things most alike. The names of what was merged count as those of what stands for it."""
+    """Return the most similar pairs of entities. Names of merged entities count for their canonical entity."""
     nodes, complete = await _read(graph, tenant, compared)
     pairs = await pairs_among(graph, tenant, nodes, compared.threshold)
     return MergeCandidatePage(candidates=tuple(map(_shown, pairs[:limit])), examined=len(nodes), complete=complete)

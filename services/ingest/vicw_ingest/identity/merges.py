@@ -1,4 +1,4 @@
-"""A person says that two things are one, or that they are not (``vicw_shared.identity.merge``)."""
+"""Merge and split of entities on a person's request (``vicw_shared.identity.merge``)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from vicw_shared.ports import GraphStore, GraphTransaction
 
 
 async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: str) -> bool:
-    """Make ``into`` stand for ``entity``; return False if a person has said so already.
+    """Merge ``entity`` into ``into``. Return False if a person has already merged them.
 
-    Raises InvalidInputError for what is no named thing of the tenant, for two of different labels and for one and the
-    same; ConflictError for one that is merged into another already, or that stands for ``into``.
+    Raises InvalidInputError for a uid that is no named entity of the tenant, for different labels, and for the same
+    entity twice; StateConflictError if ``entity`` is merged into another entity, or is canonical for ``into``.
     """
 
     async def work(transaction: GraphTransaction) -> bool:
@@ -26,9 +26,9 @@ async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: s
 
 
 async def split(graph: GraphStore, decision: MergeDecision, entity: str, apart_from: str | None = None) -> bool:
-    """Undo the merge of ``entity``, and remember that the two are not one; return False if that was known.
+    """Undo the merge of ``entity``, and record that the two differ. Return False if that was already recorded.
 
-    Raises InvalidInputError as ``merge`` does, ConflictError for one that is not merged, or into another thing.
+    Raises InvalidInputError as ``merge`` does, StateConflictError if ``entity`` is not merged, or into another entity.
     """
 
     async def work(transaction: GraphTransaction) -> bool:

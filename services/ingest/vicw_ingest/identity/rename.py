@@ -1,4 +1,4 @@
-"""A new name to show. The uid stays, and so does whatever is told of the thing; the old name is an alias."""
+"""Rename of an entity's display name. The uid and all edges stay; the old name becomes an alias."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vicw_shared.uids import is_uid
 
 MOST_ALIASES = 100
 MOST_RENEWED = 20_000
-"""Edges whose items' payloads a new name renews, in one transaction."""
+"""Maximum number of edges whose items' payloads one rename refreshes in its transaction."""
 
 
 async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_chars: int) -> bool:
-    """Show a thing as ``name`` from now on; return False if it is called so already.
+    """Rename an entity to ``name``. Return False if it already has this name.
 
-    Raises NotFoundError for what is no named thing of the tenant; InvalidInputError for a name that is too long;
-    ConflictError for a thing that too many items name in their tags or ``about``, or that has had too many names.
+    Raises MissingRecordError for a uid that is no named entity of the tenant; InvalidInputError for a name that is too
+    long; StateConflictError if too many items name it in their tags or ``about``, or if it has had too many names.
     """
     if len(name) > most_chars:
         over = f"has {len(name)} characters, over the limit of {most_chars}"
@@ -32,7 +32,7 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
         node = require_thing((await transaction.nodes([uid])).get(uid), uid)
         if node.name == name:
             return False
-        # What filters look at repeats the name: it follows through the outbox.
+        # Payload fields used by filters repeat the name: putting the edges updates them through the outbox.
         told = await transaction.edges([uid], sorted(IN_PAYLOAD), Direction.IN)
         if len(told) > MOST_RENEWED:
             raise StateConflictError(

@@ -1,4 +1,4 @@
-"""The things that a request names by uid, found or refused with the field that is wrong."""
+"""Lookup of entities that a request names by uid. Errors name the wrong field."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FIX = "Give a uid that GET /entities lists"
 
 
 async def requested_nodes(transaction: GraphTransaction, *uids: str) -> dict[str, Node]:
-    """Return the nodes that exist among what a request takes for uids."""
+    """Return the existing nodes among ``uids``. Malformed uids are ignored."""
     return await transaction.nodes([uid for uid in uids if is_uid(uid)])
 
 
 def requested_thing(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
-    """Return the live named thing ``uid`` among ``nodes``. Raises InvalidInputError that names ``field``."""
+    """Return the live named entity ``uid`` of ``nodes``. Raises InvalidInputError that names ``field``."""
     node = nodes.get(uid)
     if node is None:
         raise InvalidInputError(FieldProblem(field, f"{uid} is the uid of nothing known", _FIX))
@@ -29,7 +29,7 @@ def requested_thing(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
 
 
 def require_thing(node: Node | None, uid: str) -> Node:
-    """Return a thing that an address names. Raises NotFoundError."""
+    """Return ``node`` if it is a named entity. Raises MissingRecordError otherwise."""
     if node is None or not is_named_thing(node):
         raise MissingRecordError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
     return node

@@ -1,4 +1,4 @@
-"""A person says which person a user is, or that he is not: one edge, like a merge, undone by one call."""
+"""Link between a user and a person (IS_PERSON) on request: one edge, like a merge, undone by one call."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _BY = "caller"
 
 
 async def identify(graph: GraphStore, decision: MergeDecision, user: str, person: str, *, holds: bool = True) -> bool:
-    """Say that a user is a person, or, unless it ``holds``, that he is not; return False if that was known.
+    """Record that a user is a person, or, unless it ``holds``, that the two differ. Return False if already recorded.
 
-    Several users may be one person, and one account several people's. That he is not outlives whatever items say of
-    the two by names; what an extraction tells stands until its item is retracted. Raises InvalidInputError for what is
-    no user, or no person, of the tenant.
+    Several users may be one person, and one account may belong to several people. A recorded difference outlives
+    what items say about the two by name; an extraction's edge stays until its item is retracted. Raises
+    InvalidInputError for a uid that is no user, or no person, of the tenant.
     """
 
     async def work(transaction: GraphTransaction) -> bool:
@@ -44,12 +44,12 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
         return changed
 
     known = (await graph.nodes(decision.tenant, [user] if is_uid(user) else [])).get(user)
-    # Under the lock of what items of this context say of the user.
+    # Under the lock of the user's context, which also guards the edges that its items add to the user.
     return await graph.write(decision.tenant, known.context if known is not None else "", work)
 
 
 def _decided(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:
-    # Apart from what items say of the two: what nothing says any more is taken back without this.
+    # An id of its own, apart from edges that items support: retiring their last support leaves this edge.
     return EdgeFactory(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, source_item=_BY)
 
 

@@ -1,8 +1,8 @@
-"""Which person a user of the application is: told by who speaks under the user's id (seed 004, IS_PERSON).
+"""Links from users of the application to persons, by the speaker name under the user's id (seed 004, IS_PERSON).
 
-Who sees a memory that is about a person depends on it, so it rests on nothing but what the application says: the exact
-name under which a user speaks, in that context. A person whom one user is already is no other user's by a mere name:
-then somebody has to say so (``identify``).
+Access to a memory about a person depends on these links, so they rest only on data from the application: the exact
+name under which a user speaks, in that context. A person linked to one user is not linked to another by name alone:
+that takes an explicit request (``identify``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BATCH = 500
 
 @dataclass(slots=True)
 class UserPersons:
-    """The users of one request: who is called as they are, and whose users these people are already."""
+    """Users of one request: the entities with their speaker names, and the users already linked to these."""
 
     _called: dict[str, list[Node]] = field(default_factory=dict)
     _taken: dict[str, set[str]] = field(default_factory=dict)
@@ -36,13 +36,13 @@ class UserPersons:
 
     @classmethod
     async def of(cls, lookups: Lookups, root: Node, speakers: Collection[str]) -> UserPersons:
-        """Return what is known of those who are called as users of a context speak, merged or not."""
+        """Load the entities with the ``speakers``' names, merged or not, and their links to users."""
         if not speakers:
             return cls()
         named = await lookups.named(sorted(set(map(fold_case, speakers))))
         called = {name: [node for node in nodes if _may_speak(node)] for name, nodes in named.items()}
         people = {node.uid for nodes in called.values() for node in nodes}
-        # Of whom no item speaks any more, somebody may have said whose user that is.
+        # A person without live items may still have a link that was requested explicitly.
         people |= {named_uid(root.tenant, root.context, "person", speaker) for speaker in speakers}
         around = await lookups.edges(sorted(people), [IS_PERSON, DISTINCT_FROM], Direction.IN)
         edges = [edge for edge in around if edge.type == IS_PERSON]
@@ -54,17 +54,17 @@ class UserPersons:
         return cls(called, taken, {(edge.source, edge.target) for edge in around if edge.type == DISTINCT_FROM})
 
     def is_called(self, speaker: str) -> bool:
-        """Tell whether anybody is called exactly so."""
+        """Return whether an entity has exactly this name."""
         return bool(self._called.get(fold_case(speaker)))
 
     def introduce(self, person: Node) -> None:
-        """Take in somebody whom this request is the first to name."""
+        """Add a person that this request names for the first time."""
         self._called.setdefault(fold_case(person.name), []).append(person)
 
     def person(self, user: Node, speaker: str, speaking: Node, stands_for: Callable[[str], str]) -> Node | None:
-        """Return the person that a user is who speaks under a name; None where that is not certain.
+        """Return the person for a user who speaks under ``speaker``, or None if that is not certain.
 
-        ``stands_for`` returns the canonical uid of a thing: of several people of one name, ``speaking`` is meant.
+        ``stands_for`` returns the canonical uid of an entity. Among several people of one name, ``speaking`` counts.
         """
         called = {node.uid: node for node in self._called.get(fold_case(speaker), ())}
         own = named_uid(user.tenant, user.context, "person", speaker)
@@ -85,9 +85,9 @@ def _may_speak(node: Node) -> bool:
 async def release_users(
     transaction: GraphTransaction, users: Sequence[Node], gone: Collection[str], told: Collection[str]
 ) -> None:
-    """Take back whom these users are where no live item says so any more; all of those of who is ``gone``.
+    """Drop IS_PERSON edges of these users that no live item supports, and all of the users that are ``gone``.
 
-    What a person or an extraction has said is not judged. ``told`` are the edges (ids) that the transaction has put.
+    Edges from a person's request or an extraction stay. ``told`` are the ids of edges that the transaction has put.
     """
     edges = await transaction.edges([user.uid for user in users], [IS_PERSON], Direction.OUT) if users else []
     doubtful = [e for e in edges if e.created_by == BY and TOLD_BY not in e.properties and e.id not in told]
@@ -100,7 +100,7 @@ async def release_users(
 
 
 async def _supported_edges(lookups: Lookups, edges: Iterable[Edge]) -> set[str]:
-    """Return those of these IS_PERSON edges that a live item bears out: what the user says under the person's name."""
+    """Return the ids of IS_PERSON edges that a live item supports: the user speaks in it under the person's name."""
     open_ = {edge.id: edge for edge in edges}
     people = await lookups.nodes([edge.target for edge in open_.values()])
     names = {uid: {*map(fold_case, (person.name, *person.aliases))} for uid, person in people.items()}

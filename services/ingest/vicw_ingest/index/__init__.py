@@ -1,1 +1,1 @@
-"""The index stage: leases on outbox entries, points, back-pressure, and the indexer that writes the vectors."""
+"""Index stage: leases on outbox entries, points, back-pressure, and the indexer that writes the vectors."""

@@ -1,7 +1,7 @@
-"""Back-pressure: no more is taken in than can be worked off (design: "Write path").
+"""Back-pressure: refuse new items while too many passages wait for their vectors (design: "Write path").
 
-Each tenant has a limit of its own beside that of all, so that what one imports does not close the door for the others;
-and what is said to a tenant has no figure of anybody else's in it.
+Each tenant has its own limit besides the global one, so that one tenant's import does not block the others. An error
+to a tenant contains no figures of other tenants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RETRY_AFTER_SECONDS = 10
 
 @dataclass(slots=True)
 class _BacklogReading:
-    """What waited at an instant of the monotonic clock."""
+    """Number of waiting passages at an instant of the monotonic clock."""
 
     waiting: int = 0
     at: float = float("-inf")
@@ -28,9 +28,9 @@ class _BacklogReading:
 
 @dataclass(slots=True)
 class Backpressure:
-    """Refuses new work while more than ``most`` passages wait for their vectors, or ``most_of_tenant`` of a tenant.
+    """Refuse new work while more than ``most`` passages wait for vectors, or more than ``most_of_tenant`` of a tenant.
 
-    Looks once a second, at each tenant too.
+    The counts, also those of each tenant, are cached for ``look_seconds`` (one second).
     """
 
     outbox: Outbox
@@ -42,11 +42,11 @@ class Backpressure:
 
     @classmethod
     def of(cls, outbox: Outbox, settings: IngestSettings) -> Backpressure:
-        """Return one with the limits of the settings."""
+        """Return back-pressure with the limits of the settings."""
         return cls(outbox, settings.max_backlog, settings.max_backlog_of_tenant)
 
     async def require_room(self, tenant: str) -> None:
-        """Raise OverloadedError if too much waits."""
+        """Raise OverloadedError if too many passages wait, of this tenant or of all."""
         of_all = await self._waiting(None)
         own = await self._waiting(tenant) if of_all > self.most_of_tenant else 0
         if own > self.most_of_tenant:
@@ -62,8 +62,8 @@ class Backpressure:
             )
 
     async def _waiting(self, tenant: str | None) -> int:
-        """Return what waits, of a tenant or of all."""
-        look = self._looks[tenant] = self._looks.pop(tenant, _BacklogReading())  # who asked last is forgotten last
+        """Return the number of waiting passages of a tenant, or of all (None), from the cache while it is fresh."""
+        look = self._looks[tenant] = self._looks.pop(tenant, _BacklogReading())  # least recently used goes first
         if len(self._looks) > self.most_looks:
             del self._looks[next(iter(self._looks))]
         instant = time.monotonic()

@@ -1,8 +1,8 @@
-"""The indexer: brings the vector index to what the graph says (design: "Write path").
+"""Indexer: updates the vector index to match the graph (design: "Write path").
 
-It claims entries of the outbox, tenants taking turns, and has two batches under way so that the embedder never idles
-while points are written. Whatever fails stays pending and is tried again; a passage that fails alone, while
-others of its batch do not, rests for a while and holds nobody up. After too many tries its entry is dead.
+It claims entries of the outbox, alternating between tenants, and processes two batches at once, so that the embedder
+never idles while points are written. A failed batch stays pending and is retried. A passage that fails alone is
+postponed and does not block the others of its batch. After ``max_tries`` failures its entry is dead.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LONGEST_REST_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
 RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")
-_NEWEST: Final = "livemostrecent"  # of the figures of a worker's processes, which all look at one outbox
+_NEWEST: Final = "livemostrecent"  # the newest value counts: a worker's processes all read one outbox
 BACKLOG = Gauge(
     "vicw_index_backlog_points",
     "Passages that the vector store lacks or has an old payload of",
@@ -58,7 +58,7 @@ DEAD = Gauge("vicw_index_dead_points", "Passages that were given up: none of the
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """Somebody who waits for items; ``items`` are those whose passages may still be claimed."""
+    """A request that waits for its items. ``items`` are those whose passages may still be claimed."""
 
     items: dict[str, None]
     trace: Mapping[str, str] = field(default_factory=trace_headers)
@@ -66,11 +66,11 @@ class _Waiter:
 
 @dataclass(slots=True)
 class Indexer:
-    """Indexes what it claims of the outbox: first what somebody waits for, then (with ``everything``) the rest.
+    """Index claimed outbox entries: first those that requests wait for, then (with ``everything``) all others.
 
-    Several may run at once, in one process or in many: what one holds no other claims. A passage that the embedder
-    fails at is tried ``max_tries`` times. ``require_room`` raises while the vector store has no room to grow; passages
-    then stay pending.
+    Several indexers may run at once, in one process or many: an entry held by one is not claimed by another.
+    A passage that the embedder fails on is tried ``max_tries`` times. ``require_room`` raises while the vector store
+    has no room to grow; passages then stay pending.
     """
 
     outbox: Outbox
@@ -90,11 +90,11 @@ class Indexer:
     _maker: PointMaker | None = None
 
     async def wake(self) -> None:
-        """Tell this indexer that there is work: it is the WorkQueue of a single process."""
+        """Wake this indexer for new work. This makes it the WorkQueue of a single process."""
         self._wake.set()
 
     async def run(self) -> None:
-        """Index whatever is pending, for ever."""
+        """Index pending entries forever."""
         async with asyncio.TaskGroup() as group:
             for _ in range(_UNDER_WAY):
                 group.create_task(self._run())
@@ -102,9 +102,9 @@ class Indexer:
     async def drain(
         self, on_progress: Callable[[int], None] = lambda settled: None, *, seconds: float = float("inf")
     ) -> bool:
-        """Index until nothing is due, or for so many ``seconds``; return whether there may be more.
+        """Index until no entry is due, or for ``seconds``. Return whether entries may be left.
 
-        ``on_progress`` is told how many entries each batch settled. Raises the first error.
+        ``on_progress`` receives the number of settled entries of each batch. Raises the first error.
         """
         until = time.monotonic() + seconds
 
@@ -119,7 +119,7 @@ class Indexer:
         return time.monotonic() >= until
 
     async def discard(self, points: Sequence[str]) -> None:
-        """Remove points that are nobody's any more. What fails is logged: no answer has them, the reconciler will."""
+        """Delete points without a node. A failure is logged: answers omit them, and reconciliation removes them."""
         if not points:
             return
         try:
@@ -128,10 +128,10 @@ class Indexer:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
     async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
-        """Wait for these items' passages, ahead of all that nobody waits for.
+        """Wait for the passages of these items, and index them before entries that no request waits for.
 
-        False if the time is over first, or if no more will come, since what is left is dead. Those who wait take
-        turns. Passages that another indexer holds are waited for, and claimed should it die.
+        Returns False on timeout, or if all remaining entries are dead. Waiting requests alternate. Passages that
+        another indexer holds are awaited, and claimed if it dies.
         """
         waiter = _Waiter({})
         self._waiters.append(waiter)
@@ -140,7 +140,7 @@ class Indexer:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout_seconds):
                     while True:
-                        seen = self._settled  # before the look: what is settled during it is not waited for
+                        seen = self._settled  # before the query: a batch that settles during it ends the wait at once
                         left = await self.outbox.count_unindexed(tenant, items)
                         if not left.waiting:
                             return not left.dead
@@ -154,14 +154,14 @@ class Indexer:
             self._waiters.remove(waiter)
 
     async def _progressed(self, seen: int) -> None:
-        """Return when more than ``seen`` batches were settled, or after a while."""
+        """Return when more than ``seen`` batches were settled, or after ``_ASK_AGAIN_SECONDS``."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
                 await self._progress.wait_for(lambda: self._settled != seen)
 
     async def _run(self) -> None:
         while True:
-            self._wake.clear()  # before the look: what is written from now on wakes us again
+            self._wake.clear()  # before the claim: entries written from now on set it again
             try:
                 claim = await self._claim()
                 if claim.points:
@@ -172,7 +172,7 @@ class Indexer:
                 continue
             await self._count()
             if not claim.points:
-                with contextlib.suppress(TimeoutError):  # a passage that has rested wakes nobody
+                with contextlib.suppress(TimeoutError):  # no event signals that a postponed passage is due
                     await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
 
     async def _pause(self, error: Exception) -> None:
@@ -202,9 +202,9 @@ class Indexer:
         return ClaimedEntries(points, since, trace)
 
     async def _claim_wanted(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
-        """Claim a batch of what is waited for, an equal share for each of the next few who wait.
+        """Claim a batch of awaited entries, with an equal share for each of the next few waiting requests.
 
-        With it comes the trace of the first of them.
+        The trace of the first of them is returned with it.
         """
         points: list[PendingPoint] = []
         trace: Mapping[str, str] = {}
@@ -219,7 +219,7 @@ class Indexer:
             if not items or share < 1:
                 continue
             claimed = await self.outbox.claim(share, seconds=self.lease_seconds, items=items)
-            if len(claimed) < share:  # no more of these, or others hold them
+            if len(claimed) < share:  # none are left, or other indexers hold them
                 for item in items:
                     waiter.items.pop(item, None)
             if claimed and not points:
@@ -228,7 +228,7 @@ class Indexer:
         return points, trace
 
     async def _index(self, claim: ClaimedEntries) -> int:
-        """Index a claimed batch and settle it; return how many of it were. What fails is pending again."""
+        """Index and settle a claimed batch. Return the number of settled entries; failed ones become pending again."""
         with entry_span("index.batch", SpanRole.INTERNAL, claim.trace):
             return await self._work_off(claim)
 
@@ -236,11 +236,11 @@ class Indexer:
         lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
             async with lease.kept():
-                # After the claim: whoever changes the model counts on it (docs/decisions/0009).
+                # After the claim: a change of the model relies on this order (docs/decisions/0009).
                 done = await self._write(claim.points, lease, await self.indexes.settling())
         except BaseException:
             FAILURES.inc()
-            # Cancelled or failed as a whole: no passage's own fault, so that none of those still held rests.
+            # Cancelled or failed as a whole: no single passage is at fault, so the held entries become due at once.
             with contextlib.suppress(VicwError):
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
@@ -255,7 +255,7 @@ class Indexer:
         return len(done)
 
     async def _write(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> list[PendingPoint]:
-        """Bring the index to what these entries say; return those that it now agrees with."""
+        """Apply these entries to the index. Return the entries that it now matches."""
         done = [point for point in batch if point.kind is not PendingKind.UPSERT]
         upserts = [point for point in batch if point.kind is PendingKind.UPSERT]
         if upserts:
@@ -263,14 +263,14 @@ class Indexer:
             with indexing("embed"):
                 made = await self._make(index, upserts, lease)
             upserts = [point for point in upserts if point.point_id in made]
-            self.require_room()  # embedding took its time
+            self.require_room()  # again: embedding takes long
             if (await self.indexes.settling()).model != index.model:
                 raise UnavailableError("vectors", "another index has taken over meanwhile")
             lease.require()
             with indexing("upsert"):
                 await index.vectors.upsert([part for point in upserts for part in made[point.point_id]])
             done += upserts
-            if self.bridges is not None:  # before they are settled: what dies here is done again
+            if self.bridges is not None:  # before they are settled: a crash here repeats the work
                 fresh = [NewPassage(point, made[point.point_id]) for point in upserts]
                 with indexing("bridge"):
                     await self.bridges.draw(fresh, index.vectors)
@@ -278,7 +278,7 @@ class Indexer:
         return done
 
     async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
-        """Rewrite payloads, take vectors from what has become light, remove what is gone: nothing is embedded."""
+        """Apply changes that need no embedding: rewrite payloads, drop vectors of light points, delete points."""
         changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
         parts = [part for point in changed for part in point.parts if part.chunk is not None]
         light = [light_point(part) for part in parts if part.chunk is not None and part.chunk.is_light]
@@ -299,7 +299,7 @@ class Indexer:
                 await index.vectors.delete(deletes)
 
     async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
-        """Return the index's points by their entries' ids; let those rest whose text its embedder fails at."""
+        """Return the index's points by entry id. Postpone the entries whose text the embedder fails on."""
         if not index.model.has_vectors:
             return {point.point_id: [] for point in upserts}
         if self._maker is None or self._maker.embedder is not index.embedder:

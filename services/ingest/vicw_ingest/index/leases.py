@@ -1,4 +1,4 @@
-"""Claims on outbox entries, renewed while their holder works (docs/decisions/0007)."""
+"""Leases: claims on outbox entries, renewed while their holder works (docs/decisions/0007)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from vicw_shared.ports import Outbox, PendingPoint
 
 @dataclass(frozen=True, slots=True)
 class ClaimedEntries:
-    """Entries that are held since an instant of the monotonic clock, taken before they were asked for.
+    """Claimed entries. ``since`` is an instant of the monotonic clock before the claim was requested.
 
-    ``trace`` is that of the first who waits for some of them, if any does.
+    ``trace`` belongs to the first request that waits for some of them, if any.
     """
 
     points: Sequence[PendingPoint]
@@ -25,7 +25,7 @@ class ClaimedEntries:
 
 
 class Lease:
-    """A claim that is renewed while its holder works, however slow the model is."""
+    """A claim that is renewed while its holder works, so that a slow model does not lose it."""
 
     def __init__(self, outbox: Outbox, claim: ClaimedEntries, seconds: float) -> None:
         self.points = list(claim.points)
@@ -34,17 +34,17 @@ class Lease:
         self._until = claim.since + seconds
 
     def require(self) -> None:
-        """Raise if the claim has run out: another may have written newer states of these points by now."""
+        """Raise UnavailableError if the claim has expired: another indexer may have written newer states by now."""
         if time.monotonic() > self._until:
             raise UnavailableError("graph", "the claim on a batch could not be renewed in time")
 
     def release(self, point_ids: Collection[str]) -> None:
-        """Renew these no more: they were given back."""
+        """Stop renewing these points, which were given back."""
         self.points = [point for point in self.points if point.point_id not in point_ids]
 
     @contextlib.asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """Renew the claim in the background."""
+        """Renew the claim in the background while the block runs."""
         task = asyncio.create_task(self._renew())
         try:
             yield
@@ -55,7 +55,7 @@ class Lease:
         while True:
             await asyncio.sleep(self._seconds / 3)
             asked, points = time.monotonic(), self.points
-            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
+            with contextlib.suppress(VicwError):  # retried at the next interval; ``require`` detects expiry
                 held = await self._outbox.renew(points, seconds=self._seconds)
                 if held < len(points) and points is self.points:
                     self._until = float("-inf")

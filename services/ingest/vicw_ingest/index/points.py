@@ -1,4 +1,4 @@
-"""From passages to points: what is embedded of one, what BM25 sees of it, and which text an embedder fails at."""
+"""Point builder: embeds passages, builds their points, and isolates texts that the embedder fails on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _is_light(part: PendingPoint) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MadePoints:
-    """The points of each entry, by its id, and the entries whose text the embedder fails at, with its words."""
+    """Points by entry id, and the entries whose text the embedder fails on, with the error message."""
 
     points: dict[str, list[Point]] = field(default_factory=dict)
     failed: list[tuple[PendingPoint, str]] = field(default_factory=list)
@@ -29,28 +29,28 @@ class MadePoints:
 
 @dataclass(slots=True)
 class PointMaker:
-    """Makes points. An error of a whole batch is raised until it looks like the fault of one of its texts."""
+    """Builder of points. Raises a batch's error until repeated failures suggest that one of its texts is at fault."""
 
     embedder: Embedder
     _shaken: dict[str, int] = field(default_factory=dict)
     _embedded_at: float = float("-inf")
 
     async def make(self, pending: Sequence[PendingPoint]) -> MadePoints:
-        """Return the points of these entries. Raises what the embedder raises where no text is at fault."""
+        """Return the points of these entries. Raises the embedder's error if no text is at fault."""
         try:
             made = MadePoints(await self._points(pending))
         except FatalError:
-            raise  # a person has to act: it is nothing that any text has done
+            raise  # an operator has to act: no text is at fault
         except VicwError as error:
             if isinstance(error, RetryableError) and not self._should_isolate(pending):
-                raise  # the embedder may be away
+                raise  # the embedder may be down
             made = await self._one_by_one(pending, error)
         for point in pending:
             self._shaken.pop(point.point_id, None)
         return made
 
     def _should_isolate(self, pending: Sequence[PendingPoint]) -> bool:
-        """Count a failure of these together; tell whether it is time to look which of them it is."""
+        """Count a joint failure of these entries. Return whether to embed them one by one to find the cause."""
         if len(self._shaken) > _MOST_SHAKEN:
             self._shaken.clear()
         for point in pending:
@@ -71,7 +71,7 @@ class PointMaker:
         }
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> MadePoints:
-        """Find the texts that the embedder fails at, so that they do not hold up the others."""
+        """Embed entries one by one, so that texts the embedder fails on do not block the others."""
         made = MadePoints()
         for point in pending:
             try:
@@ -85,6 +85,6 @@ class PointMaker:
         return made
 
     def _is_away(self, error: VicwError, made: MadePoints) -> bool:
-        """Tell whether it is the embedder and not the text: nothing else was embedded for a while either."""
+        """Return whether the embedder is down rather than a text at fault: nothing was embedded for a minute."""
         silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
         return isinstance(error, RetryableError) and not made.points and silent

@@ -1,1 +1,1 @@
-"""The response to a write: the outcome of each item and the nodes created for it."""
+"""Response to a write: the outcome of each item and the nodes created for it."""

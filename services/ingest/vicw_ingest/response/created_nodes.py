@@ -1,4 +1,4 @@
-"""What was made of an item: its passages, its speaker, tags and people, and what it told of, but for its sentences."""
+"""Nodes created for an item: passages, speaker, tags, people and extracted nodes, without its statements."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _TO_ITEM = "INITIATED"
 
 
 def reference(node: Node) -> NodeRef:
-    """Return a node as the wire shows it."""
+    """Return the wire reference of a node."""
     return NodeRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name)
 
 
 async def made_of(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Node]]:
-    """Return, by the uid of each stored item, the nodes made of it, passages first."""
+    """Return the nodes created for each stored item, by the item's uid, passages first."""
     beside: dict[str, list[str]] = {item.uid: [] for item in items}
     owner: dict[str, str] = {}
     for edge in await transaction.edges(list(beside), [*_FROM_ITEM, _TO_ITEM]):

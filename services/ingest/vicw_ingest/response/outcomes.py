@@ -1,4 +1,4 @@
-"""What is answered of each item of a request."""
+"""Outcome of each item of a request, for the response."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from vicw_shared.wire.ingest import ExtractionState, IngestedItem, ItemStatus
 from vicw_shared.wire.knowledge import LinkProblem
 
 Links = Mapping[str, tuple[LinkProblem, ...]]
-"""Links of pages that lead nowhere, by the uids of the pages' items."""
+"""Unresolved links of pages, by the uids of the pages' items."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredItems:
-    """What a transaction has stored, by the items' indexes, and what it found: ``latest`` versions, by id."""
+    """Nodes that a transaction stored, by item index, and the ``latest`` versions that it found, by id."""
 
     nodes: Mapping[int, Node]
     latest: Mapping[str, Node]

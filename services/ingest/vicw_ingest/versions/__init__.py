@@ -1,1 +1,1 @@
-"""Versions of items: updates, retirement, retraction, expiry, supersession, and restoring what was consolidated."""
+"""Versions of items: updates, retirement, retraction, expiry, supersession, and restoring consolidated items."""

@@ -1,8 +1,8 @@
-"""Items whose ``expires_at`` has passed leave the present, with all that rests on them alone (docs/decisions/0019).
+"""Expiry: retire items after their ``expires_at``, with everything that rests on them alone (docs/decisions/0019).
 
-Answers leave out what has expired from that instant on, whoever has come this far. What this adds is that nothing
-timeless stands when they are gone: names that only they told of, edges between things that live on, gaps in chains.
-The transaction that retires an item logs it, without a word of the item: so what is gone can be told.
+Answers leave out expired items from that instant on, even before this job runs. The job also removes what has no end
+in time: names mentioned only by expired items, edges between live nodes, and gaps in chains.
+The transaction that retires an item logs it, without any of the item's text.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from vicw_shared.ports import GraphStore, GraphTransaction, MaintenanceStep, Out
 from vicw_shared.uids import make_uid
 
 EXPIRE = "expire"
-"""The task by which the log of the sleep cycle knows what was retired since its time was over."""
+"""Task name of expiry in the log of the sleep cycle."""
 _log = structlog.get_logger()
 EXPIRED = Counter("vicw_ingest_expired_total", "Items that were retired since their time was over")
 _AT_ONCE = 100
-"""Items that one look finds, and one transaction retires at most."""
+"""Maximum number of items per query and per transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """Retires what has expired. Any number of these may be at work: what one has retired the others do not find."""
+    """Retire expired items. Any number may run at once: items that one has retired are not found by the others."""
 
     graph: GraphStore
     registry: EdgeRegistry
     queue: WorkQueue
-    """Woken when passages have to follow."""
+    """Woken when points must be updated."""
 
     async def run(self, every_seconds: float) -> NoReturn:
-        """Look again and again, for ever."""
+        """Retire expired items every ``every_seconds``, forever."""
         while True:
             await self.look()
             await asyncio.sleep(every_seconds)
 
     async def look(self, *, seconds: float = float("inf")) -> None:
-        """Do what ``drain`` does; what goes wrong is logged, and is for the next look."""
+        """Run ``drain``. Errors are logged, and the next run tries again."""
         try:
             await self.drain(seconds=seconds)
         except VicwError as error:
             _log.warning("what has expired could not be retired; the next look tries again", error=error.detail)
 
     async def drain(self, *, seconds: float = float("inf")) -> int:
-        """Retire whatever has expired by now, or begin nothing more after so many ``seconds``; return how many items.
+        """Retire all items expired by now and return their number. Starts no new batch after ``seconds``.
 
-        Raises StorageFullError or UnavailableError; what was retired until then stays so.
+        Raises StorageFullError or UnavailableError; items retired until then stay retired.
         """
         instant, until, count = now(), time.monotonic() + seconds, 0
         while time.monotonic() < until and (found := await self.graph.expired(instant, limit=_AT_ONCE)):
@@ -70,7 +70,7 @@ class Expiry:
             EXPIRED.inc(retired)
             count += retired
             if not retired:
-                break  # somebody else is at it
+                break  # another process is retiring them
         if count:
             _log.info("retired what has expired", items=count)
             await self.queue.wake()
@@ -97,7 +97,7 @@ def _is_over(node: Node, instant: datetime) -> bool:
 
 
 def _step(item: Node, instant: datetime) -> MaintenanceStep:
-    """Return what is logged of an item, or of a Macro-Event: of that the flow, by which an erasure finds its step."""
+    """Return the log entry of an item. A Macro-Event's entry names the flow, by which an erasure finds the entry."""
     end = item.expires_at.isoformat() if item.expires_at is not None else ""
     told: dict[str, object] = {"flow": item.flow_id, "sources": len(item.items)} if item.is_macro else {}
     return MaintenanceStep(

@@ -1,4 +1,4 @@
-"""Versions: an updated item retires its earlier version, which stays for time travel."""
+"""Version history: an updated item retires its earlier version, which stays readable for time travel."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from vicw_shared.ports import GraphTransaction
 _OWN = frozenset(
     {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
 )
-"""Types that every version derives anew from its own content; another item's telling of one is carried over."""
+"""Types that each version derives anew from its own content. Edges of these types from other items are carried over."""
 
 
 def _is_own(edge: Edge) -> bool:
-    """Tell whether an edge is derived anew: by each version, or when its passages are indexed.
+    """Return whether an edge is derived anew: by each version, or when its passages are indexed.
 
-    What repeats a version repeats no other.
+    A duplicate's edge belongs to the version that it repeats, and to no other.
     """
     of_version = edge.type in _OWN and TOLD_BY not in edge.properties
     return of_version or edge.created_by == ECHO or edge.created_by.startswith(BRIDGE_RULES)
@@ -30,7 +30,7 @@ def _is_own(edge: Edge) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Replaces versions inside one transaction."""
+    """Replace versions of items inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -40,8 +40,8 @@ class History:
     async def replace(self, pairs: Sequence[tuple[Node, Node]]) -> tuple[list[Edge], Retired]:
         """Retire the old node of each (old, new) pair, unless it was retracted before.
 
-        Returns edges to store once the new nodes are: SUPERSEDES, and what others said of the old version; and what
-        became of the old ones.
+        Returns the edges to store after the new nodes (SUPERSEDES, and other items' edges to the old version), and
+        the result of the retirement.
         """
         live = [(old, new) for old, new in pairs if old.retired_at is None]
         retracted = [old.uid for old, _ in pairs if old.retired_at is not None]
@@ -52,7 +52,7 @@ class History:
         return supersedes + await self._carry(edges, pairs), retired
 
     async def _end_earlier(self, pairs: Sequence[tuple[Node, Node]]) -> None:
-        """Where the new version is of a time before the old one, it is what ended the versions before that."""
+        """Correct the end of earlier versions if the new version's time is before the old version's."""
         for old, new in pairs:
             if self._valid_to(old, new) is not None or new.timestamp is None:
                 continue
@@ -80,16 +80,16 @@ class History:
 
     @staticmethod
     def _valid_to(old: Node, new: Node) -> datetime | None:
-        """Return when the old version stopped being true: at a later time of the new one.
+        """Return when the old version stopped being true: the new version's time, if later.
 
-        Without a later time the new version corrects the old, which then was never true.
+        None otherwise: the new version corrects the old one, which then was never true.
         """
         if old.timestamp is None or new.timestamp is None or new.timestamp <= old.timestamp:
             return None
         return new.timestamp
 
     async def _carry(self, edges: Sequence[Edge], pairs: Sequence[tuple[Node, Node]]) -> list[Edge]:
-        """Point what others say to the new version, unless that has become something the edge may not join."""
+        """Repoint other items' edges to the new version, unless the edge type does not allow its label."""
         replaced = {old.uid: new.uid for old, new in pairs}
         labels = {new.uid: new.label for _, new in pairs}
         said = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_own(edge)]

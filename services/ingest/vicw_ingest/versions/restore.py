@@ -1,8 +1,8 @@
 """Restore consolidated items before a change, a retraction, or an item stored between them (decision 0025).
 
-A consolidated item that is sent again unchanged stays consolidated. Before one changes, its Macro-Event is replaced by
-its items; the sleep cycle may consolidate the others anew. The same happens when an item is stored that belongs between
-them: a Macro-Event has the place of its last source, so a late item would come before all of its sources.
+A consolidated item that is sent again unchanged stays consolidated. Before a change, its Macro-Event is replaced by
+its items; the sleep cycle may consolidate the others anew. An item that belongs between consolidated items triggers
+the same: a Macro-Event has the position of its last source, so a late item would precede all of its sources.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ async def latest_versions(
     now: datetime,
     hashes: Mapping[str, str | None],
 ) -> tuple[dict[str, Node], RestoredItems]:
-    """Return the latest version of each of the context's items with these ids, consolidated ones as they were.
+    """Return the latest version of each of the context's items with these ids, consolidated ones from their ledger.
 
-    ``hashes`` says what each is to be (``content_hash``; None: something else than it is). Consolidated items that
-    change are restored first, with all sources of their Macro-Events.
+    ``hashes`` maps an id to its new ``content_hash``; None always counts as a change. Consolidated items that change
+    are restored first, with all sources of their Macro-Events.
     """
     latest = await transaction.items(list(hashes))
     consolidated = await _consolidated(transaction, [key for key in hashes if not _is_live(latest.get(key))], latest)
@@ -42,7 +42,7 @@ async def latest_versions(
 async def restore_before(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, nodes: Sequence[Node], edges: Sequence[Edge]
 ) -> RestoredItems:
-    """Bring back what Macro-Events stand for that some of these ``nodes`` have come between, stored with ``edges``."""
+    """Restore Macro-Events whose sources lie on both sides of one of ``nodes``, which are stored with ``edges``."""
     late = {node.uid: node for node in nodes}
     follow = [(e.source, e.target) for e in edges if e.type == NEXT and e.source in late and e.target not in late]
     found = await transaction.nodes(sorted({target for _, target in follow})) if follow else {}
@@ -62,7 +62,7 @@ async def restore_before(
 
 
 async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node) -> bool:
-    """Tell whether the first of what a Macro-Event stands for comes before an Event of its flow."""
+    """Return whether a source of a Macro-Event precedes an Event of its flow."""
     proofs = await transaction.edges([macro.uid], ["EVIDENCED_BY"], Direction.OUT)
     passages = await transaction.nodes([proof.target for proof in proofs])
     return any(next_key(entry.item) < next_key(event) for entry in entries_of(list(passages.values())).values())
@@ -71,7 +71,7 @@ async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node
 async def _consolidated(
     transaction: GraphTransaction, ids: Sequence[str], latest: Mapping[str, Node]
 ) -> dict[str, Node]:
-    """Return what the consolidated ones of these items were, unless a later version is known."""
+    """Return the consolidated items among ``ids``, from their ledgers, unless ``latest`` has a later version."""
     passages = await transaction.consolidated(ids) if ids else {}
     found: dict[str, Node] = {}
     for key, passage in passages.items():

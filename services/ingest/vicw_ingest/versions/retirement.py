@@ -1,9 +1,9 @@
-"""What leaves the present: items with their passages and events, and what rested on these items alone.
+"""Retirement: take items, their passages and events, and everything that rests on these alone out of the present.
 
-Nothing is erased: a retired node keeps its edges to others of its item, so that the past can still be seen
-(docs/decisions/0002). What has no end in time is dropped: edges between things that live on. An event of which others
-tell, too, is from then on as these tell of it. A named thing is retired once no edge joins it to anything live, unless
-a person has merged or renamed it; who names it again revives it. That a user is a person keeps neither of them.
+Nothing is erased: a retired node keeps its edges to other nodes of its item, so that the past stays readable
+(docs/decisions/0002). Edges between live nodes have no end in time and are dropped. An event with other sources
+follows these from then on. A named entity is retired once no edge joins it to a live node, unless a person has merged
+or renamed it; a new mention revives it. An IS_PERSON edge keeps neither of its ends live.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from vicw_shared.text import fold_case
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """What became of some items: the ``edges`` that touched them, those ``dropped``, and the nodes ``beside`` them.
+    """Result of retiring items: the ``edges`` that touched them, the ``dropped`` ones, and the nodes ``beside`` them.
 
-    Those beside may rest on nothing now: named things among them are judged once all that is new is stored.
-    ``heirs`` are items that had no text but theirs, and have it themselves now.
+    Nodes beside them may have lost their last support: ``release`` checks the named entities among them once
+    everything new is stored. ``heirs`` are duplicates that took over the text of a retired item.
     """
 
     edges: Sequence[Edge] = ()
@@ -42,13 +42,13 @@ class Retired:
 
     @property
     def descriptions(self) -> set[tuple[str, object]]:
-        """What the items said that things are, with the uids of these."""
+        """Pairs of an entity's uid and a description that the items gave it."""
         return {(edge.target, edge.properties[DESCRIPTION]) for edge in self.edges if DESCRIPTION in edge.properties}
 
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """Retires inside one transaction."""
+    """Retire items inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -56,9 +56,9 @@ class Retirement:
     chains: Chains
 
     async def retire(self, items: Sequence[Node], ends: Mapping[str, datetime | None]) -> Retired:
-        """Retire live items, and close the chains where they stood.
+        """Retire live items, and close the gaps in their chains.
 
-        ``ends`` says by their uids until when they were true; None: they were wrong, and never true.
+        ``ends`` maps their uids to the end of their validity; None: they were wrong, and never true.
         """
         if not items:
             return Retired()
@@ -82,7 +82,7 @@ class Retirement:
     async def _retire_nodes(
         self, items: Sequence[Node], ends: Mapping[str, datetime | None], edges: Iterable[Edge]
     ) -> set[str]:
-        """Retire items, their passages, and the events that nothing else proves; return the uids of the events."""
+        """Retire items, their passages, and the events without another proof. Return the uids of the events."""
         item_of = {e.target: e.source for e in edges if e.type == "EVIDENCED_BY" and e.source in ends}
         proofs = await self.transaction.edges(list(item_of), ["EVIDENCED_BY"])
         item_of |= {e.source: item_of[e.target] for e in proofs if e.source not in ends}
@@ -96,7 +96,7 @@ class Retirement:
         return events
 
     async def _proven_elsewhere(self, events: Iterable[str], retiring: Mapping[str, str]) -> set[str]:
-        """Return those of these events that a live passage of another item proves."""
+        """Return the events that a live passage of another item proves."""
         proofs = await self.transaction.edges(list(events), ["EVIDENCED_BY"], Direction.OUT)
         others = [proof for proof in proofs if proof.target not in retiring]
         passages = await self.transaction.nodes([proof.target for proof in others])
@@ -105,11 +105,11 @@ class Retirement:
     async def release(
         self, retired: Retired, context: str, *, told_of: Collection[str] = (), told: Collection[str] = ()
     ) -> None:
-        """Judge the named things of a ``context`` that stood beside what was retired.
+        """Retire or redescribe the named entities of ``context`` beside the retired items.
 
-        What nothing live speaks of any more is retired, too; what only a retired item has described is described by
-        another, or not at all. Comes after all that the transaction stores: ``told_of`` are the nodes it has put,
-        ``told`` the edges, by id. Things of other contexts are left to these, under whose lock they are.
+        An entity without a live mention is retired. A description from a retired item is replaced by another item's,
+        or removed. Call it after everything else is stored: ``told_of`` are the uids of stored nodes, ``told`` the
+        ids of stored edges. Entities of other contexts stay unchanged, because another lock protects them.
         """
         if not retired.beside:
             return
@@ -132,7 +132,7 @@ class Retirement:
         await release_users(self.transaction, users, alone, told)
 
     async def _drop_inferred_merges(self, things: Collection[str]) -> None:
-        """Drop the guesses that one of these is another, where nothing else joins it to anything live."""
+        """Drop inferred merges of these entities where no other edge joins them to a live node."""
         merges = await self.transaction.edges(sorted(things), [MERGED_INTO])
         guesses = [edge for edge in merges if is_guess(edge)]
         loose = {end for edge in guesses for end in (edge.source, edge.target)} & set(things)
@@ -146,7 +146,7 @@ class Retirement:
         await self.transaction.drop_edges([e for e in guesses if not alone.isdisjoint((e.source, e.target))])
 
     async def _redescribed(self, things: Sequence[Node]) -> list[Node]:
-        """Return things with the first description that a live item gives of each, where it is another."""
+        """Return the entities whose description changes, each with the first one that a live item gives, or None."""
         mentions = await self.transaction.edges([thing.uid for thing in things], ["MENTIONS"], Direction.IN)
         told = sorted((m for m in mentions if DESCRIPTION in m.properties), key=lambda m: (m.created_at, m.id))
         tellers = await self.transaction.nodes(list({mention.source for mention in told}))

@@ -1,6 +1,6 @@
-"""Taking items back by their ids: the use case behind ``POST /items/retract``.
+"""Retraction of items by id: the use case behind ``POST /items/retract``.
 
-check → commit (one graph transaction) → rewrite the payloads (see ``indexing.py``) → answer
+check → commit (one graph transaction) → rewrite the payloads (see ``index/indexer.py``) → answer
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RETRACTED = Counter("vicw_retract_items_total", "Ids that were to be retracted",
 
 @dataclass(frozen=True, slots=True)
 class _RetractedBatch:
-    """The outcome, the items whose payloads the vector store has to follow, and points that are nobody's any more."""
+    """Outcome of a commit: items, uids of items whose payloads must be refreshed, and points without a node."""
 
     items: tuple[RetractedItem, ...]
     touched: tuple[str, ...]
@@ -41,9 +41,9 @@ class _RetractedBatch:
 
 
 async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> tuple[RetractResponse, bool]:
-    """Take items back; return what became of each, and whether the vector store knows already.
+    """Retract items. Return the outcome of each, and whether the vector store is already up to date.
 
-    Everything is durable when this returns, and safe to ask for again. Raises InvalidInputError, StorageFullError
+    Everything is durable when this returns, and the call is idempotent. Raises InvalidInputError, StorageFullError
     (nothing was changed) or UnavailableError.
     """
     instant = now()
@@ -86,7 +86,7 @@ async def _commit(
 
 
 def _outcomes(ids: Sequence[str], latest: Mapping[str, Node]) -> tuple[RetractedItem, ...]:
-    """Return what becomes of each id. ``latest`` are the items' versions as they were before."""
+    """Return the outcome of each id. ``latest`` are the items' versions before the retraction."""
     return tuple(_outcome(key, latest.get(key)) for key in ids)
 
 

@@ -1,4 +1,4 @@
-"""Events that others tell of, too: they are as these tell of them, once who told of them first is gone."""
+"""Events with several sources: an event follows a remaining source once the source that it was taken from is gone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WORD = re.compile(r"(?:\b(?:an?|the)\s+)?\w+", re.IGNORECASE)
 
 
 async def events_retold(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
-    """Return those of these events that nobody tells of who told of them so, as the first tells of them who does.
+    """Return the events that match no remaining source, each with the text, speaker and time of the first one left.
 
-    What is true counts, and what is retired where nothing else is left.
+    Live passages count; retired ones count only if no live one is left.
     """
     proofs = await transaction.edges(sorted(uids), ["EVIDENCED_BY"], Direction.OUT) if uids else []
     nodes = await transaction.nodes(sorted({*uids, *(proof.target for proof in proofs)}))
@@ -34,7 +34,7 @@ async def events_retold(transaction: GraphTransaction, uids: Collection[str]) ->
 
 
 def _is_extracted_event(node: Node) -> bool:
-    """Tell whether a node is what texts tell of: things have proofs, too."""
+    """Return whether a node is an event extracted from a text: entities have proofs, too."""
     return node.label is Label.EVENT and node.content_hash is None
 
 
@@ -44,7 +44,7 @@ def _first_mentions(passages: Sequence[Node]) -> list[Node]:
 
 
 def _as_mentioned(event: Node, passages: Sequence[Node]) -> Node:
-    """Return an event as the first of these passages tells of it, or as it is where one of them told just that."""
+    """Return an event as the first of these passages states it, or unchanged if one of them states the same."""
     words = frozenset(words_of(event.text or ""))
     said = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
     if any(_matches_passage(event, passage) for passage in said):
@@ -62,13 +62,13 @@ def _as_mentioned(event: Node, passages: Sequence[Node]) -> Node:
 
 
 def _matches_passage(event: Node, passage: Node) -> bool:
-    """Tell whether an event is by whom, and of when, a passage is."""
+    """Return whether an event has the speaker and, if inferred, the timestamp of a passage."""
     same = not event.timestamp_inferred or event.timestamp == passage.timestamp
     return same and event.speaker == passage.speaker
 
 
 def _nearest(text: str, words: frozenset[str]) -> str:
-    """Return the part of a sentence of a text that has most of these words: from the first to the last of them."""
+    """Return the span from the first to the last of ``words`` in the sentence that has most of them."""
     parts = [text[span.start : span.end] for span in sentences(text)]
     best = max(parts, key=lambda part: len(words & {*words_of(part)}), default=text)
     found = [one for one in _WORD.finditer(best) if not words.isdisjoint(words_of(one[0]))]

@@ -1,9 +1,9 @@
-"""What replaced what: the statements of a slot in order of time, each judged against those that stand before it.
+"""Supersession: compare the statements of a slot in order of time, each with the earlier ones still in force.
 
-Who is concerned is believed before others who were there, and these before hearsay. A newer statement replaces what it
-differs from unless that is better known, or it is hearsay itself; then both stand, and contradict each other. Runs
-after all else that a transaction stores, for every slot that it has touched, and always from all that is live in the
-slot: so what comes late, is updated or is retracted leaves what would be there without (docs/decisions/0021).
+The person concerned ranks before other witnesses, and these before hearsay. A newer statement supersedes one that it
+differs from, unless the older ranks higher or the newer is hearsay; then both stay, with a CONTRADICTS edge. It runs
+after everything else that a transaction stores, for each touched slot, and always from all live statements of the
+slot: late, updated and retracted items give the same result as any other order (docs/decisions/0021).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from vicw_shared.ports import Direction, GraphTransaction
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
 _SLOT, _UNTIL = "slot", "until"
 _MOST = 200
-"""Statements of a slot that are judged, the newest: what is older has been replaced, or is told all the time."""
+"""Newest statements of a slot that are compared: older ones have been superseded, or are repeated all the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A live statement in a slot, and how well it is known: by the one concerned 3, others 2, from hearsay 1."""
+    """A live statement in a slot. ``rank``: 3 from the person concerned, 2 from others, 1 from hearsay."""
 
     statement: Node
     item: Node
@@ -45,14 +45,14 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """Keeps slots in order inside one transaction."""
+    """Update the edges between the statements of slots inside one transaction."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
 
     async def apply(self, touched: Collection[str]) -> set[str]:
-        """Judge the slots among nodes that were touched; return the items whose passages changed."""
+        """Compare the statements of the slots among ``touched`` nodes. Return the items whose passages changed."""
         nodes = await self.transaction.nodes(sorted(touched))
         slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
         mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
@@ -72,7 +72,7 @@ class Supersession:
         return await self._date({edge.target for edge in (*stale, *added)})
 
     async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Statement]]:
-        """Return what is live in each slot, in order of time; slots where nothing is are there, too."""
+        """Return the live statements of each slot in order of time. Empty slots are included."""
         uids = {uid for edge in told for uid in (edge.source, str(edge.properties[TOLD_BY]))}
         nodes = await self.transaction.nodes(sorted(uids))
         said: dict[str, list[_Statement]] = {edge.target: [] for edge in told}
@@ -113,7 +113,7 @@ class Supersession:
         )
 
     async def _date(self, changed: Collection[str]) -> set[str]:
-        """Say of statements, and of passages that say nothing else, until when they were true; return their items."""
+        """Set ``valid_to`` of statements, and of passages all of whose statements have ended. Return their items."""
         ends = await self._ends(sorted(changed))
         nodes = await self.transaction.nodes(sorted(changed))
         live = [node for node in nodes.values() if node.retired_at is None]
@@ -132,9 +132,9 @@ class Supersession:
         return {edge.source for edge in proven if said[edge.source].content_hash is not None}
 
     async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
-        """Return until when each was true: until the last of all that it says was replaced.
+        """Return the end of each statement: when the last of its claims was superseded, else None.
 
-        Slots of one ``order`` are of one claim, told of several things: it is replaced if one of them is.
+        Slots of one ``order`` belong to one claim about several entities, which ends with any of them.
         """
         claim_of: dict[tuple[str, str], str] = {}
         claims: dict[str, dict[str, datetime | None]] = defaultdict(dict)
@@ -150,10 +150,10 @@ class Supersession:
 
 
 def _verdict(new: _Statement, old: _Statement) -> str | None:
-    """Return the type of the edge from a newer statement to an older one, None where both stand side by side."""
+    """Return the type of the edge from a newer statement to an older one, or None if they are compatible."""
     if agrees(new.claim, old.claim):
         if new.rank > old.rank == 1:
-            return "SUPERSEDES"  # what was hearsay is known first-hand now
+            return "SUPERSEDES"  # a first-hand statement replaces hearsay
         return "SUPPORTS" if new.item.speaker != old.item.speaker else None
     if not supersedes(new.claim, old.claim):
         return None
@@ -163,13 +163,13 @@ def _verdict(new: _Statement, old: _Statement) -> str | None:
 
 
 def _until(new: _Statement, old: _Statement) -> datetime:
-    """Return when the older stopped being true: when the newer began to be, if that is after it was said."""
+    """Return the end of the older statement: the newer one's start, if after the older item, else its item's time."""
     began, said = new.statement.timestamp, old.item.timestamp
     told = new.item.timestamp or new.item.created_at
     return began if began is not None and (said is None or began > said) else told
 
 
 def _last(ends: Sequence[datetime | None]) -> datetime | None:
-    """Return the latest of ends, None if one is open."""
+    """Return the latest of ``ends``, or None if one is open or there are none."""
     known = [end for end in ends if end is not None]
     return max(known) if known and len(known) == len(ends) else None
