@@ -170,7 +170,7 @@ async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestR
 
 
 async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
-    """Return the rule-based extractions by item index, for the items that the request has extracted by rules."""
+    """Return the rule-based extractions by item index, for the items that the request's ``extract`` mode selects."""
     if request.extract not in _BY_RULES:
         return {}
     wanted = [

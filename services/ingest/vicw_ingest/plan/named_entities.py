@@ -96,7 +96,7 @@ class NamedEntities:
         return clashing
 
     async def resolve_names(self) -> CanonicalNames:
-        """Replace nodes that were merged, or whose name another node has taken, by their canonical nodes.
+        """Return the replacements of nodes that were merged, or whose name a renamed node has.
 
         Afterwards ``nodes`` holds exactly the nodes to store.
         """

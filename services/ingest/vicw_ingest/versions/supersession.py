@@ -3,7 +3,7 @@
 The person concerned ranks before other witnesses, and these before hearsay. A newer statement supersedes one that it
 differs from, unless the older ranks higher or the newer is hearsay; then both stay, with a CONTRADICTS edge. It runs
 after everything else that a transaction stores, for each touched slot, and always from all live statements of the
-slot: late, updated and retracted items give the same result as any other order (docs/decisions/0021).
+slot: after late, updated or retracted items the edges equal those of a fresh computation (docs/decisions/0021).
 """
 
 from __future__ import annotations
