@@ -1,1 +1,1 @@
-"""Ways from a text to what it tells of. All give the wire's ``Extraction``."""
+"""Extraction from texts: by the caller, by rules, or by a language model."""

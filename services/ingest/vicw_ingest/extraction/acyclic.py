@@ -1,4 +1,4 @@
-"""A cause cannot follow its effect: which new CAUSED and SUPERSEDES edges would close a circle, or turn time round."""
+"""Find new CAUSED and SUPERSEDES edges that would close a cycle or contradict the order of time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
 
 ORDERED = frozenset({"CAUSED", "SUPERSEDES"})
-"""Types that no walk along may come back to where it began."""
+"""Edge types that must stay acyclic."""
 _MOST_HOPS = 100
 _MOST_NODES = 10_000
 
 
 async def misplaced(transaction: GraphTransaction, edges: Sequence[Edge], nodes: Mapping[str, Node]) -> dict[str, str]:
-    """Return, by the ids of those of the new ``edges`` that must not be, what is wrong with them.
+    """Return the reason for each of the new ``edges`` that must be rejected, by edge id.
 
-    Of several that close a circle together it is the last. ``nodes`` are the edges' ends, as far as they are known.
+    If several new edges close a cycle together, the last one is rejected. ``nodes`` are the known ends of the edges.
     """
     wrong: dict[str, str] = {}
     for edge_type in sorted(ORDERED):
@@ -35,7 +35,7 @@ async def misplaced(transaction: GraphTransaction, edges: Sequence[Edge], nodes:
 
 
 async def _stored(transaction: GraphTransaction, edge_type: str, starts: Sequence[str]) -> dict[str, set[str]]:
-    """Return the stored edges of a type that lead on from some nodes, however far."""
+    """Return the stored edges of a type reachable from some nodes, up to the limits of hops and nodes."""
     onward: dict[str, set[str]] = {}
     frontier, seen = set(starts), set(starts)
     for _ in range(_MOST_HOPS):
@@ -60,7 +60,7 @@ def _reached(onward: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def _is_later(cause: Node | None, effect: Node | None) -> bool:
-    """Tell whether a cause is known to be of a later time than its effect: a time that was inferred tells nothing."""
+    """Return whether a cause is known to be later than its effect; inferred times do not count."""
     if cause is None or effect is None or cause.timestamp is None or effect.timestamp is None:
         return False
     told = not cause.timestamp_inferred and not effect.timestamp_inferred

@@ -1,4 +1,4 @@
-"""The caller's own extraction, resolved to nodes and edges and checked against the registry."""
+"""Resolve the caller's own extraction to nodes and edges and check it against the edge registry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEPT_BY_US = frozenset(
     {"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO", "DISTINCT_FROM"}
     | {AUTO_TAGGED}
 )
-"""Types that VICW itself derives: a caller's would break the chains, the proof or the history, or pass for a guess."""
+"""Types that VICW derives. From a caller they would break chains, proof or history, or look like auto-tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class EdgeEnd:
 
 @dataclass(frozen=True, slots=True)
 class CallerNode:
-    """A node that the extraction tells of."""
+    """A node of the extraction."""
 
     end: EdgeEnd
     given: EntityInput | EventInput
@@ -39,7 +39,7 @@ class CallerNode:
 
 @dataclass(frozen=True, slots=True)
 class CallerEdge:
-    """A checked relation; ``path`` is where it stands in the request."""
+    """A checked relation; ``path`` is its place in the request."""
 
     type: str
     source: EdgeEnd
@@ -50,7 +50,7 @@ class CallerEdge:
 
 
 def caller_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, path: str) -> dict[str, CallerNode]:
-    """Return the told nodes by local id. Raises InvalidInputError for a local id used twice."""
+    """Return the nodes of the extraction by local id. Raises InvalidInputError for a local id used twice."""
     found: dict[str, CallerNode] = {}
 
     def add(told: EntityInput | EventInput, end: EdgeEnd, where: str) -> None:
@@ -78,7 +78,7 @@ def caller_edges(
 ) -> list[CallerEdge]:
     """Return the relations as checked edges.
 
-    Raises InvalidInputError for an end that names nothing or for an edge to itself, UnknownTypeError for an
+    Raises InvalidInputError for an unresolved end or for an edge from a node to itself, UnknownTypeError for an
     unregistered type, ForbiddenEdgeError for labels that the type may not join.
     """
     return [

@@ -1,4 +1,4 @@
-"""Reads texts without an LLM: sentences by rules, code by its parsers. One thread reads, so that requests go on."""
+"""Extraction without an LLM: rules for sentences, parsers for code. Runs in one thread, off the event loop."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FAILED = Counter("vicw_ingest_extraction_failures_total", "Texts that the rules 
 
 
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
-"""One for the process: reading is work for a core, and its models are large."""
+"""One thread per process: extraction is CPU-bound, and its models are large."""
 
 
 async def read(sources: Sequence[SourceText]) -> list[TextExtraction]:
-    """Return what each text tells of; nothing of a text that cannot be read, since it is to be stored anyway."""
+    """Return the extraction of each text; an empty one if extraction fails, because the text is stored anyway."""
     return await asyncio.get_running_loop().run_in_executor(_THREAD, _read, sources)
 
 
@@ -51,7 +51,7 @@ def _read(sources: Sequence[SourceText]) -> list[TextExtraction]:
 
 
 def _each[R](read: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[SourceText], nothing: R) -> list[R]:
-    """Read texts together; if that fails, each by itself, so that one does not cost the others what they tell of."""
+    """Process the texts as one batch; if it fails, one by one, so that one bad text does not affect the others."""
     try:
         return read(sources)
     except Exception:
@@ -63,7 +63,7 @@ def _each[R](read: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[
 
 
 def _take_code(sources: Sequence[SourceText]) -> list[tuple[str, TextExtraction]]:
-    """Return the prose of each text, blanks where its code is, and what its code tells of."""
+    """Return the prose of each text, with blanks in place of code, and the extraction of the code."""
     return [_whole(source) or _quoted(source) for source in sources]
 
 
@@ -102,7 +102,7 @@ def _quoted(source: SourceText) -> tuple[str, TextExtraction]:
 
 
 def _commits(source: SourceText) -> list[Commit]:
-    """Return the commits of a text; somebody who speaks speaks of none, unless the item is one: that is its author."""
+    """Return the commits in a text. A text with a speaker has none, unless it is a commit: the speaker wrote it."""
     if source.speaker is not None and not source.is_commit:
         return []
     commit = read_commit(source.text, known=source.is_commit)

@@ -1,4 +1,4 @@
-"""What a text tells of, in one form whoever has read it. Storing it finds out which nodes the names mean."""
+"""The common result model of all extractors. Entity linking resolves its names to nodes when it is stored."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ ITEM = "$item"
 SPEAKER = "$speaker"
 ADDRESSEE = "$addressee"
 PREVIOUS = "$previous"
-"""Ends of links that no text names: the item itself, who says it, to whom, what was said before."""
+"""Relation ends that the text does not name: the item itself, its speaker, its addressee, the previous turn."""
 
 
 def item_key(source_id: str) -> str:
-    """Return the key of an item of the context, if there is one under this id."""
+    """Return the key of the context's item with this id; the item may not exist."""
     return f"{ITEM}:{source_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedEntity:
-    """Something that the text names.
+    """An entity or concept named in the text.
 
-    ``kind`` is its subtype as far as its form tells (``file``, ``url``); None: whatever is known by this name, else
-    ``guess``. ``scope`` is the file that a symbol is defined in: two files may each have a ``main``. What is
-    ``only_known`` is left out where nothing is known by the name. ``proven``: the text defines it, and is its proof.
+    ``kind`` is the subtype if the form of the name decides it (``file``, ``url``). None: the subtype of the stored
+    entity with this name, else ``guess``. ``scope`` is the file that defines a symbol: two files may each have a
+    ``main``. ``only_known``: dropped if no stored entity has the name. ``proven``: the text defines and proves it.
     """
 
     key: str
@@ -43,9 +43,9 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedEvent:
-    """Something that the text says. A statement is a whole sentence, and gets a vector of its own.
+    """An event found in the text. A statement is a whole sentence and gets a vector of its own.
 
-    ``at`` is when it happened, where the text says so.
+    ``at`` is the time of the event, if the text gives one.
     """
 
     key: str
@@ -56,7 +56,7 @@ class ExtractedEvent:
 
     @property
     def is_statement(self) -> bool:
-        """Tell whether it is a sentence."""
+        """Whether the event is a statement."""
         return self.subtype == STATEMENT
 
 
@@ -65,7 +65,7 @@ STATEMENT = "statement"
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRelation:
-    """A relation between two keys. ``rule`` names what found it, and ends up in the edge's ``created_by``."""
+    """A relation between two keys. ``rule`` names the rule that found it; the edge's ``created_by`` stores it."""
 
     source: str
     type: str
@@ -77,12 +77,13 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True)
 class AttributeClaim:
-    """What a statement says that an attribute of something is now: a newer one may replace it.
+    """A statement's claim about the current value of an attribute; a newer claim may supersede it.
 
-    It is of ``whose`` (the key of an end; None: of nobody who is named) and what is theirs, ``of`` (``car``, ``staging
-    server``; may be empty). ``ended``: what it was is over. ``source``: the key of whom the speaker has it from, an
-    empty one where that is not told; None: nobody, it is first-hand. ``weak``: there may be others besides.
-    ``now``: it is said that something has changed. ``also``: what the one before says, told of another thing.
+    ``owner`` is the key of the attribute's owner; None: the text does not name the owner. ``of`` is the owner's thing
+    that has the attribute (``car``, ``staging server``; may be empty). ``ended``: the value no longer holds.
+    ``source``: the key of the speaker's source, empty if the source is unknown; None: the claim is first-hand.
+    ``weak``: the attribute may have further values. ``now``: the text says that the value has changed.
+    ``also``: repeats the preceding claim for another subject.
     """
 
     statement: str
@@ -99,7 +100,7 @@ class AttributeClaim:
 
 @dataclass(slots=True)
 class TextExtraction:
-    """All that was read in one text, and who has read it. Spans are characters of that text."""
+    """Everything extracted from one text; ``by`` names the extractor. Spans are character offsets in that text."""
 
     things: list[ExtractedEntity] = field(default_factory=list)
     happenings: list[ExtractedEvent] = field(default_factory=list)
@@ -108,12 +109,12 @@ class TextExtraction:
     by: str = "rules"
 
     def ends(self) -> set[str]:
-        """Return the keys of all that its links and claims are of."""
+        """Return the keys of all relation ends and claim owners."""
         ends = {end for link in self.links for end in (link.source, link.target)}
         return ends | {said.owner for said in self.asserted if said.owner}
 
     def add(self, other: TextExtraction) -> None:
-        """Take in what another part of the text tells of; its keys are others than those here."""
+        """Add the extraction of another part of the text. The keys of both must be disjoint."""
         self.things += other.things
         self.happenings += other.happenings
         self.links += other.links
@@ -122,10 +123,10 @@ class TextExtraction:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text to be read, with what has to be known of it: who speaks, when (UTC), what it is called, its path.
+    """A text to extract from, with its metadata: speaker, time (UTC), name, path.
 
-    ``may_be_code``: it is a program's, if it can be read as one; ``only_by_name``: nothing says so but its name, which
-    prose may have, too. ``is_commit``: it is a commit, whatever it looks like.
+    ``may_be_code``: treat the text as code if it parses as code. ``only_by_name``: only the name suggests code, and
+    prose may have such a name. ``is_commit``: the text is a commit, whatever its form.
     """
 
     text: str

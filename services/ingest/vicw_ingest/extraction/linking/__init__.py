@@ -1,4 +1,4 @@
-"""From readings to nodes and edges: which node each name means, and what may be stored of what was read.
+"""Entity linking: resolve extractions to nodes and edges and drop what the registry forbids.
 
-Runs inside the transaction: only under the context's lock is it certain who is known by a name.
+Runs inside the transaction: only the context's lock makes the lookup of names reliable.
 """

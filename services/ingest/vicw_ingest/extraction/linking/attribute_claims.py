@@ -1,7 +1,7 @@
-"""What statements say of attributes, as it is stored: a slot for each attribute of each thing, and who says it.
+"""Attribute claims as nodes and edges: one slot for each attribute of each entity, and the source of each claim.
 
-A slot is a Concept of subtype ``attribute``. Statements of one slot are about the same thing's same attribute, in one
-domain, and seen by the same people: only such can replace each other (docs/decisions/0021).
+A slot is a Concept of subtype ``attribute``. All statements of a slot concern the same attribute of the same entity, in
+one domain, with the same visibility: only these can supersede each other (docs/decisions/0021).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 BY = "rules:attribute"
-"""Who has made a MENTIONS edge from a statement to a slot, if the rules have read it; and who judges slots."""
+"""``created_by`` of MENTIONS edges from statements to slots that the rules extracted, and of slot decisions."""
 
 
 def is_claim(edge: Edge) -> bool:
-    """Tell whether a MENTIONS edge leads from a statement to a slot: its properties are what the statement says."""
+    """Return whether a MENTIONS edge leads from a statement to a slot; its properties are then the claim."""
     return "attribute" in edge.properties
 
 
 @dataclass(slots=True)
 class ClaimParts:
-    """Slots, and the edges from statements to them and to who says so."""
+    """Slots, and the edges from statements to slots and sources."""
 
     slots: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
@@ -35,9 +35,9 @@ class ClaimParts:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWriter:
-    """Stores what the statements of one item say of attributes.
+    """Build the slots and edges of one item's attribute claims.
 
-    ``about`` are those whom the item is about; ``by`` has read it.
+    ``about`` are the uids of the item's addressees; ``by`` names the extractor.
     """
 
     ties: EdgeFactory
@@ -46,7 +46,7 @@ class ClaimWriter:
     by: str
 
     def parts(self, asserted: list[AttributeClaim], ends: Mapping[str, Node | None]) -> ClaimParts:
-        """Return what is stored. What is said of somebody unknown is left out."""
+        """Return the slots and edges of the claims. A claim whose owner or statement is unresolved is dropped."""
         made = ClaimParts()
         order = 0
         for number, each in enumerate(asserted):

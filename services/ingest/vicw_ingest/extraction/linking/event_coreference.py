@@ -1,6 +1,7 @@
-"""Events that several items of a flow tell of in the same words are one: chains of causes go on across items.
+"""Event coreference: items of a flow that describe an event in the same words share its node.
 
-The uid of such an event is made of its words, so that finding it takes one look-up by uid.
+Causal chains thus continue across items. The uid of such an event is derived from its
+words, so that one lookup by uid finds it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FEWEST_WORDS = 3
 
 
 def shared_event_uid(text: str, place: ItemExtraction) -> str | None:
-    """Return the uid of an event that other items may tell of in these words; None if they cannot."""
+    """Return the uid of an event that other items may share by its words; None if it cannot be shared."""
     words = words_of(text)
     if not place.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
         return None
@@ -28,5 +29,5 @@ def shared_event_uid(text: str, place: ItemExtraction) -> str | None:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, folded, without its articles."""
+    """Return the case-folded words of a text without articles."""
     return [word for word in re.findall(r"\w+", fold_case(text)) if word not in _ARTICLES]

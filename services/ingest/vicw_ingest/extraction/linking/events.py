@@ -1,4 +1,4 @@
-"""What a text says that happened, as it is stored."""
+"""Event nodes from extracted events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.uids import extracted_event_uid
 
 
 def event_of(happening: ExtractedEvent, place: ItemExtraction, now: datetime) -> Node:
-    """Return the node of what an item tells of, stored ``now``: of an event, the one that other items tell of, too."""
+    """Return the node of an extracted event, created ``now``. Items may share an event, but not a statement."""
     item = place.item
     shared = shared_event_uid(happening.text, place) if not happening.is_statement else None
     own = shared or extracted_event_uid(item.uid, f"rules {happening.key}")

@@ -1,4 +1,4 @@
-"""Who and what is known by a name, as a request goes on: what is stored, and what its own texts have named."""
+"""Name lookup for one request: stored entities plus those that the request itself has named so far."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})
 
 
 class KnownEntities:
-    """What names mean to one request."""
+    """Resolve names to nodes within one request."""
 
     def __init__(self, transaction: GraphTransaction, now: datetime, root: Node, hub_edges: int) -> None:
         self._transaction = transaction
         self._now = now
         self._root = root
         self._hub_edges = hub_edges
-        self.given: dict[str, Node] = {}  # files by their folded paths: pages that are being filed
-        self.hubs: set[str] = set()  # common words: they tell nothing apart
+        self.given: dict[str, Node] = {}  # files by case-folded path: pages of this request
+        self.hubs: set[str] = set()  # uids of nodes too common to discriminate
         self._known: dict[str, list[Node]] = {}
         self._stands_for: dict[str, str] = {}
 
     async def look_up(self, names: Iterable[str], readings: Collection[TextExtraction]) -> None:
-        """Find out what is known by these names, of who speaks and is spoken to, and by those that these texts name."""
+        """Load the stored nodes for these names of speakers and addressees and for all names in the extractions."""
         speaking = {fold_case(name) for name in names}
         wanted = speaking | {fold_case(thing.name) for reading in readings for thing in reading.things}
         known = await self._transaction.named(sorted(wanted))
@@ -47,27 +47,27 @@ class KnownEntities:
         self.hubs = {uid for uid, degree in degrees.items() if degree >= self._hub_edges}
 
     def canonical_uid(self, uid: str) -> str:
-        """Return the uid of what stands for a thing that was looked up."""
+        """Return the uid of the canonical entity of a node that was looked up."""
         return self._stands_for.get(uid, uid)
 
     def person(self, name: str, subtype: str) -> Node:
-        """Return the node of somebody who speaks: one that is known by the name, else a new one."""
+        """Return the node of a speaker: a stored one with this name, else a new one."""
         thing = ExtractedEntity("", name, Label.ENTITY, None, subtype, Span(0, 0))
         return self.named(thing) or self._new(thing)
 
     def introduce(self, person: Node) -> None:
-        """Take a name for this person alone from now on."""
+        """Resolve the name of this person to this person alone from now on."""
         self._known[fold_case(person.name)] = [person]
 
     def named(self, thing: ExtractedEntity) -> Node | None:
-        """Return the node that a name means: one that is known by it, else a new one; nobody of several people."""
+        """Return the node for a name: a known one, else a new one; None if several people share it."""
         if thing.kind == FILE and (page := self.given.get(fold_case(thing.name))) is not None:
             return page
         known = self._known.setdefault(fold_case(thing.name), [])
         fitting = [node for node in known if fits(thing, node)]
         certain = [node for node in fitting if node.subtype not in GUESSES]
         if len(certain) > 1 and thing.guess == "symbol":
-            fitting = [node for node in fitting if node.subtype in GUESSES]  # which of them is meant is not certain
+            fitting = [node for node in fitting if node.subtype in GUESSES]  # the reference is ambiguous
         if thing.kind is None and len(_people(fitting)) > 1:
             return None
         if fitting:
@@ -100,7 +100,7 @@ def _people(nodes: Iterable[Node]) -> list[Node]:
 
 
 def _better(known: list[Node], node: Node, thing: ExtractedEntity) -> Node:
-    """Return a node as it is known with what a text says that it is."""
+    """Return a node updated with the subtype and description that the text gives."""
     if node.subtype in GUESSES and thing.guess not in GUESSES:
         node = _instead(known, node, replace(node, subtype=thing.guess, source=thing.scope))
     if node.text is None and thing.description is not None:

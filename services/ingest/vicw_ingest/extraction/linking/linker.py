@@ -1,4 +1,4 @@
-"""Stores what was read in one item: named things, events, slots of attributes, and the edges between them."""
+"""Link the extraction of one item to entities, events and attribute slots, and build the edges between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vicw_shared.ports import GraphTransaction
 
 
 class EntityLinker:
-    """Places the readings of one request."""
+    """Entity linker for the extractions of one request."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class EntityLinker:
         self._now = now
         self._ties = EdgeFactory(registry, now)
         self.known = KnownEntities(transaction, now, root, hub_edges)
-        self.together: dict[str, Node] = {}  # the request's own items by their ids: not stored yet
+        self.together: dict[str, Node] = {}  # the request's own items by id: not stored yet
 
     async def link(self, place: ItemExtraction) -> LinkedExtraction:
-        """Return what is stored of one item's reading. What no edge may join, or names nobody, is left out."""
+        """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
         placed, item = LinkedExtraction(), place.item
         ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
         ends |= {ADDRESSEE: place.addressee, PREVIOUS: place.previous}
@@ -73,7 +73,7 @@ class EntityLinker:
         return placed
 
     async def _items(self, reading: TextExtraction) -> dict[str, Node | None]:
-        """Return the live items that links name by their ids, by key."""
+        """Return the live items that relations reference by id, by key."""
         keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
         found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
         found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
@@ -85,7 +85,7 @@ class EntityLinker:
             if source is None or target is None or source.uid == target.uid:
                 continue
             if link.type == "MENTIONS" and target.uid in self.known.hubs:
-                continue  # a common word tells nothing apart
+                continue  # a hub is too common to discriminate
             try:
                 self._registry.check(link.type, source.label, target.label, target_subtype=target.subtype)
             except InvalidInputError:
@@ -95,7 +95,7 @@ class EntityLinker:
     def _item_mentions(
         self, placed: LinkedExtraction, item: Node, described: Mapping[str, str | None], by: str
     ) -> Iterator[Edge]:
-        """An item mentions what its sentences do: whoever looks for it need not know how it was cut."""
+        """Yield MENTIONS edges from the item to its entities, so that a search need not know how the item was cut."""
         by = "rules:name" if by == "rules" else by
         for node in {node.uid: node for node in placed.named if node.uid not in self.known.hubs}.values():
             yield mention_edge(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
@@ -110,7 +110,7 @@ class EntityLinker:
         **properties: object,
     ) -> Edge:
         said = {name: value for name, value in properties.items() if value is not None}
-        told_by = "" if source.uid == item.uid else item.uid  # what others may tell, too, is an edge for each telling
+        told_by = "" if source.uid == item.uid else item.uid  # an edge that other items may add, too, is one per item
         return self._ties.edge(
             edge_type,
             source.uid,

@@ -1,4 +1,4 @@
-"""An item whose reading is to be stored, and what is stored of it."""
+"""Input and output of entity linking for one item."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from vicw_shared.model import Edge, Node, Sensitivity
 
 @dataclass(frozen=True, slots=True)
 class ItemExtraction:
-    """An item as it is stored, with what was read in it.
+    """An item as stored, with its extraction.
 
-    ``speaker``, ``addressee`` and ``previous``, the item before: None where nobody, or nothing, is known.
-    ``statements`` are its sentences that are stored already, by their texts.
+    ``speaker``, ``addressee`` and ``previous`` (the item before) are None if unknown. ``statements`` are the item's
+    statements that are stored already, by text.
     """
 
     item: Node
@@ -28,7 +28,7 @@ class ItemExtraction:
 
     @property
     def shares_events(self) -> bool:
-        """Tell whether others may see what this item tells of: only then may its events be those of other items."""
+        """Whether the item is visible without restriction: only then may other items share its events."""
         item = self.item
         return (
             item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.addressees
@@ -37,7 +37,7 @@ class ItemExtraction:
 
 @dataclass(slots=True)
 class LinkedExtraction:
-    """What is stored of a reading: named things, slots of attributes, events with the time they are of, and edges."""
+    """The nodes and edges of one extraction: entities and concepts, attribute slots, events with their time, edges."""
 
     named: list[Node] = field(default_factory=list)
     slots: list[Node] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Which known thing a name may mean, by its form."""
+"""Match names to stored entities by the form of the name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from vicw_shared.text import fold_case
 PEOPLE = frozenset({"person", "user", "agent"})
 SYMBOLS = frozenset({"symbol", *SymbolKind})
 GUESSES = frozenset({"name", "symbol"})
-"""Subtypes that say nothing: what is known better is meant."""
+"""Uninformative subtypes: a node with a specific subtype is preferred."""
 
 
 def fits(thing: ExtractedEntity, node: Node) -> bool:
-    """Tell whether a known node may be what a name means: of the same label, and of the kind that its form tells."""
+    """Return whether a name may refer to a stored node: same label, and a subtype that the form of the name allows."""
     subtype = fold_case(node.subtype)
     if node.label is not thing.label:
         return False
     if is_knowledge(node):
-        return thing.kind == FILE and subtype in {PAGE, FILE}  # a path means a page; a title need not
+        return thing.kind == FILE and subtype in {PAGE, FILE}  # a path refers to a page; a title need not
     if thing.guess == "symbol":
         return subtype in SYMBOLS
     if thing.scope is not None:
@@ -35,23 +35,23 @@ def fits(thing: ExtractedEntity, node: Node) -> bool:
 
 
 def besides_users(nodes: Iterable[Node]) -> list[Node]:
-    """Leave out users where others are called so: texts speak of people, whom users may be called after."""
+    """Drop users if other nodes share the name: texts refer to people, and users may be named after them."""
     found = list(nodes)
     return [node for node in found if fold_case(node.subtype) != "user"] or found
 
 
 def preference(node: Node) -> tuple[bool, datetime, str]:
-    """Return what puts the one first that is known best, then longest."""
+    """Return the sort key that prefers specific subtypes, then the oldest node."""
     return node.subtype in GUESSES, node.created_at, node.uid
 
 
 def natural_name(thing: ExtractedEntity) -> str:
-    """Return what a new thing's uid is made of: a symbol is one of its file."""
+    """Return the name from which a new node's uid is derived; a symbol's name includes its file."""
     return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name
 
 
 def full_names(things: Sequence[ExtractedEntity]) -> dict[str, ExtractedEntity]:
-    """Return, by the key of a first or last name, the only person of the text with a longer name that has it."""
+    """Map the key of a first or last name to the only person of the text whose longer name contains it."""
     people: dict[str, list[ExtractedEntity]] = {}
     for thing in things:
         if thing.kind is None and thing.guess == "person":

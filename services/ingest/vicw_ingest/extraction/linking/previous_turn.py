@@ -1,4 +1,4 @@
-"""What was said just before: whom *you* means in a chat, and what *that* was which led to something."""
+"""The previous turn of each item: resolves the addressee (*you*) and references back (*that*) as a cause."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vicw_shared.text import fold_case
 
 
 class PreviousTurns:
-    """The items of a request among those that are stored, in their threads."""
+    """Find the previous turns and addressees of a request's items in their flows, among new and stored items."""
 
     def __init__(self, transaction: GraphTransaction, nodes: Sequence[Node]) -> None:
         self._transaction = transaction
         self._nodes = nodes
 
     async def of(self, readings: Mapping[str, TextExtraction]) -> dict[str, Node]:
-        """Return what comes right before each item, by uid, where its reading leans on that."""
+        """Return the previous item of each item, by uid, if its extraction refers to ADDRESSEE or PREVIOUS."""
         found: dict[str, Node] = {}
         for node in self._nodes:
             reading = readings.get(node.uid)
@@ -30,7 +30,7 @@ class PreviousTurns:
         return found
 
     async def _before(self, node: Node) -> Node | None:
-        """Return the latest before a node in its thread; without one, on the clock."""
+        """Return the latest node before a node in its flow; for a node without a flow, by the clock."""
         chain, flow = (NEXT, node.flow_id) if node.flow_id is not None else (HAPPENED_AFTER, None)
         key = chain_key(chain, node)
         if key is None:
@@ -46,9 +46,9 @@ class PreviousTurns:
         return max(before, key=lambda entry: entry[0])[1] if before else None
 
     def addressees(self, readings: Mapping[str, TextExtraction], before: Mapping[str, Node]) -> dict[str, str]:
-        """Return the names of whom items speak to, by uid, of those that say *you*.
+        """Return the addressee's name, by uid, of the items that say *you*.
 
-        It is who spoke before, else who answers in this request.
+        It is the speaker of the previous turn, else the first other speaker of the flow in this request.
         """
         found: dict[str, str] = {}
         for node in self._nodes:

@@ -1,1 +1,1 @@
-"""Reading texts by a language model. Its answer is a proposal: all of it is checked before anything is stored."""
+"""Extraction by a language model. Its answer is a proposal: all of it is validated before storage."""

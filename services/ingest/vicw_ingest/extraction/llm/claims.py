@@ -1,6 +1,6 @@
-"""What a model says that an attribute of something is, in the form in which the rules say it: one slot for both.
+"""Map a model's attribute claims to the form of the rules' claims, so that both share one slot.
 
-What the text does not bear out, word for word, is left out: the quotation, the value, and of whom it is told.
+A claim is dropped if the text does not support its quotation, its value or its subject.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NOT_ASSERTED = re.compile(
     r"(?:claim|say|pretend|assume|answer|reply|respond|output|report|tell (?:me|us|them|everyone|everybody))\b)",
     re.IGNORECASE | re.DOTALL,
 )
-"""A question, and an order to say something, to whoever reads it: neither says that it is so."""
+"""Questions, and instructions to the reader to say something: neither asserts the claim."""
 _SINGLE = frozenset(
     "home employer occupation role name owner lead manager price version schedule port deadline address age".split()
 )
 _SINGLE_KINDS = ("count of ", "favourite ")
-"""Attributes of one value at a time. Of others another value replaces the older only where a change is told."""
+"""Single-valued attributes. Other attributes: a new value supersedes an old one only if the text states a change."""
 
 
 @dataclass(slots=True)
 class ClaimMapper:
-    """Turns a model's claims about one text into what its sentences assert. ``dropped`` counts those left out."""
+    """Map a model's claims about one text to attribute claims. ``dropped`` counts dropped claims by reason."""
 
     text: str
     speaker: str | None
@@ -55,9 +55,9 @@ class ClaimMapper:
         ground: Grounding,
         start: int,
     ) -> tuple[ExtractedEvent, AttributeClaim] | None:
-        """Return a claim with the sentence that makes it; None if it is none, or the text does not say so.
+        """Return a claim with the statement that makes it; None if it is invalid or unsupported by the text.
 
-        ``keys`` are those of what the answer names, ``ground`` is the text from ``start`` that the model has read.
+        ``keys`` map the answer's ids and names to keys; ``ground`` is the text from ``start`` that the model received.
         """
         quote = ground.quoted(said.quote[:_QUOTE_CHARS])
         value = " ".join((said.value or "").split())
@@ -94,7 +94,7 @@ class ClaimMapper:
     def _is_new(
         self, statement: str, whose_and_of: tuple[str | None, str], attribute: str, value: str, *, ended: bool
     ) -> bool:
-        """Take what a sentence says for told; False if it was: one value has one attribute, whatever that is called."""
+        """Record a claim; return False for a repetition. One value counts once, whatever its attribute is called."""
         tellings: set[tuple[str | None, ...]] = {(statement, *whose_and_of, attribute)}
         tellings |= {(statement, *whose_and_of, fold_case(value), str(ended))} if value else set()
         new = self._told.isdisjoint(tellings)
@@ -102,7 +102,7 @@ class ClaimMapper:
         return new
 
     def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
-        """Return whom an answer means; who speaks is the speaker, by name too."""
+        """Return the key of a name in an answer. The speaker's own name resolves to SPEAKER."""
         key = keys.get(name) or keys.get(fold_case(name))
         thing = things.get(key or "")
         called = fold_case(thing.name if thing is not None else name)
@@ -111,7 +111,7 @@ class ClaimMapper:
     def _owner_and_attribute(
         self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
     ) -> tuple[str | None, str] | None:
-        """Return the key of whose attribute it is, and what of theirs; a thing of no name of its own has no key."""
+        """Return the owner's key and the owner's thing that has the attribute. A common noun as owner has no key."""
         key = self._key(said.subject, keys, things)
         of = (subject_of(f"the {said.of}") or "") if said.of else ""
         thing = things.get(key or "")
@@ -122,12 +122,12 @@ class ClaimMapper:
         return None, " ".join(filter(None, (subject_of(f"the {thing.name}"), of)))
 
     def _source(self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
-        """Return the key of whom the speaker has it from, an empty one of somebody unknown; None: nobody."""
+        """Return the key of the speaker's source, empty if unknown; None if the claim is first-hand."""
         key = self._key(said.heard_from, keys, things) if said.heard_from is not None else SPEAKER
         return None if key == SPEAKER else key or ""
 
     def _statement(self, place: int) -> ExtractedEvent:
-        """Return the sentence at a place of the text."""
+        """Return the sentence at a character offset of the text."""
         number = max((n for n, span in enumerate(self._sentences) if span.start <= place), default=0)
         span = self._sentences[number]
         return ExtractedEvent(f"llm sentence {number}", self.text[span.start : span.end], STATEMENT, span)

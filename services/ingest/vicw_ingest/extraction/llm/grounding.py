@@ -1,4 +1,4 @@
-"""Where in a text a name or a quotation is: what is nowhere in it, a model has made up."""
+"""Locate names and quotations in a text; a model invented those that are not found."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _WINDOW = 2
 
 
 class Grounding:
-    """A text that names are looked for in."""
+    """Search a text for names and quotations."""
 
     def __init__(self, text: str, *beside: str | None) -> None:
-        """``beside`` is what else is known of it and may be named: who speaks, what it is called."""
+        """``beside`` are further strings in which a name may occur: the speaker, the title."""
         self._text = text
         self._folded = fold_case(text)
         self._beside = [fold_case(part) for part in beside if part]
         self._words = [(fold_case(match[0]), match.span()) for match in _WORD.finditer(text)]
 
     def find(self, name: str) -> Span | None:
-        """Return where a name stands in the text first, whole and in any casing; None: nowhere.
+        """Return the first occurrence of a whole name in any casing; None if it does not occur.
 
-        The text's beginning, where it is written in another form than there, or stands beside the text.
+        Return ``Span(0, 0)`` if the name occurs only after case folding, or only in ``beside``.
         """
         words = name.split()
         if not words or not _WORD.search(name):
@@ -44,9 +44,9 @@ class Grounding:
         return None
 
     def quoted(self, quote: str) -> Span | None:
-        """Return where the words of a quotation stand closest together; None: too few of them are in the text.
+        """Return the window with most words of a quotation; None if the text has too few of them.
 
-        Models drop a comma or mend a spelling, so not each word has to be there.
+        Models drop commas and correct spellings, so not every word must match.
         """
         exact = self.find(quote)
         if exact is not None and exact.end > 0:
@@ -68,7 +68,7 @@ class Grounding:
 
 
 def _bounded(pattern: str, name: str) -> str:
-    """Return a pattern that finds no parts of words, as far as the script has words."""
+    """Return a pattern that matches whole words only, where the script separates words."""
     before = "" if _UNSPACED.match(name[0]) or not _WORD.match(name[0]) else r"(?<!\w)"
     after = "" if _UNSPACED.match(name[-1]) or not _WORD.match(name[-1]) else r"(?!\w)"
     return before + pattern + after

@@ -1,4 +1,4 @@
-"""From a model's answer to a reading of the text. What the text does not bear out is left out, and counted."""
+"""Map a model's answer to a TextExtraction. Parts that the text does not support are dropped and counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vicw_shared.model import Label
 from vicw_shared.text import fold_case
 
 MOST = 60
-"""Things of a kind that one answer tells of."""
+"""Limit on the elements of a kind taken from one answer."""
 _NAME_CHARS, _TOLD_CHARS = 200, 1000
 _CAUSES = "CAUSED"
 _RULED = frozenset({_CAUSES, "ENABLED"})
@@ -33,14 +33,14 @@ _OURS = {
     **dict.fromkeys(("user", "chat"), "person"),
     **dict.fromkeys(("tag", "bucket", "context"), "idea"),
 }
-"""Subtypes that mean something to VICW itself, and what a model's word for them becomes."""
+"""Subtypes reserved by VICW, and their replacements in a model's answer."""
 
 
 class AnswerMapper:
-    """Turns answers about one text into readings. ``dropped`` counts what was left out, by reason."""
+    """Map the answers about one text to extractions. ``dropped`` counts dropped parts by reason."""
 
     def __init__(self, source: SourceText, types: Sequence[str], by: str, most: int) -> None:
-        """``types`` may join; ``by`` is who is named as the relations' source; ``most`` is told in all."""
+        """``types`` are the allowed relation types; ``by`` names the model; ``most`` limits the parts in total."""
         self._source = source
         self._types = frozenset(types)
         self._by = by
@@ -49,7 +49,7 @@ class AnswerMapper:
         self._claiming = ClaimMapper(source.text, source.speaker, self.dropped)
 
     def map(self, answer: ParsedAnswer, *, start: int, end: int, part: int) -> TextExtraction:
-        """Return what an answer says of the characters from ``start`` to ``end``, the ``part``-th that was read."""
+        """Return the extraction for the characters ``start`` to ``end``, the part number ``part`` of the text."""
         ground = Grounding(self._source.text[start:end], self._source.speaker, self._source.name)
         reading, keys = TextExtraction(by=self._by), self._keys()
         for kind, label in (("entities", Label.ENTITY), ("concepts", Label.CONCEPT)):
@@ -73,7 +73,7 @@ class AnswerMapper:
         ground: Grounding,
         start: int,
     ) -> None:
-        """Add what the text says of attributes, each with the sentence that says it."""
+        """Add the attribute claims, each with the statement that makes it."""
         self.dropped["too_many"] += max(0, len(claims) - MOST)
         things = {thing.key: thing for thing in reading.things}
         told = [made for said in claims[:MOST] if (made := self._claiming.map(said, keys, things, ground, start))]
@@ -87,10 +87,10 @@ class AnswerMapper:
     @staticmethod
     def _add_key(keys: dict[str, str], local: str, name: str, key: str) -> None:
         keys[local] = key
-        keys.setdefault(fold_case(name), key)  # models name what they should give the id of
+        keys.setdefault(fold_case(name), key)  # models use names where ids are required
 
     def _some[S: (AnswerEntity, AnswerEvent)](self, said: Sequence[S]) -> Iterator[S]:
-        """Yield those there is room for, each id once."""
+        """Yield the elements within the limits, each id once."""
         seen: set[str] = set()
         self.dropped["too_many"] += max(0, len(said) - MOST)
         for one in islice(said, MOST):
@@ -112,7 +112,7 @@ class AnswerMapper:
     def _thing(
         self, said: AnswerEntity, label: Label, ground: Grounding, start: int, key: str
     ) -> ExtractedEntity | None:
-        """Return a thing by the first of its names that the text has."""
+        """Return an entity under the first of its names found in the text."""
         for name in (said.name, *said.aliases[:5]):
             span = ground.find(name) if len(name) <= _NAME_CHARS else None
             if span is not None:
@@ -170,7 +170,7 @@ class AnswerMapper:
 
 
 def _leads(followed: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Tell whether a chain of causes leads from one event to another."""
+    """Return whether a causal chain leads from one event to another."""
     seen, ahead = {start}, [start]
     while ahead:
         key = ahead.pop()
@@ -193,7 +193,7 @@ def _short(said: AnswerEntity) -> str | None:
 
 
 def _instant(said: str | None) -> datetime | None:
-    """Return a time that a model has written; what has no zone is in UTC, what is no time is None."""
+    """Parse a time from a model's answer; without a zone it is UTC. None if it does not parse."""
     if said is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Asks a language model what a text tells of, part by part, and has answers of no use mended."""
+"""Request extractions from a language model, one part of the text at a time; malformed answers are sent back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DROPPED = Counter("vicw_llm_dropped_total", "Parts of answers that the text does
 
 
 class ExtractionError(Exception):
-    """The model is there, and fails at this text. ``reason`` is a word for it."""
+    """The model is reachable but fails on this text. ``reason`` is a one-word code."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -43,7 +43,7 @@ class ExtractionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelExtraction:
-    """What a model has told of a text, and how it signs; ``missing`` are the parts that it failed at."""
+    """A model's extraction of a text; ``by`` names the model, ``missing`` counts the parts that failed."""
 
     extraction: TextExtraction
     by: str
@@ -51,10 +51,10 @@ class ModelExtraction:
 
 
 class ModelExtractor:
-    """Reads texts by a model."""
+    """Extract from texts with a language model."""
 
     def __init__(self, model: LanguageModel, registry: EdgeRegistry, settings: LlmSettings, most: int) -> None:
-        """``most`` nodes and relations are taken from one text."""
+        """``most`` limits the nodes and relations taken from one text."""
         self._model = model
         self._settings = settings
         self._most = most
@@ -65,10 +65,10 @@ class ModelExtractor:
         self._listed = described(types)
 
     async def read(self, source: SourceText, passages: Sequence[str], *, in_part: bool = False) -> ModelExtraction:
-        """Return what the model tells of a text; ``passages`` joined are the text.
+        """Return the model's extraction of a text; ``passages`` joined are the text.
 
-        Raises ReadingError if it fails at a part of it, with ``in_part`` only if it fails at all of them; and what
-        the model raises when it cannot be reached.
+        Raises ExtractionError if a part fails (with ``in_part``: only if all parts fail), and the errors that the
+        model port raises when the model is unreachable.
         """
         reading, by, failed, read = TextExtraction(), "", None, 0
         teller: AnswerMapper | None = None
@@ -106,7 +106,7 @@ class ModelExtractor:
         ]
 
     async def _ask(self, opening: list[Prompt]) -> tuple[ParsedAnswer, Completion]:
-        """Return the first answer that is in form, else what is in form of the last one."""
+        """Return the first well-formed answer, else the well-formed parts of the last one."""
         turns = opening
         for left in range(self._settings.repairs, -1, -1):
             completion = await self._call(turns)
@@ -151,7 +151,7 @@ def _sent_back(text: str, answer: ParsedAnswer, cut_off: bool) -> list[Prompt]:
 
 
 def _joined(passages: Sequence[str], size: int) -> list[tuple[int, int]]:
-    """Return where stretches of whole passages begin and end, each of ``size`` characters if they allow it."""
+    """Group whole passages into parts of at most ``size`` characters; a longer passage is a part of its own."""
     parts: list[tuple[int, int]] = []
     start = end = 0
     for passage in passages:

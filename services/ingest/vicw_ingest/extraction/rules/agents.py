@@ -1,4 +1,4 @@
-"""Who did it (INITIATED), and which names are people's: by what stands before a verb, and by which verb."""
+"""Find agents (INITIATED) and person names by the verb and the words before it."""
 
 from __future__ import annotations
 

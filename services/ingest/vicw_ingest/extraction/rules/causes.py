@@ -1,4 +1,4 @@
-"""Causes and effects (CAUSED) that a sentence tells of by a cue, each in its words."""
+"""Extract causes and effects (CAUSED) from cue words, each in the words of the sentence."""
 
 from __future__ import annotations
 

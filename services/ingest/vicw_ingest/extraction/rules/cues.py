@@ -1,4 +1,4 @@
-"""Words that say outright that one thing caused another, and on which side of them the cause stands."""
+"""Causal cue words, and the side of each on which the cause stands."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a text tells of, by rules alone: statements, names, who did it, what caused it.
+"""Rule-based extraction: statements, names, agents and causes.
 
-English. Of text in another language the statements, names, code and dates are read, and little else is right.
+The rules are for English. In other languages only statements, names, code and dates are reliable.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ _PRONOUNS = {"i": SPEAKER, "me": SPEAKER, "you": ADDRESSEE}
 
 
 class RuleExtractor:
-    """Reads texts. Not for two threads at once."""
+    """Extract by rules. Not thread-safe."""
 
     def __init__(self) -> None:
         self._analyst = Analyst()
 
     def read(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
-        """Return what each text tells of, in order."""
+        """Return the extraction of each text, in order."""
         analysed = self._analyst.analyse([source.text for source in sources])
         return [_Text(source, sentences).read() for source, sentences in zip(sources, analysed, strict=True)]
 
 
 class _Text:
-    """The reading of one text, sentence by sentence."""
+    """The extraction of one text, sentence by sentence."""
 
     def __init__(self, source: SourceText, sentences: Sequence[Sentence]) -> None:
         self._source = source
@@ -73,7 +73,7 @@ class _Text:
         self._reading = TextExtraction()
 
     def read(self) -> TextExtraction:
-        """Return what the text tells of."""
+        """Return the extraction of the text."""
         causes = causes_in(self._sentences)
         links: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
@@ -104,7 +104,7 @@ class _Text:
         yield from self._initiated(sentence, names, events, statement)
 
     def _name(self, name: Name, words: Sequence[Word]) -> str:
-        """Return the key of what is called so: one name is one thing in a text."""
+        """Return the key of the entity with this name: within a text, one name is one entity."""
         kind, called = _SUBTYPES.get(name.kind), _written(name)
         guess = kind or ("person" if is_person(words, name.places) else "name")
         label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
@@ -118,7 +118,7 @@ class _Text:
         return known.key
 
     def _statement(self, number: int, mentioned: list[str]) -> str:
-        """Add the sentence as a statement; its time is the first that it names."""
+        """Add the sentence as a statement; its time is the first time expression in it."""
         span = self._sentences[number].span
         text = self._source.text[span.start : span.end]
         time = next(times_in(text, self._source.at), None)
@@ -135,7 +135,7 @@ class _Text:
     def _claims(
         self, said: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
     ) -> Iterator[AttributeClaim]:
-        """Yield what the sentence says of attributes of things that are known."""
+        """Yield the sentence's attribute claims whose subject resolves."""
         named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
         named |= {fold_case(_written(name)): key for name, key in names.items()}
         for claim in said:
@@ -156,7 +156,7 @@ class _Text:
             )
 
     def _caused(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
-        """Return the relation, and the events that were added for its ends: others are sentences before."""
+        """Return the relation and the events added for its ends. The other ends are earlier statements or PREVIOUS."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
             key = self._earlier_statement(number, span)
@@ -172,7 +172,7 @@ class _Text:
         return ExtractedRelation(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
 
     def _earlier_statement(self, number: int, span: Span) -> str | None:
-        """Return the sentence that a cause or an effect is, or points back to: one before, or the item before."""
+        """Return the earlier statement that a cause or effect equals or refers back to, or PREVIOUS; else None."""
         for at in range(number):
             if span == self._sentences[at].span:
                 return self._statements.get(at)
@@ -183,7 +183,7 @@ class _Text:
     def _initiated(
         self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
     ) -> Iterator[ExtractedRelation]:
-        """Yield who did what is told: the cause or the effect that the verb is in, else the sentence."""
+        """Yield INITIATED relations from agents to the cause or effect that has the verb, else to the statement."""
         keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.places}
         named = {at: name.places for name in names if name.kind in _PEOPLE for at in name.places}
         starts = {event.span.start for event in events}
@@ -197,14 +197,14 @@ class _Text:
 
 
 def _says_something(sentence: Sentence, names: Mapping[Name, str]) -> bool:
-    """Tell whether a sentence is worth a statement: thanks and exclamations are not."""
+    """Return whether a sentence deserves a statement: thanks and exclamations do not."""
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells
 
 
 def _written(name: Name) -> str:
-    """Return what is meant by a name: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
+    """Return a name's normal form: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
     if name.kind is NameKind.PATH:
         return name.text.replace("\\", "/").removeprefix("./")
     return name.text.removesuffix("()")

@@ -1,4 +1,4 @@
-"""What a sentence names: people, places and things by name, and what has a form of its own (code, paths, amounts).
+"""Find names in a sentence: people, places and things, and forms such as code, paths and amounts.
 
 Only what is new is found by its form here; a name that is known is found again in any casing by looking it up.
 """

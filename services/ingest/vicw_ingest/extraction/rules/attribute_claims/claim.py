@@ -1,4 +1,4 @@
-"""A claim, and whether two of one subject's one attribute exclude each other."""
+"""The parsed claim, and the test whether two claims about the same attribute exclude each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sentence's clauses, each as if it stood alone, if they are asserted and of the present."""
+"""Split a sentence into self-contained clauses; only asserted clauses about the present remain."""
 
 from __future__ import annotations
 

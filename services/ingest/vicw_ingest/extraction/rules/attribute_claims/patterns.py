@@ -1,4 +1,4 @@
-"""The forms of a clause that claims an attribute: ``s`` is the subject, ``v`` the value. The first that fits tells."""
+"""Patterns of clauses that claim an attribute: ``s`` is the subject, ``v`` the value. The first match wins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PLACE = re.compile(
     r".*\b(?i:team|group|department|choir|club|gym|band|society|party|church|league|class|course)\b)"
     r"(?:[A-Z]|\w+-\w*\d)"
 )
-"""Where somebody may move to or work: no known tool, no name like FaunaDB."""
+"""A place to live or work: not a known tool, not a name like FaunaDB."""
 _PEOPLE = frozenset({"$speaker", "$addressee", "he", "she", "they"})
 _NO_VALUE = re.compile(r"(?:not|very|so|too|really|in|on|at|to|for|from|with|of|by|about|an? |what|that|how)\b")
 _MOST_WORDS = 3
@@ -47,7 +47,7 @@ _NO_NOUNS = frozenset({"ADV", "INTJ", "ADP", "SCONJ", "CCONJ", "VERB", "AUX", "P
 
 
 def claims(sentence: Sentence) -> list[ParsedClaim]:
-    """Return what a sentence claims of attributes; most claim nothing."""
+    """Return the attribute claims of a sentence; most sentences have none."""
     no_subjects = {word.lower for word in sentence.words if word.tag in _NO_NOUNS}
     return [
         replace(claim, source=source, now=changed)
@@ -69,7 +69,7 @@ def _claims(clause: str, no_subjects: set[str]) -> list[ParsedClaim]:
 
 
 def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """What something was changed, moved or renamed to."""
+    """Yield claims from changes, moves and renamings."""
     value, verb, part = found["v"], found["verb"], attribute_of(subject)
     if verb == "renamed":
         yield from _named(subject, found)
@@ -82,7 +82,7 @@ def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
 
 
 def _named(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """What something is called; what goes by a name is found by that, too."""
+    """Yield name claims, one for the subject and one for the other name, so that either finds it."""
     name = found["v"]
     if not name.islower() or " " not in name:
         yield ParsedClaim(subject, "name", name)
@@ -92,7 +92,7 @@ def _named(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
 
 
 def _valued(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """An attribute in so many words, with a value that has the form of one: a name, a number, a time."""
+    """Yield an explicit attribute whose value has a valid form: a name, a number, a time."""
     part, value = attribute_of(subject), re.sub(r"^(?:an?|at|set (?:to|at)) ", "", found["v"])
     if part is None or _NO_VALUE.match(value) or _SCOPE.search(value):
         return

@@ -1,4 +1,4 @@
-"""The numbers, prices, days and times of a value, by their kinds."""
+"""Extract numbers, prices, days and times from a value, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a claim is of: a phrase at the start of a clause, in the form in which another sentence would say it."""
+"""Normalise the subject phrase of a clause, so that different sentences about one subject agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = (
 _CORE = rf"{_WORD}(?: {_WORD}){{0,4}}?"
 THING = rf"(?:[Mm]y|[Oo]ur|[Yy]our|[Tt]he|[Hh]is|[Hh]er|[Tt]heir) {_CORE}|{NAME}(?: {_CORE})?"
 SEVERAL = frozenset("neighbour flatmate roommate reviewer sponsor tenant contact".split())
-"""Attributes that may have several values, unless it is said that there is another now."""
+"""Attributes that may have several values, unless the text states a change."""
 _ATTRIBUTES = SEVERAL | frozenset(
     "boss manager supervisor owner lead maintainer captain coach teacher tutor doctor dentist therapist landlord head "
     "director chair president treasurer secretary editor ceo cto cfo provider supplier vendor employer "
@@ -38,7 +38,7 @@ _LEFT_OUT = frozenset("the a an 's my our new current main own usual present act
 
 
 def subject_of(text: str) -> str | None:
-    """Return the subject that a phrase means, None if it is no definite one.
+    """Return the normalised subject of a phrase; None if it is not definite.
 
     >>> subject_of("my new car"), subject_of("the port of the staging server"), subject_of("Ana's boss")
     ('$speaker car', 'staging server port', "ana's boss")
@@ -62,9 +62,9 @@ def subject_of(text: str) -> str | None:
 
 
 def attribute_of(subject: str) -> tuple[str, str] | None:
-    """Part a subject from the attribute that it ends in: *staging server port*; None if that is none.
+    """Split a subject from the attribute at its end: *staging server port*; None if it ends in no attribute.
 
-    What is the favourite of its kind is an attribute, whatever it is.
+    ``favourite`` with any kind is an attribute.
     """
     before, favourite, kind = subject.partition("favourite ")
     if favourite:
@@ -74,9 +74,9 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
 
 
 def owner_and_attribute(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
-    """Return the key of whom a claim's subject begins with, and the rest; None if nobody is known by a pronoun.
+    """Return the key of the owner at the start of a subject, and the rest; None for an unresolved pronoun.
 
-    ``named`` are keys by folded names of what the text names.
+    ``named`` maps the case-folded names in the text to keys.
     """
     first, _, behind = subject.partition(" ")
     if first in {SPEAKER, ADDRESSEE}:
@@ -95,7 +95,7 @@ def _plain(words: list[str]) -> str:
 
 
 def _singular(noun: str) -> str:
-    """Return a noun's singular, near enough for both to be one."""
+    """Return an approximate singular, good enough to match both forms."""
     if noun.endswith(("ches", "shes", "sses", "xes")):
         return noun[:-2]
     return noun[:-1] if len(noun) > 3 and noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
