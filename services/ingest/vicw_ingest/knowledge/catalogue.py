@@ -1,6 +1,6 @@
-"""What is in a knowledge folder: its pages as they are stored, and what each may be called in a link.
+"""Catalogue of a knowledge folder: its stored pages, and the names by which links may refer to them.
 
-A large folder is work for a core: it is done beside the event loop, so that other requests go on.
+Large folders are CPU-bound: the catalogue is built in a thread, so that the event loop serves other requests.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from vicw_shared.text import fold_case as fold_anew
 
 _MODULES = frozenset({"__init__", "index", "mod"})
 _WHOLE_FOLDER = 1_000_000
-fold = lru_cache(100_000)(fold_anew)  # the names of a folder are the same in each write
+fold = lru_cache(100_000)(fold_anew)  # each write folds the same names of a folder
 
 
 @dataclass(slots=True)
 class PageEntry:
-    """A page of the folder: its node, and what that remembers. ``fresh``: it is being filed."""
+    """A page of the folder: its node and record. ``fresh``: the current write adds or changes it."""
 
     node: Node
     record: PageRecord
@@ -35,18 +35,18 @@ class PageEntry:
 
     @property
     def path(self) -> str:
-        """Where it is in the folder."""
+        """Its path in the folder."""
         return self.record.path
 
     @property
     def parent(self) -> str:
-        """The folder that it is in."""
+        """The path of its parent folder."""
         return "/".join(self.path.split("/")[:-1])
 
 
 @dataclass(slots=True)
 class Catalogue:
-    """All of one folder: pages by their paths, and the folder nodes by theirs."""
+    """The content of one folder: its pages, indexed by path and name, and its folder nodes by path."""
 
     folder: str
     entries: list[PageEntry] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Catalogue:
     _places: set[str] = field(default_factory=set)
 
     def add(self, entry: PageEntry) -> None:
-        """Add a page: links may lead to it."""
+        """Add a page as a possible link target."""
         self.entries.append(entry)
         path = entry.path
         bare = _bare(path)
@@ -81,11 +81,11 @@ class Catalogue:
 
     @property
     def places(self) -> set[str]:
-        """Paths of the folders that have pages, themselves or further down; the folder itself is not among them."""
+        """Paths of the sub-folders that contain pages, directly or further down."""
         return self._places
 
     def meant(self, link: PageLink, page: PageEntry) -> list[PageEntry]:
-        """Return the pages that a link of ``page`` may mean: one, several that are called so, or none."""
+        """Return the pages that a link of ``page`` may refer to: one, several with the same name, or none."""
         if not link.target:
             return [page]
         for level in self._levels(link, page):
@@ -96,12 +96,12 @@ class Catalogue:
         return []
 
     def place_meant(self, link: PageLink, page: PageEntry) -> str | None:
-        """Return the path of the folder that a path means, or None."""
+        """Return the path of the folder that a link refers to, or None."""
         path = _joined(page.parent, link.target)
         return path if path is not None and (path == "" or path in self._places) else None
 
     def _levels(self, link: PageLink, page: PageEntry) -> Iterator[Sequence[PageEntry]]:
-        """Yield the pages that a link may mean, the surest way first; a later way counts if no earlier finds any."""
+        """Yield candidate pages per lookup method, most certain first; a later one counts if none before matches."""
         if link.kind is LinkKind.IMPORT:
             yield from self._modules(link.target, page)
             return
@@ -116,19 +116,19 @@ class Catalogue:
             yield self._titles.get(fold(link.target), ())
 
     def _modules(self, module: str, page: PageEntry) -> Iterator[Sequence[PageEntry]]:
-        if module.startswith("/"):  # what a relative import means
+        if module.startswith("/"):  # a relative import
             yield [e for e in self._paths.get(fold(module[1:]), ()) if e.node.subtype == FILE]
             return
         name = fold(module.replace("::", "/").replace(".", "/").strip("/"))
         suffix = PurePosixPath(page.path).suffix
         found = [e for e in self._tails.get(name, ()) if PurePosixPath(e.path).suffix == suffix and e is not page]
-        if "/" not in name:  # ``import json`` is another's, unless it stands where programs look first
+        if "/" not in name:  # ``import json`` is external, unless the file is where imports are looked up first
             found = [e for e in found if fold(_bare(e.path)).removesuffix("/__init__") in _first_looked_at(page, name)]
         yield found
 
 
 async def load(lookups: Lookups, tenant: str, context: str, folder: str) -> Catalogue:
-    """Return what a folder holds, read inside a write."""
+    """Return the catalogue of a folder, read inside a write."""
     catalogue = Catalogue(folder)
     frontier = [folder_uid(tenant, context, folder, "")]
     catalogue.folders |= _live_folders(await lookups.nodes(frontier))
@@ -140,7 +140,7 @@ async def load(lookups: Lookups, tenant: str, context: str, folder: str) -> Cata
 
 
 async def read(graph: GraphStore, tenant: str, context: str, folder: str) -> Catalogue:
-    """Return what a folder holds, read outside a write."""
+    """Return the catalogue of a folder, read outside a write."""
     catalogue = Catalogue(folder)
     frontier = [folder_uid(tenant, context, folder, "")]
     while frontier:
@@ -150,7 +150,7 @@ async def read(graph: GraphStore, tenant: str, context: str, folder: str) -> Cat
 
 
 def _take(catalogue: Catalogue, nodes: Iterable[Node]) -> list[str]:
-    """Add pages and folders; return the uids of the folders that are new."""
+    """Add pages and folders; return the uids of the new folders."""
     known = {node.uid for node in catalogue.folders.values()}
     nodes = [node for node in nodes if node.retired_at is None and node.metadata.get("folder") == catalogue.folder]
     for node in sorted(nodes, key=lambda node: str(node.metadata["path"])):
@@ -166,7 +166,7 @@ def _live_folders(nodes: dict[str, Node]) -> dict[str, Node]:
 
 
 def _joined(parent: str, target: str) -> str | None:
-    """Return the path inside the folder that a relative one means; None if it leads out of the folder."""
+    """Resolve a relative path inside the folder; None if it leads out of the folder."""
     parts = [] if target.startswith("/") else [part for part in parent.split("/") if part]
     for part in target.split("/"):
         if part == "..":
@@ -189,5 +189,5 @@ def _tails(path: str) -> list[str]:
 
 
 def _first_looked_at(page: PageEntry, name: str) -> set[str]:
-    """Return where a module of one word is looked for: beside the file that needs it, and where sources begin."""
+    """Return the paths at which a one-word module is looked up: beside the importing file and in source roots."""
     return {fold(f"{place}/{name}".lstrip("/")) for place in (page.parent, "", "src", "lib")}

@@ -21,7 +21,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What was found. ``lines`` is how many lines of the file it takes up; ``key`` is its ``id``."""
+    """Parsed front matter. ``lines`` is the number of lines that it occupies in the file; ``key`` is its ``id``."""
 
     lines: int = 0
     title: str | None = None
@@ -32,7 +32,7 @@ class FrontMatter:
 
 
 def front_matter(text: str) -> FrontMatter:
-    """Return the front matter at the start of ``text``; without one, or with one that cannot be read, an empty one."""
+    """Return the front matter at the start of ``text``; an empty one if it is missing or cannot be parsed."""
     lines = lines_of(text[:_MAX_CHARS])[:_MAX_LINES]
     fence = lines[0].rstrip() if lines else ""
     if fence not in {"---", "+++"}:
@@ -49,7 +49,7 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _values(block: str, fence: str) -> dict[str, Any] | None:
-    """Return the block's keys in small letters; None: a rule across the page, or nothing that can be read."""
+    """Return the block's values by lower-case key; None if it is a horizontal rule or cannot be parsed."""
     try:
         found = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block.expandtabs())
     except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
@@ -60,7 +60,7 @@ def _values(block: str, fence: str) -> dict[str, Any] | None:
 
 
 def _by_key(block: str) -> dict[str, Any]:
-    """Return what can be read of a block that is broken as a whole, key by key; a broken value is plain text."""
+    """Parse an invalid block key by key; a value that does not parse becomes plain text."""
     found: dict[str, Any] = {}
     for part in _KEY.split(block)[1:]:
         key, _, said = part.partition(":")
@@ -84,7 +84,7 @@ def _read(lines: int, values: dict[str, Any]) -> FrontMatter:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield what a key says: one text or a list of them. Numbers and dates are what they look like."""
+    """Yield the texts of a value, which is one text or a list. Numbers and dates become their text."""
     for part in value if isinstance(value, list) else [value]:
         if part is None or isinstance(part, dict | list | bool):
             continue

@@ -1,4 +1,4 @@
-"""Where a link leads: to a page, one of its sections, a folder, a file, a symbol, a URL, or nowhere."""
+"""Resolve links to a page, section, folder, file, symbol or URL; unresolved links become problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_CANDIDATES = 10
 
 @dataclass(frozen=True, slots=True)
 class ExternalTarget:
-    """Something that is in no folder: a URL, a module of somebody else's."""
+    """A target outside the folder: a URL or a third-party module."""
 
     name: str
     subtype: str
@@ -27,7 +27,7 @@ class ExternalTarget:
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """Where a link leads, by which type of edge, and what is wrong with it."""
+    """The target of a link, the type of its edge, and its problem if it has one."""
 
     type: str
     uid: str | None = None
@@ -36,27 +36,27 @@ class LinkTarget:
 
 
 class LinkResolver:
-    """Follows the links of one folder."""
+    """Resolve the links of one folder."""
 
     types = ("LINKS_TO", "REFERENCES", "DEPENDS_ON")
 
     def __init__(self, catalogue: Catalogue, root: Node, symbols: Mapping[str, str]) -> None:
-        """``symbols`` are uids of what code defines, by folded name."""
+        """``symbols`` are the uids of symbols that code defines, by case-folded name."""
         self._catalogue = catalogue
         self._root = root
         self._symbols = symbols
 
     @staticmethod
     def names_of_code(entry: PageEntry) -> Iterator[str]:
-        """Yield the names in a page that code may define."""
+        """Yield the names in a page that may be symbols of code."""
         return (link.target for link in entry.record.links if link.kind is LinkKind.CODE)
 
     def follow(self) -> list[list[LinkTarget]]:
-        """Return where the links of each page of the folder lead."""
+        """Return the link targets of each page of the folder."""
         return [[self.step(link, entry) for link in entry.record.links] for entry in self._catalogue.entries]
 
     def step(self, link: PageLink, page: PageEntry) -> LinkTarget:
-        """Return where a link of ``page`` leads."""
+        """Return the target of a link of ``page``."""
         if link.kind is LinkKind.URL:
             return self._outside("REFERENCES", link.target, "url")
         found = self._catalogue.meant(link, page)

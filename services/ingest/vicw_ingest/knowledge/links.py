@@ -1,4 +1,4 @@
-"""Links of a page, before and after it is known where they lead."""
+"""Links of a page, and their kinds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from enum import StrEnum
 
 
 class LinkKind(StrEnum):
-    """How a page says what it means."""
+    """The notation of a link."""
 
     WIKI = "wiki"
     PATH = "path"
     URL = "url"
     CODE = "code"
-    """A name in code marks: a symbol or a path, or nothing that is known."""
+    """A name in code marks: a symbol, a path, or an unknown name."""
     IMPORT = "import"
-    """A module's name, or the path that a relative import means."""
+    """A module's name, or the path of a relative import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,6 @@ class PageLink:
 
     @property
     def said(self) -> str:
-        """The link as a person reads it."""
+        """The link in readable form."""
         whole = f"{self.target}#{self.heading}" if self.heading is not None else self.target
         return f"[[{whole}]]" if self.kind is LinkKind.WIKI else whole

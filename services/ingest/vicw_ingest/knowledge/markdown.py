@@ -1,4 +1,4 @@
-"""A page of Markdown taken apart: headings, links, wiki links and the names of code in it (CommonMark and tables)."""
+"""Parse a Markdown page: headings, links, wiki links and names of code (CommonMark and tables)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a page is made of. ``summary`` is its first paragraph."""
+    """The outline of a page. ``summary`` is its first paragraph."""
 
     headings: tuple[Heading, ...] = ()
     links: tuple[PageLink, ...] = ()
@@ -49,7 +49,7 @@ class Outline:
 
 
 def outline(text: str) -> Outline:
-    """Return what a page is made of. Lines are counted from 1; images and what stands in code blocks are no links."""
+    """Return the outline of a page. Lines count from 1; images and the content of code blocks are not links."""
     starts = _line_starts(text)
     anchors = Unique()
     headings: list[Heading] = []

@@ -1,4 +1,4 @@
-"""Nodes and edges of the knowledge sub-graph, as they are stored."""
+"""Build the nodes and edges of the knowledge sub-graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAME_CHARS = 512
 
 
 def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | None = None) -> Node:
-    """Return the node of a page, which was ``before`` what it is now; it keeps its creation."""
+    """Return the node of a page. It keeps the creation time of ``before``, the stored node of the page."""
     record = PageRecord(
         folder=page.folder,
         path=page.path,
@@ -61,7 +61,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | Non
 
 
 def _called(page: KnowledgePage) -> tuple[str, ...]:
-    """Return what else a page is called in texts: its aliases, its ids, its path, its file."""
+    """Return the alternative names of a page: its aliases, ids, path and file name."""
     names = [*page.aliases, *page.subjects.keys, page.path, str(PurePosixPath(page.path).with_suffix(""))]
     if page.kind == PAGE and stem_of(page.path) not in INDEXES:
         names.append(PurePosixPath(page.path).stem)
@@ -69,7 +69,7 @@ def _called(page: KnowledgePage) -> tuple[str, ...]:
 
 
 def section_nodes(page: KnowledgePage, node: Node, now: datetime) -> list[tuple[Heading, Node]]:
-    """Return a page's sections: its headings, but for one that is its title."""
+    """Return a page's sections: its headings, except a first one that repeats the title."""
     headings: Sequence[Heading] = page.headings
     if headings and headings[0].title == page.title:
         headings = headings[1:]
@@ -95,7 +95,7 @@ def section_nodes(page: KnowledgePage, node: Node, now: datetime) -> list[tuple[
 
 
 def folder_node(root: Node, folder: str, path: str, now: datetime) -> Node:
-    """Return the node of a folder; that of the knowledge folder itself has an empty ``path``."""
+    """Return the node of a folder; the knowledge folder itself has an empty ``path``."""
     return Node(
         uid=folder_uid(root.tenant, root.context, folder, path),
         label=Label.ENTITY,
@@ -112,7 +112,7 @@ def folder_node(root: Node, folder: str, path: str, now: datetime) -> Node:
 
 
 def external_node(uid: str, outside: ExternalTarget, root: Node, now: datetime) -> Node:
-    """Return the node of what a page names that is in no folder."""
+    """Return the node of a link target outside the folder."""
     return Node(
         uid=uid,
         label=Label.ENTITY,
@@ -136,5 +136,5 @@ def edge_of(
     *,
     item: str | None = None,
 ) -> Edge:
-    """Return an edge, told by an item or by none."""
+    """Return an edge that depends on ``item``, or on no item."""
     return EdgeFactory(registry, now).edge(edge_type, source, target, by=by, item=item, source_item=item or "")

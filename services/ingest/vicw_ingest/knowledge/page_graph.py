@@ -1,7 +1,7 @@
-"""Files pages away inside the transaction of a write: their nodes, what contains them, and where their links lead.
+"""Write pages to the graph inside the commit: their nodes, containment edges and resolved links.
 
-Whatever a page tells (its item's property ``item`` of an edge) goes when its item does; what other pages of the folder
-link to is looked up anew each time, so that a link is mended, or broken, by the page that comes, moves or goes.
+Edges that a page adds (edge property ``item``) are removed with its item. The links of the folder's other pages are
+resolved again on each write, so that a page that appears, moves or disappears repairs or breaks links to it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SYMBOLS = frozenset(SymbolKind)
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A page that is new or has changed, with its item and the item's passages."""
+    """A new or changed page, with its item and the item's passages."""
 
     page: KnowledgePage
     item: Node
@@ -40,7 +40,7 @@ class Filed:
 
 @dataclass(slots=True)
 class PageGraphWriter:
-    """Files pages of one context."""
+    """Write the pages of one context to the graph."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -51,10 +51,10 @@ class PageGraphWriter:
     _dropped: list[Edge] = field(default_factory=list)
 
     async def file(self, filed: Sequence[Filed], gone: Sequence[str]) -> dict[str, tuple[LinkProblem, ...]]:
-        """Store pages, and let go of those whose items (ids) are ``gone`` or are pages no more.
+        """Store pages, and remove those whose items (ids) are ``gone`` or no longer pages.
 
-        Return the links that lead nowhere, by the uids of the pages' items. Their items are stored already, what they
-        told of before is gone.
+        Return the link problems by the uid of the page's item. The items must be stored already, and the edges of
+        their earlier versions removed.
         """
         before = await self._before([*(f.item.source_id or "" for f in filed), *gone])
         folders = {f.page.folder for f in filed} | {str(node.metadata["folder"]) for node in before.values()}
@@ -70,13 +70,13 @@ class PageGraphWriter:
         return problems
 
     async def _before(self, ids: Sequence[str]) -> dict[str, Node]:
-        """Return the page nodes that these items had, by uid."""
+        """Return the stored page nodes of these items, by uid."""
         uids = [page_uid(self.root.tenant, self.root.context, item) for item in ids]
         found = await self.transaction.nodes(uids) if uids else {}
         return {uid: node for uid, node in found.items() if is_knowledge(node)}
 
     def _page(self, filed: Filed, before: Mapping[str, Node]) -> PageEntry:
-        """Note a page's node and sections, and what is told by the page alone."""
+        """Collect a page's node, its sections, and the edges that depend on this page alone."""
         page, item = filed.page, filed.item
         node = page_node(page, item, self.now, before.get(page_uid(item.tenant, item.context, item.source_id or "")))
         sections = section_nodes(page, node, self.now)
@@ -102,7 +102,7 @@ class PageGraphWriter:
         return PageEntry(node, PageRecord.of(node), fresh=True)
 
     def _folders(self, catalogue: Catalogue) -> None:
-        """Keep a node for each folder that has pages, one in the other, and for no other."""
+        """Add nodes for folders that gained pages, nested in each other, and retire those of empty folders."""
         wanted = {"", *catalogue.places} if catalogue.entries else set()
         for path in sorted(wanted - catalogue.folders.keys()):
             node = folder_node(self.root, catalogue.folder, path, self.now)
@@ -132,7 +132,7 @@ class PageGraphWriter:
         return problems
 
     def _add_links(self, entry: PageEntry, steps: Sequence[LinkTarget], leading: LinkResolver) -> None:
-        """Note where a page's links lead, as far as that is news."""
+        """Collect the changed edges of a page's links."""
         uids, record = tuple(step.uid for step in steps), entry.record
         wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
         if not entry.fresh:
@@ -147,7 +147,7 @@ class PageGraphWriter:
         self._nodes[entry.node.uid] = replace(entry.node, metadata=record.model_copy(update={"leads_to": uids}).dump())
 
     async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
-        """Return the uids of what code of the context defines, by the folded names that pages have for it."""
+        """Return the uids of symbols that code of the context defines, by the case-folded names used in pages."""
         names = {fold_case(name) for entry in catalogue.entries for name in LinkResolver.names_of_code(entry)}
         found = await self.transaction.named(sorted(names)) if names else {}
         symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in found.items()}
@@ -177,7 +177,7 @@ class PageGraphWriter:
 async def remove_pages(
     transaction: GraphTransaction, registry: EdgeRegistry, now: datetime, items: Sequence[Node]
 ) -> None:
-    """Take those of these items of a context that were pages, and are retired by now, out of their folders."""
+    """Remove the pages of these retired items of one context from their folders; other items are ignored."""
     ids = [item.source_id for item in items if item.source_id is not None]
     if ids:
         uid = context_uid(items[0].tenant, items[0].context)

@@ -1,4 +1,4 @@
-"""What was read in a page, less what the page itself links to: that is known better once it is filed."""
+"""Turn the imports in a page's code into page links and remove them from its extraction, to resolve them later."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _IMPORTS = "imports"
 
 
 def with_import_links(page: KnowledgePage, reading: TextExtraction | None) -> KnowledgePage:
-    """Return the page with the imports of its code as links, and take these out of what was read in it.
+    """Return the page with the imports of its code as links, and remove these from its extraction.
 
-    So are the paths that it links to: whether they are files of the folder is known when the page is filed.
+    For prose pages, paths that the page links to are removed: they are resolved when the page is written.
     """
     if reading is None:
         return page

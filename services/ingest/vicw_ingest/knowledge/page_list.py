@@ -1,4 +1,4 @@
-"""What a knowledge folder holds, for whoever keeps it in step: the use case behind ``GET /knowledge``."""
+"""List the pages of a knowledge folder for synchronising clients: the use case behind ``GET /knowledge``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPage, KnownPages
 
 
 async def list_pages(graph: GraphStore, tenant: str, asked: KnowledgeQuery) -> KnownPages:
-    """Return a page of a folder's pages, by path, then id; none of a folder that is not known."""
+    """Return one result page of a folder's pages, by path, then id; an empty one for an unknown folder."""
     uid = context_uid(tenant, asked.context)
     root = (await graph.nodes(tenant, [uid])).get(uid)
     catalogue = await read(graph, tenant, asked.context, asked.folder) if root is not None else Catalogue(asked.folder)
@@ -27,7 +27,7 @@ async def list_pages(graph: GraphStore, tenant: str, asked: KnowledgeQuery) -> K
 
 
 def _mark(entry: PageEntry) -> str:
-    """Return what puts a page in its place: its path, and its id where two say that they are the same file."""
+    """Return the sort key of a page: its path, then its id, because two items may name the same file."""
     return f"{entry.path}\t{entry.record.id}"
 
 

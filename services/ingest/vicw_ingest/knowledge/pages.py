@@ -1,4 +1,4 @@
-"""From items that are pages of a knowledge folder to pages, and to the items that are stored of them."""
+"""Parse the items that are pages of a knowledge folder, and build the items to store for them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NOT_OF_PAGES = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_ste
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePage:
-    """A page or a file of code, as it is in its folder.
+    """A page or code file of a knowledge folder.
 
-    ``body`` is its text without front matter, ``sha256`` the digest of all of it. ``key`` is the id that its front
-    matter gives. Offsets of headings are those of the body, lines of links those of the file.
+    ``body`` is its text without front matter, ``sha256`` the digest of the whole text. ``key`` is the id from its front
+    matter. Offsets of headings refer to the body, lines of links to the file.
     """
 
     folder: str
@@ -50,29 +50,29 @@ class KnowledgePage:
 
     @property
     def parent(self) -> str:
-        """Path of the folder that it is in; empty for the knowledge folder itself."""
+        """Path of its parent folder; empty for the knowledge folder itself."""
         return "/".join(self.path.split("/")[:-1])
 
     @property
     def is_index(self) -> bool:
-        """Whether it stands for its folder: README, index."""
+        """Whether it is the index page of its folder: README, index."""
         return self.kind == PAGE and stem_of(self.path) in INDEXES
 
     @property
     def is_entry(self) -> bool:
-        """Whether it is where a reader, or a program, begins."""
+        """Whether it is an entry point for readers or for a program."""
         return (self.is_index and not self.parent) or (self.kind == FILE and stem_of(self.path) in _ENTRIES)
 
 
 def stem_of(path: str) -> str:
-    """Return a file's folded name without its suffix."""
+    """Return a file's case-folded name without its suffix."""
     return fold_case(PurePosixPath(path).stem)
 
 
 def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
-    """Return the request with the items that are stored of its pages, and its pages by their indexes.
+    """Return the request with its page items replaced by the items to store, and the pages by item index.
 
-    Raises InvalidInputError for pages that say what only other items can, or are made of too much.
+    Raises InvalidInputError for pages with fields that pages may not have, pages over a limit, and repeated ids.
     """
     pages: dict[int, KnowledgePage] = {}
     items = list(request.items)
@@ -154,7 +154,7 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
 
 
 def _apart(text: str) -> tuple[FrontMatter, str]:
-    """Return the front matter and the rest; a page that is nothing else is its own text."""
+    """Return the front matter and the body; a page with nothing but front matter has its whole text as body."""
     front = front_matter(text)
     body = "".join(lines_of(text)[front.lines :])
     return front, body if visible(body) else text
@@ -165,7 +165,7 @@ def _first_title(headings: tuple[Heading, ...]) -> str | None:
 
 
 def _title_of_path(folder: str, path: str) -> str:
-    """Return a title for a page that has none: its file's name, for an index the name of what it stands for."""
+    """Return a title for a page without one: the name of its file, for an index page that of its folder."""
     place = PurePosixPath(path)
     name = (place.parent.name or folder) if stem_of(path) in INDEXES else place.stem
     words = " ".join(re.split(r"[-_\s]+", name)).strip() or name

@@ -1,4 +1,4 @@
-"""What the node of a page remembers of it: the metadata of the node."""
+"""The record of a page, stored as metadata of its node."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PageRecord(BaseModel):
 
     @classmethod
     def of(cls, page: Node) -> PageRecord:
-        """Return what a page's node remembers."""
+        """Return the record stored in a page's node."""
         return cls.model_validate(page.metadata)
 
     def dump(self) -> dict[str, object]:
-        """Return it as a node's metadata."""
+        """Return the record as node metadata."""
         return self.model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""What a page is about and whether it lays down rules: read from its title, its aliases, its ids and its sentences."""
+"""The subjects of a page and the number of its rules, from its title, aliases, ids and sentences."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """What a page is about.
+    """The subjects of a page.
 
-    ``words``: stems of which all of one group have to be in a text that is about the same; ``keys``: ids such as
-    ``adr-7``; ``rules``: how many sentences say what must, or must not, be done.
+    ``words``: groups of stems; a text matches if it contains all stems of one group. ``keys``: ids such as ``adr-7``.
+    ``rules``: the number of sentences that require or forbid something.
     """
 
     words: tuple[tuple[str, ...], ...] = ()
@@ -57,7 +57,7 @@ NOTHING = Subjects()
 
 
 def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: str, body: str) -> Subjects:
-    """Return what a page is about."""
+    """Return the subjects of a page."""
     names = [title, *aliases]
     groups = [tuple(sorted(group)) for name in names if (group := _subject(name))]
     keys = [fold_case(key) for key in ids]
@@ -87,16 +87,16 @@ def stems(text: str) -> set[str]:
 
 
 def wider(text: str) -> str:
-    """Return a text with other forms of its words where a full-text index has another stem for each: deployed, -ment.
+    """Return a text extended by word forms that a full-text index stems differently: deployed, deployment.
 
-    Porter's stemmer, which the engines use, makes "deploi" of the one and "deploy" of the other.
+    Porter's stemmer, which the engines use, reduces one to "deploi" and the other to "deploy".
     """
     forms = sorted(stem for stem in stems(text) if stem.endswith("y") and len(stem) > _SHORTEST)
     return " ".join((text, *forms, *(f"{stem}ment" for stem in forms)))
 
 
 def is_rule(sentence: str) -> bool:
-    """Tell whether a sentence says what must, or must not, be done."""
+    """Return whether a sentence requires or forbids something."""
     return _RULE.search(sentence) is not None
 
 
@@ -108,7 +108,7 @@ def _subject(name: str) -> set[str]:
 
 
 def _decision(path: str) -> list[str]:
-    """Return the id of a decision record whose file has its number: ``adr/0007-backoff.md``."""
+    """Return the id of a decision record from the number in its file name: ``adr/0007-backoff.md``."""
     place = PurePosixPath(path)
     match = _NUMBERED.match(place.name)
     of_decisions = place.name.lower().startswith("adr") or _OF_DECISIONS & {part.lower() for part in place.parts[:-1]}

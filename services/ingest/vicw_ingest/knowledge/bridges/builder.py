@@ -1,6 +1,6 @@
-"""Draws bridges whenever passages have come to the vector store: of a memory to pages, of a page to memories.
+"""Draw bridges for passages that were added to the vector store: from memories to pages and from pages to memories.
 
-A passage's entry is settled only afterwards: what dies in between is done again.
+The outbox entry of a passage is settled afterwards: after a crash in between, the work is repeated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no
 
 @dataclass(frozen=True, slots=True)
 class BridgeBuilder:
-    """Draws bridges of at least ``confidence``, at most ``most`` of a type for each page; 0 draws none."""
+    """Draw bridges of at least ``confidence``, at most ``most`` of a type for each page; 0 draws none."""
 
     graph: GraphStore
     registry: EdgeRegistry
@@ -40,9 +40,9 @@ class BridgeBuilder:
     most: int
 
     async def draw(self, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
-        """Draw the bridges of passages that are in ``vectors`` by now.
+        """Draw the bridges of passages that are already in ``vectors``.
 
-        Raises RetryableError; any other failure costs these passages their bridges, and nothing else.
+        Raises RetryableError. After any other VicwError these passages have no bridges; nothing else is affected.
         """
         if not self.most:
             return
@@ -75,7 +75,7 @@ class BridgeBuilder:
             await self.graph.write(tenant, context, partial(self._store, verdicts=mine))
 
     async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], BridgeVerdict]) -> None:
-        """Store bridges, and keep of each page's only the surest of a type."""
+        """Store bridges, and keep only the most certain ones of each page and type."""
         uids = {uid for ends in verdicts for uid in ends}
         live = {uid: node for uid, node in (await transaction.nodes(sorted(uids))).items() if node.retired_at is None}
         instant = now()
@@ -116,12 +116,12 @@ class BridgeBuilder:
 
 
 def bridges_of(graph: GraphStore, registry: EdgeRegistry, settings: IngestSettings) -> BridgeBuilder:
-    """Return what draws bridges as the settings say."""
+    """Return the bridge builder that the settings describe."""
     return BridgeBuilder(graph, registry, settings.bridge_confidence, settings.bridges)
 
 
 def _surest(edges: Iterable[Edge], pages: set[str], most: int) -> set[str]:
-    """Return the ids of the surest edges of each page and type, of equals the newest."""
+    """Return the ids of the most certain edges of each page and type; newer edges win ties."""
     groups: dict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in edges:
         groups[edge.target if edge.type == "IMPLEMENTS" else edge.source, edge.type].append(edge)

@@ -1,6 +1,6 @@
-"""Looks for the other sides of bridges: pages for a memory's passage, memories and code for a page's.
+"""Find candidates for bridges: pages for a memory's passage, memories and code for a page's passage.
 
-Of what a passage is like only a few are looked at, so that the work for it is bounded whatever there is.
+The number of similar passages is limited, so that the work per passage is bounded whatever the size of the store.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ _NOT_DESCRIBED = frozenset({"tag", "bucket", "url", "amount", "date", "handle", 
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A passage that has just come to the store, with the vectors that were made of it: its own, its sentences'."""
+    """A newly stored passage with its vectors: its own and those of its statements."""
 
     point: PendingPoint
     made: Sequence[Point]
 
     @property
     def item(self) -> Node:
-        """The item that it proves."""
+        """The item of the passage."""
         assert self.point.item is not None
         return self.point.item
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text of the passage."""
         assert self.point.chunk is not None
         return self.point.chunk.text or ""
 
     @property
     def is_first(self) -> bool:
-        """Whether it stands for its item: what is looked for once an item is looked for then."""
+        """Whether it is the representative passage of its item; searches per item run for it only."""
         return self.item.qdrant_id == self.point.point_id
 
     def vectors(self) -> list[NDArray[np.float32]]:
-        """Return what to look for: its own vector, and those of a few sentences, rules first."""
+        """Return the query vectors: its own, and those of a few statements, rules first."""
         said = {statement.uid: statement.text or "" for statement in self.point.statements}
         sentences = [point for point in self.made if point.id in said]
         sentences.sort(key=lambda point: not is_rule(said[point.id]))
@@ -63,13 +63,13 @@ class NewPassage:
 
 @dataclass(slots=True)
 class BridgeCandidates:
-    """What speaks for bridges of one tenant: the best verdict for each pair of ends, and the nodes of these."""
+    """Candidates for bridges of one tenant: the best verdict for each pair of ends, and their nodes."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     verdicts: dict[tuple[str, str], BridgeVerdict] = field(default_factory=dict)
 
     def add(self, page: Node, other: Node, verdict: BridgeVerdict | None) -> None:
-        """Take a verdict down if it is the surest of these two, and both are live."""
+        """Record a verdict if both nodes are live and no more certain verdict for them is known."""
         if verdict is None or other.retired_at is not None or page.retired_at is not None:
             return
         known = self.verdicts.get((page.uid, other.uid))
@@ -80,7 +80,7 @@ class BridgeCandidates:
 
 @dataclass(slots=True)
 class BridgeSearch:
-    """Looks for the other sides of a tenant's bridges."""
+    """Search the store of one tenant for candidates."""
 
     graph: GraphStore
     vectors: VectorStore
@@ -98,7 +98,7 @@ class BridgeSearch:
         return self._pages[item.uid]
 
     async def from_memory(self, fresh: NewPassage, found: BridgeCandidates) -> None:
-        """Find pages that a memory is governed or described by, or implements."""
+        """Find pages that govern or describe a memory, or that it implements."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
         cosines = await self._alike(scope, fresh)
@@ -114,7 +114,7 @@ class BridgeSearch:
             await self._described([neighbour.node for neighbour in beside], found)
 
     async def from_page(self, fresh: NewPassage, page: Node, found: BridgeCandidates) -> None:
-        """Find memories that a page describes or governs, code that implements it, and what its title names."""
+        """Find memories that a page describes or governs, code that implements it, and nodes that its title names."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
         subjects = subjects_in(page)
         if page.subtype == FILE:
@@ -142,7 +142,7 @@ class BridgeSearch:
                 found.add(page, other, judge_bridge(page, other, text, cosines[chunk], by_key=by_key))
 
     async def _alike(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
-        """Return the passages most like a passage or its sentences, with the best cosine of each."""
+        """Return the passages most similar to a passage or its statements, with the best cosine of each."""
         best: dict[str, float] = {}
         for vector in fresh.vectors():
             query = VectorQuery(scope=scope, limit=_HITS, dense=vector, label=Label.CHUNK)
@@ -157,7 +157,7 @@ class BridgeSearch:
         return {chunk: items[ref.uid] for chunk, ref in owners.items() if ref.uid in items}
 
     async def _pages_of(self, cosines: Mapping[str, float]) -> dict[str, tuple[Node, float]]:
-        """Return the pages that passages are of, with the best cosine of each."""
+        """Return the pages of these passages, with the best cosine of each."""
         best: dict[str, tuple[Node, float]] = {}
         for chunk, item in (await self._items_of(cosines)).items():
             page = await self.page_of(item)
@@ -166,9 +166,10 @@ class BridgeSearch:
         return best
 
     async def _with_keys(self, keys: Sequence[str], memory: Node) -> list[Node]:
-        """Return the pages that ids in a memory mean.
+        """Return the pages that ids in a memory refer to.
 
-        Of several pages with an id it is the one of the memory's folder, else of its context; else nobody knows.
+        Of several pages with one id, the page in the memory's folder wins, else the one in its context; an id that
+        is still ambiguous yields no page.
         """
         named = await look_up(self.graph, self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
         meant: list[Node] = []
@@ -181,7 +182,7 @@ class BridgeSearch:
         return meant
 
     async def _described(self, things: Sequence[Node], found: BridgeCandidates, page: Node | None = None) -> None:
-        """Find the pages, or this page, whose title or alias names one of these things."""
+        """Find pages, or test this page, whose title or alias names one of these nodes."""
         things = [node for node in things if _is_thing(node)]
         names = {fold_case(name) for node in things for name in (node.name, *node.aliases)}
         pages = [page] if page is not None else []
@@ -196,6 +197,6 @@ class BridgeSearch:
 
 
 def _is_thing(node: Node) -> bool:
-    """Tell whether a page may describe a node by its name: a named thing that is no page, tag, date or the like."""
+    """Return whether a page may describe a node by its name: an entity or concept, but no page, tag or date."""
     named = node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
     return named and not is_knowledge(node) and fold_case(node.subtype) not in _NOT_DESCRIBED

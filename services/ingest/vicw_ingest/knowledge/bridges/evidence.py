@@ -1,4 +1,4 @@
-"""How sure it is that a page and a memory have to do with each other, and in what way (seed 002 §4.2)."""
+"""Confidence and type of the bridge between a page and a memory (seed 002 §4.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.model.knowledge import BRIDGE_RULES, FILE
 from vicw_shared.text import fold_case
 
 FLOOR = 0.35
-"""Cosine of two texts that tells nothing: below it, likeness counts for nothing."""
+"""Cosine below which the similarity of two texts does not count."""
 _BY_KEY, _BY_WORDS, _BY_WORD, _BY_MERE_WORD = 0.9, 0.7, 0.6, 0.4
 _BY_TITLE, _BY_ALIAS, _BY_FILE = 0.95, 0.9, 0.8
 _SHORTEST = 3
@@ -22,7 +22,7 @@ _CODE = frozenset({"commit", "function", "method", "class", "module", "file", "t
 
 @dataclass(frozen=True, slots=True)
 class BridgeVerdict:
-    """A bridge that evidence speaks for: ``confidence`` in (0, 1], and the rule that found it."""
+    """A supported bridge: its type, ``confidence`` in (0, 1], and the rule that found it."""
 
     type: str
     confidence: float
@@ -30,13 +30,13 @@ class BridgeVerdict:
 
 
 def subjects_in(page: Node) -> Subjects:
-    """Return what a stored page is about."""
+    """Return the subjects of a stored page."""
     record = PageRecord.of(page)
     return Subjects(record.words, record.keys, record.rules)
 
 
 def judge_bridge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> BridgeVerdict | None:
-    """Return the bridge between a page and a memory by what its text says; None where nothing speaks for one.
+    """Return the bridge between a page and a memory judged by ``text``; None without evidence for one.
 
     Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 ``by_key``, if the text has an id of the page; .7 if it has all
     words of the page's title or of an alias, where these are several; where there is but one, .6 of a page with rules
@@ -64,9 +64,9 @@ def _words(subjects: Subjects, said: Collection[str]) -> float:
 
 
 def names_of(page: Node) -> Mapping[str, float]:
-    """Return the folded names by which a page names a thing, and how sure each is.
+    """Return the case-folded names that a page gives to its subject, with the confidence of each.
 
-    A page that stands for its folder, or whose title is made of general words, names nothing.
+    The file name of an index page and a title of general words do not count.
     """
     record = PageRecord.of(page)
     stem = stem_of(record.path)
