@@ -1,1 +1,1 @@
-"""Who is who among named things: which may be one, and how two become one and two again (decision 0014)."""
+"""Entity resolution: find entities that may be the same, merge and split them (decision 0014)."""

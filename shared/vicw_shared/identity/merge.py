@@ -1,7 +1,7 @@
-"""A merge is one edge, and a split takes it away: nothing else is written, so that the undoing is exact.
+"""Merge and split entities. A merge writes one edge and nothing else, so that a split undoes it exactly.
 
-All merges and splits of a tenant are made one at a time, under ``LOCK``: two that agree each with what is stored, in
-contexts of their own, could make a circle between them.
+All merges and splits of a tenant run one at a time, under ``LOCK``: two concurrent merges in different contexts, each
+valid by itself, could close a cycle.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import Direction, GraphTransaction
 
 LOCK = ""
-"""The context whose lock merges hold: no caller's, since a name is never empty."""
+"""The context whose lock merges hold. No caller's context has this name, because names are never empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeDecision:
-    """In whose tenant, when and ``by`` whom: a person, unless it says otherwise. ``said`` is kept with the edge."""
+    """Tenant, time and author (``by``, a person by default) of a decision. ``said`` becomes the edge's properties."""
 
     tenant: str
     at: datetime
@@ -31,18 +31,18 @@ class MergeDecision:
     said: Mapping[str, object] = field(default_factory=dict)
 
     def edge(self, edge_type: str, source: Node, target: Node) -> Edge:
-        """Return an edge as it is decided."""
+        """Return the edge of the decision."""
         return EdgeFactory(self.registry, self.at).edge(
             edge_type, source.uid, target.uid, by=self.by, properties=self.said
         )
 
 
 async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, source: Node, target: Node) -> bool:
-    """Make ``target`` stand for ``source``; return False if it did already.
+    """Merge ``source`` into ``target``; return False if it is merged into it already.
 
-    A guess that stands in a person's way gives way: one of the same becomes the person's decision. Raises
-    InvalidInputError for two of different labels and for one and the same; ConflictError for one that is merged into
-    another already, or that stands for ``target``.
+    A person's merge replaces inferred merges that conflict with it or equal it. Raises InvalidInputError for different
+    labels and for identical entities; StateConflictError if ``source`` is merged into another entity, or if the merge
+    would close a cycle or extend a chain that is too long to follow.
     """
     require_two_of_a_kind(source, target)
     if decision.by == CALLER:
@@ -62,16 +62,16 @@ async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, so
 
 
 async def _clear_inferred_merges(transaction: GraphTransaction, source: Node, target: Node) -> None:
-    """Take away what was guessed to stand for ``source``, and that ``source`` was guessed to stand for ``target``."""
+    """Remove an inferred merge of ``source``, and an inferred merge of ``target`` into ``source``."""
     stands, other = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
     in_the_way = [stands, other if other is not None and other.target == source.uid else None]
     await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
 
 
 async def apply_split(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
-    """Undo the merge of ``source`` into ``other``, and remember that they are not one; return False if that was known.
+    """Undo the merge of ``source`` into ``other`` and record that they are distinct; return False if that was recorded.
 
-    Raises InvalidInputError as ``join`` does, ConflictError where they are one by other merges.
+    Raises InvalidInputError as ``apply_merge`` does, StateConflictError if other merges join them.
     """
     require_two_of_a_kind(source, other, field="apart_from")
     merged = await merged_into(transaction, source.uid)
@@ -92,12 +92,12 @@ async def apply_split(transaction: GraphTransaction, decision: MergeDecision, so
 
 
 async def merged_into(transaction: GraphTransaction, uid: str) -> Edge | None:
-    """Return the edge that says what a thing is merged into."""
+    """Return the MERGED_INTO edge of an entity, if it has one."""
     return next(iter(await transaction.edges([uid], [MERGED_INTO], Direction.OUT)), None)
 
 
 def require_two_of_a_kind(source: Node, target: Node, field: str = "into") -> None:
-    """Raise InvalidInputError, which names ``field``, for one and the same, or for two of different labels."""
+    """Raise InvalidInputError for ``field`` if both are the same entity or their labels differ."""
     if source.uid == target.uid:
         raise InvalidInputError(FieldProblem(field, "is the entity itself", "Name another one"))
     if source.label is not target.label:

@@ -1,7 +1,7 @@
-"""How alike two names are: rules for what people write differently, and spelling for the rest.
+"""Similarity of names: rules for common variants, and spelling for the rest.
 
-Scores are in [0, 1], higher is more alike; 1 is the same name. Those of rules are set by hand and put the rules in
-order; that of spelling is the normalised indel similarity 2·LCS ÷ (length + length) of rapidfuzz's ``ratio``.
+Scores are in [0, 1], higher is more similar; 1 is the same name. The scores of rules are set by hand and rank the
+rules. The score of spelling is the normalised indel similarity 2·LCS ÷ (length + length) of rapidfuzz's ``ratio``.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from vicw_shared.text import fold_case
 
 SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75, 0.5
 _SHORTEST = 5
-"""Letters of the shortest name whose spelling is compared: in fewer, one letter makes another name."""
+"""Minimum letters of a name for comparison by spelling: in shorter names, one letter makes a different name."""
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
-"""Those of Latin, Greek and Cyrillic; the marks of other scripts make other letters."""
+"""Accents of Latin, Greek and Cyrillic; in other scripts, marks form different letters."""
 _INSIDE = frozenset(" -'’.,")
 _PEOPLE = frozenset({"person", "name"})
 _MOST_EITHER = 3
-"""Longer names that a word may be a part of; with more, it tells nobody apart."""
+"""Limit on the longer names that contain a word; with more, the word does not discriminate."""
 _ROWS = 500
 _MOST_NAMESAKES = 50
-"""Names in one bucket that are paired with each other: with more, what they share tells nobody apart."""
+"""Limit on the names of a bucket that are paired: with more, their common part does not discriminate."""
 
 
 @dataclass(frozen=True)
 class NamedThing:
-    """A name of a thing: the thing's number, its kind (only things of one kind are compared) and its subtype."""
+    """A name of an entity, with the entity's number, kind (only equal kinds are compared) and subtype."""
 
     thing: int
     kind: str
@@ -41,20 +41,20 @@ class NamedThing:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The folded words without accents and punctuation."""
+        """The case-folded words without accents and punctuation."""
         plain = unicodedata.normalize("NFKD", fold_case(self.name))
         letters = (" " if unicodedata.category(ch)[0] in "PSZ" else ch for ch in plain if ch not in _ACCENTS)
         return tuple("".join(letters).split())
 
     @cached_property
     def is_spelt(self) -> bool:
-        """Whether it is made of words only: in a path, a symbol or a version each character tells things apart."""
+        """Whether it consists of words only: in a path, symbol or version every character is significant."""
         return all(ch.isalpha() or ch in _INSIDE for ch in self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two things, by number, the lower first, that may be one; ``spelt``: by nothing but their spelling."""
+    """Two entities, by number, the lower first, that may be the same; ``spelt``: only by their spelling."""
 
     things: tuple[int, int]
     score: float
@@ -63,9 +63,9 @@ class Pair:
 
 
 def pairs_of(called: Sequence[NamedThing], threshold: float | None) -> list[Pair]:
-    """Return each pair of things that may be one, at its best score, best first.
+    """Return each pair of entities that may be the same, with its best score, best first.
 
-    Of spelling alone: those whose similarity reaches ``threshold``; None: it is not compared, which is what takes time.
+    Pairs by spelling alone need a similarity of at least ``threshold``; None skips this slow comparison.
     """
     best: dict[tuple[int, int], Pair] = {}
     spelt = _by_spelling(called, threshold) if threshold is not None else ()
@@ -93,9 +93,9 @@ def _by_rules(called: Sequence[NamedThing]) -> Iterator[Pair]:
 
 
 def _by_part(called: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
-    """Pair a single word with the longer names that begin or end with it: with the one, or with each that it may be.
+    """Pair a one-word name with longer names that begin or end with it: with the only one, or with each of a few.
 
-    A ``name`` is whatever nobody knows better, and so may be a person's, whose ``person`` is.
+    The subtype ``name`` is the default of unclassified names, so it may match ``person``.
     """
     longer: dict[tuple[str, str], list[NamedThing]] = {}
     for one in spelt:
@@ -138,7 +138,7 @@ def _by_spelling(called: Sequence[NamedThing], threshold: float) -> Iterator[Pai
 
 
 def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThing, NamedThing]]:
-    """Yield the pairs of names of different things that have a kind and a key in common."""
+    """Yield pairs of names of different entities with equal kind and key."""
     buckets: dict[tuple[str, str], list[NamedThing]] = {}
     for one, key in keyed:
         buckets.setdefault((one.kind, key), []).append(one)
@@ -148,7 +148,7 @@ def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThi
 
 
 def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two names with one last word have the same words before it, some of them as initials.
+    """Return whether two names with the same last word agree in the words before it, some of them as initials.
 
     "j smith" is short for "john smith", but "john smith" for no "jane smith", nor "j smith" for "john paul smith".
     """

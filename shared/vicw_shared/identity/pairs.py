@@ -1,4 +1,4 @@
-"""Pairs of named things that may be one: alike by name, not merged, not told apart before."""
+"""Find pairs of entities that may be the same: similar names, not merged, not marked as distinct."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from vicw_shared.text import fold_case
 _PAGE = 1000
 _MOST_APART = 1000
 type Place = tuple[str, str]
-"""Where a page of names ends: a folded name and a uid."""
+"""End of a page of names: a case-folded name and a uid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Named things of a context, knowledge aside, up to a place; ``complete``: there are no more behind it."""
+    """Entities and concepts of a context without knowledge nodes, up to ``last``; ``complete``: no more follow."""
 
     things: list[Node]
     complete: bool
@@ -31,7 +31,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class SimilarPair:
-    """Two things, each standing for itself, that may be one, as ``likeness.Pair`` says of them."""
+    """Two canonical entities that may be the same; other fields as in ``name_similarity.Pair``."""
 
     things: tuple[Node, Node]
     score: float
@@ -42,7 +42,7 @@ class SimilarPair:
 async def names_of(
     graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, most: int
 ) -> Names:
-    """Return up to ``most`` things of a context, by name: those behind ``after``, of a folded ``subtype`` or of all."""
+    """Return up to ``most`` nodes of a context by name, after ``after``, of a case-folded ``subtype`` or of all."""
     found: list[Node] = []
     things = NamedThings(tenant=tenant, context=context, subtype=subtype)
     while True:
@@ -59,9 +59,9 @@ async def names_of(
 async def pairs_among(
     graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None
 ) -> list[SimilarPair]:
-    """Return the pairs most alike, the likeliest first; of spelling those of ``threshold`` and more (None: none).
+    """Return the similar pairs, the most similar first; by spelling only from ``threshold`` on (None: none).
 
-    The names of what was merged count as those of what stands for it.
+    Names of merged entities count as names of their canonical entity.
     """
     if len(things) < 2:
         return []
@@ -92,9 +92,9 @@ def _called(
 async def _pairs_kept_apart(
     graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
 ) -> set[frozenset[str]]:
-    """Return the pairs of what stands for two things that a person told apart, or for what was merged into them.
+    """Return the pairs of canonical entities marked as distinct, by themselves or by entities merged into them.
 
-    So is a user from the person that he is: these are two things, and known to belong together.
+    A user and the person linked by IS_PERSON are also excluded: two nodes, known to belong together.
     """
     named = {order[thing] for pair in pairs for thing in pair.things}
     members = [uid for uid, stand in stands.items() if stand in named]

@@ -1,1 +1,1 @@
-"""English, analysed without a network: sentences, words, parts of speech, times."""
+"""Offline analysis of English: sentences, words, parts of speech, time expressions."""

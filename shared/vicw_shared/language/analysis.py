@@ -1,7 +1,7 @@
-"""From text to analysed sentences: words with their parts of speech.
+"""Split texts into sentences of words with part-of-speech tags.
 
 The tagger is a linear model over hashed features (``docs/decisions/0013``): no download, a few megabytes. Sentences are
-analysed many at a time; alone, each costs three times as much.
+analysed in batches; one at a time, each costs three times as much.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from vicw_shared.language.weights import Weights
 
 _AT_ONCE = 256
 _MOST_WORDS = 400
-"""Words of one sentence; the rest of a longer one is another."""
+"""Maximum number of words in a sentence; a longer one is split."""
 
 
 type _Cut = tuple[int, Span, list[tuple[str, int, int]]]
-"""A sentence before it is analysed: which text it is of, its span, its words with where they begin and end."""
+"""A sentence before tagging: index of its text, its span, its words with start and end."""
 type _Tagged = tuple[Sequence[_Cut], SentenceBatch, Indices]
 
 
@@ -44,14 +44,14 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence: where it stands in its text, and its words, whose places count from the text's start."""
+    """A sentence: its span and its words, both with offsets from the start of the text."""
 
     span: Span
     words: tuple[Word, ...]
 
 
 class Analyst:
-    """Analyses English. Text in another language comes out cut into words, and wrongly tagged."""
+    """Analyse English. Text in another language is split into words, but the tags are wrong."""
 
     def __init__(self, weights: Weights | None = None) -> None:
         self._weights = tagger.load_weights() if weights is None else weights
@@ -75,7 +75,7 @@ class Analyst:
 
 
 def _correct(tagged: Sequence[_Tagged]) -> None:
-    """Correct the tags of each text by all that it says."""
+    """Correct the tags of each text in place, using all of its sentences."""
     texts: dict[int, list[tuple[list[str], Indices]]] = {}
     for cut, batch, tags in tagged:
         ends = (batch.firsts + batch.lengths).tolist()

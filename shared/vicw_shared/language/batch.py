@@ -1,4 +1,4 @@
-"""Sentences laid out one behind the other, so that one array operation serves them all."""
+"""Batches of sentences in one array, so that one array operation processes all of them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy.typing as npt
 from vicw_shared.language.hashing import COLUMNS, Hashes, Lexicon
 
 PADS = 2
-"""Empty places before and after each sentence, where a feature looks past its ends."""
+"""Padding positions before and after each sentence, for features that look past its ends."""
 
 Indices = npt.NDArray[np.int64]
 
 
 def starts_of(lengths: Indices) -> Indices:
-    """Return where stretches of these lengths start, one behind the other."""
+    """Return the start offsets of consecutive segments of these lengths."""
     return np.cumsum(lengths) - lengths
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceBatch:
-    """The words of some sentences. ``words`` has shape (places, COLUMNS), pads included.
+    """The words of a batch of sentences. ``words`` has shape (positions, COLUMNS), padding included.
 
-    ``at`` are the places of the words, ``lengths`` the words of each sentence.
+    ``at`` are the positions of the words, ``lengths`` the number of words of each sentence.
     """
 
     words: Hashes
@@ -34,12 +34,12 @@ class SentenceBatch:
 
     @property
     def firsts(self) -> Indices:
-        """Return which word of the batch each sentence starts with."""
+        """Return the index of the first word of each sentence in the batch."""
         return starts_of(self.lengths)
 
 
 def lay_out(sentences: Sequence[Sequence[str]], lexicon: Lexicon) -> SentenceBatch:
-    """Return the batch of these sentences, none of which is empty."""
+    """Return the batch of these sentences; none may be empty."""
     lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
     total = int(lengths.sum())
     at = np.arange(total) + np.repeat(np.arange(len(lengths)) * PADS, lengths) + PADS

@@ -1,4 +1,4 @@
-"""Feature hashing: what is known of a word, and of words together, as rows of a table of weights.
+"""Feature hashing: map the features of words and word combinations to rows of a table of weights.
 
 A feature is a 32-bit number; a model takes the upper bits of it as the row of its table (Weinberger et al., 2009).
 Everything is arrays over all words of a batch, since a call per word would cost more than the arithmetic.
@@ -21,17 +21,17 @@ _MOST_KNOWN = 200_000
 _LONGEST = 40
 
 WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4 = range(7)
-"""Columns of what is known of a word."""
+"""Columns of the word features."""
 COLUMNS = 7
 
 
 def hash_of(text: str) -> int:
-    """Return 32 bits that stand for ``text``, the same in every process."""
+    """Return a 32-bit hash of ``text``, the same in every process."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def combine(*parts: Hashes | np.uint32) -> Hashes:
-    """Return one hash for hashes that occur together; their order counts."""
+    """Combine hashes into one; the order matters."""
     mixed: Hashes | np.uint32 = np.uint32(0x2545F491)
     with np.errstate(over="ignore"):
         for part in parts:
@@ -41,12 +41,12 @@ def combine(*parts: Hashes | np.uint32) -> Hashes:
 
 
 def rows(hashes: Hashes, bits: int) -> npt.NDArray[np.uint32]:
-    """Return the rows of a table of ``2 ** bits`` rows."""
+    """Map hashes to the rows of a table of ``2 ** bits`` rows."""
     return hashes >> np.uint32(32 - bits)
 
 
 class Lexicon:
-    """Remembers the hashes of words, of which most come again. Several threads may ask it at once."""
+    """Cache the hashes of words, because most words recur. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,9 +1,9 @@
-"""Names that the tagger took for other words, found by the rest of their text.
+"""Correct names that the tagger mistook for other words, using the rest of the text.
 
-The tagger sees a word and its neighbours. Where a sentence begins, every word has a capital letter, and a name that it
-has never seen may pass for a noun; elsewhere in the text the same word is plainly a name. It may pass for a little
-word as well (*Ingrid moved*, an auxiliary): of these all are known. In a sentence that is left without a verb then,
-what is told of somebody in the past is one.
+The tagger sees a word and its neighbours. At the start of a sentence every word has a capital letter, so a new name
+may be tagged as a noun although the same word is clearly a name elsewhere in the text. It may also be tagged as a
+function word (*Ingrid moved*, an auxiliary); the list of function words is complete. If the sentence then has no verb,
+a past form after the name becomes its verb.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from vicw_shared.language.tagger import TAGS
 
 type Tagged = tuple[Sequence[str], Sequence[int]]
-"""A sentence: its words and the places of their tags in TAGS."""
+"""A sentence: its words and the indices of their tags in TAGS."""
 
 _NOUN, _PROPN, _VERB, _X = (TAGS.index(tag) for tag in ("NOUN", "PROPN", "VERB", "X"))
 _TAKEN_FOR = frozenset({_NOUN, _X})
@@ -36,10 +36,10 @@ _LITTLE = frozenset(
     "whilst who whoa whoever whom whose why will with within without worth would wow ya yay yea yeah yep yes yet "
     "you your yours yourself yourselves yup".split()
 )
-"""The words of these classes, with those that the treebank has among them now and then."""
+"""The words of the closed classes, including those that the treebank tags so occasionally."""
 _VERBAL = frozenset({_VERB, TAGS.index("AUX")})
 _BEHIND_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
-"""What follows a name at the start of a sentence; behind another noun it would be a part of what that names."""
+"""Tags that may follow a name at the start of a sentence; before another noun it would be part of a compound."""
 _PAST_OR_NOUN = frozenset(map(TAGS.index, ("ADJ", "NOUN", "ADV", "X", "ADP")))
 _PAST = frozenset(
     "became began bought broke brought built came caught chose drank drew drove ate fell fed felt fought forgot "
@@ -51,7 +51,7 @@ _FEWEST_LETTERS = 2
 
 
 def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
-    """Yield (sentence, word, tag): the tags of one text that are to be others, as places."""
+    """Yield the corrections of one text as indices (sentence, word, tag)."""
     found = {(number, 0) for number, (words, tags) in enumerate(sentences) if _is_stranger(words, tags)}
     found |= set(_names(sentences)) if len(sentences) > 1 else set()
     yield from ((sentence, place, _PROPN) for sentence, place in found)
@@ -63,7 +63,7 @@ def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
 
 
 def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
-    """Yield where words are taken for nouns that are names elsewhere and nowhere have a small letter."""
+    """Yield the words tagged as nouns that are names elsewhere in the text and never occur in lower case."""
     doubtful = [
         (number, place)
         for number, (words, tags) in enumerate(sentences)
@@ -84,7 +84,7 @@ def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
 
 
 def _is_stranger(words: Sequence[str], tags: Sequence[int]) -> bool:
-    """Tell whether a sentence begins with a name that was taken for a little word: it is none that there is."""
+    """Return whether a sentence begins with a name tagged as a function word, although no such function word exists."""
     if len(tags) < 2 or tags[0] not in _CLOSED or tags[1] not in _BEHIND_NAME:
         return False
     return _is_capital(words[0]) and words[0].isalpha() and words[0].lower() not in _LITTLE

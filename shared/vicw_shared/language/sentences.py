@@ -1,4 +1,4 @@
-"""Cutting a text into sentences: what a statement is made of (design section "The graph")."""
+"""Split a text into sentences, the units of statements (design section "The graph")."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sentencex import get_sentence_boundaries
 from vicw_shared.language.tokens import Span
 
 _LONGEST = 2_000
-"""Characters. What has no sentence in it (a table, a log) is cut at lines, then here."""
+"""Characters. Text without sentences (a table, a log) is split at lines, then at this length."""
 _BLOCK_LINE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|>|\||```|---)")
 """Headings, list items, quotes, table rows and fences start a sentence of their own in Markdown."""
 
 
 _PLAIN_END = re.compile(r"\b(?:me|no|art|may|ill|miss|ok|hr|min|sec)[.]\s+(?=[A-Z])")
-"""Words in small letters that end a sentence far more often than they are abbreviated."""
+"""Lower-case words that end a sentence far more often than they are abbreviations."""
 
 
 def sentences(text: str) -> list[Span]:
-    """Return where the sentences of ``text`` stand, in order, without the white space around them."""
+    """Return the spans of the sentences of ``text``, in order, without surrounding white space."""
     return [span for start, end in _rough(text) for span in _trimmed(text, start, end)]
 
 
@@ -33,7 +33,7 @@ def _rough(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _boundaries(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where sentences start and end; the dot of ``./src`` ends none."""
+    """Yield the start and end of sentences; the dot of ``./src`` ends none."""
     start: int | None = None
     for found in get_sentence_boundaries("en", text):
         start = found["start_index"] if start is None else start
@@ -46,14 +46,14 @@ def _boundaries(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _word_cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where a sentence starts behind a word that is taken for an abbreviation (``called me. Then``)."""
+    """Yield sentence starts after words that the splitter mistakes for abbreviations (``called me. Then``)."""
     for found in _PLAIN_END.finditer(text, start, end):
         if found.end() < end:
             yield found.end()
 
 
 def _line_cuts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the starts of lines in between that begin something of their own, and of what follows them."""
+    """Yield the starts of inner lines that begin a Markdown block, and of the lines after a heading, row or fence."""
     block = False
     for line in re.finditer(r"[^\n]*\n?", text[start:end]):
         at = start + line.start()

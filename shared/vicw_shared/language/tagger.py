@@ -14,7 +14,7 @@ from vicw_shared.language.weights import Weights, class_scores
 TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 BITS = 19
 FILE = "english.npz"
-"""The trained weights, which are part of the package, made by ``training/language.py``."""
+"""The trained weights shipped with the package, built by ``training/language.py``."""
 
 _ALONE = (
     *((0, column) for column in (WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4)),
@@ -39,14 +39,14 @@ FEATURES = len(_ALONE) + len(_PAIRS)
 
 @lru_cache(maxsize=1)
 def load_weights() -> Weights:
-    """Return the weights that come with the package; they are read once and take 9 MB."""
+    """Return the weights shipped with the package; they are loaded once and take 9 MB."""
     with resources.files(__package__).joinpath(FILE).open("rb") as opened, np.load(opened) as stored:
         weights: Weights = stored["tags"]
     return weights
 
 
 def features(batch: SentenceBatch) -> Hashes:
-    """Return what the model sees of each word, shape (words, FEATURES)."""
+    """Return the feature hashes of each word, shape (words, FEATURES)."""
     seen = np.empty((len(batch.at), FEATURES), dtype=np.uint32)
     for number, (offset, column) in enumerate(_ALONE):
         seen[:, number] = combine(np.uint32(number), batch.words[batch.at + offset, column])
@@ -57,5 +57,5 @@ def features(batch: SentenceBatch) -> Hashes:
 
 
 def tag(batch: SentenceBatch, weights: Weights) -> Indices:
-    """Return the place in TAGS of each word's tag. ``weights`` has shape (2 ** BITS, len(TAGS))."""
+    """Return the index in TAGS of each word's tag. ``weights`` has shape (2 ** BITS, len(TAGS))."""
     return class_scores(features(batch), weights).argmax(axis=1)

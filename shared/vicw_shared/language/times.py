@@ -1,7 +1,7 @@
-"""When a text says that something happens: dates and relative times, resolved against the time it is told or asked at.
+"""Find time expressions: dates and relative times, resolved against the time of the item or question.
 
-English. A time has the precision of its words: "last week" is a week, "in March" a month. What is not plain is left out
-rather than guessed ("the other day", "soon").
+English only. The words determine the precision: "last week" is a week, "in March" a month. Vague expressions ("the
+other day", "soon") are dropped, not guessed.
 """
 
 from __future__ import annotations
@@ -65,21 +65,21 @@ _PAST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A time that a text names: where, when it begins (in the item's time zone), and how long it is."""
+    """A time expression: its span, its start (in the item's time zone), and its precision."""
 
     span: Span
     at: datetime
     precision: str
     """``minute``, ``hour``, ``day``, ``week``, ``month`` or ``year``."""
     unit: str | None = None
-    """What a counted time is counted in ("two weeks ago"): how exact its words are, whatever its precision."""
+    """Unit of a counted time ("two weeks ago"): how exact the words are, independent of ``precision``."""
 
 
 def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator[Time]:
-    """Yield the times of a sentence in order, seen from ``now``, its item's time.
+    """Yield the times of a sentence in order, relative to ``now``, the time of its item.
 
-    A weekday or month without a year is the last one where the sentence tells of the past, else the next one;
-    ``ahead`` says which, where the sentence is not asked.
+    A weekday or month without a year is the next one if the sentence is about the future, else the last one.
+    ``ahead`` overrides what the sentence says.
     """
     future = is_about_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
@@ -94,12 +94,12 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
 
 
 def is_about_future(text: str) -> bool:
-    """Tell whether a sentence is about what is still to come."""
+    """Return whether a sentence is about the future."""
     return _FUTURE.search(text) is not None or (_PRESENT.search(text) is not None and _PAST.search(text) is None)
 
 
 def months_on(at: datetime, months: int) -> datetime:
-    """Return the same day so many months later, or the month's last where it has no such day.
+    """Return the same day ``months`` months later, or the last day of a month that has no such day.
 
     Raises ValueError outside the years 1 to 9999.
     """
@@ -110,7 +110,7 @@ def months_on(at: datetime, months: int) -> datetime:
 
 
 def _said(match: re.Match[str]) -> dict[str, str]:
-    """Return the parts of a time, half an hour as thirty minutes."""
+    """Return the named parts of a match; half an hour becomes thirty minutes."""
     said = {name: value for name, value in match.groupdict().items() if value}
     for count, unit in (("count", "unit"), ("ahead", "ahead_unit")):
         if said.get(count, "").lower() == "half an":
@@ -175,7 +175,7 @@ def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
 
 
 def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
-    """Resolve a month with or without its day and its year."""
+    """Resolve a month with or without day and year."""
     named = said.get("month_second") or said.get("month_first") or said.get("month") or said["in_month"].split()[-1]
     month = 1 + next(place for place, name in enumerate(MONTHS) if name.startswith(named.lower()[:3]))
     day = int(said.get("day_first") or said.get("day_second") or 1)

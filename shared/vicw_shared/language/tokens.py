@@ -1,4 +1,4 @@
-"""Words of a sentence, cut as the treebank that the models learnt from cuts them (Universal Dependencies, English).
+"""Tokenise as the training treebank of the models does (Universal Dependencies, English).
 
 Clitics stand alone (``do|n't``, ``Ana|'s``), and so does punctuation, hyphens inside words included. What a program
 writes stays whole: paths, addresses, versions, dotted and underscored names.
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A word and where it stands: ``text[start:end]``."""
+    """A word and its place: ``text[start:end]``."""
 
     text: str
     start: int
@@ -46,16 +46,16 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where something stands in a text, in characters: ``text[start:end]``."""
+    """A range of characters in a text: ``text[start:end]``."""
 
     start: int
     end: int
 
     def moved(self, by: int) -> Span:
-        """Return the same characters in a text that has ``by`` more before them."""
+        """Return the span shifted by ``by`` characters."""
         return Span(self.start + by, self.end + by)
 
 
 def tokenise(text: str) -> list[Token]:
-    """Return the words of ``text`` in order; white space is in none of them."""
+    """Return the words of ``text`` in order, without white space."""
     return [Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text)]

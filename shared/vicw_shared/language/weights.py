@@ -1,6 +1,6 @@
-"""Tables of weights: a row for every hashed feature, and the sums of rows that are a model's whole arithmetic.
+"""Weight tables with one row for each hashed feature. A score is a sum of rows.
 
-Floats while they are learnt, 8-bit steps in the package: only the order of scores counts, so a step has no size.
+Weights are floats in training and 8-bit steps in the package: only the order of scores counts, so no step size is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from vicw_shared.language.hashing import Hashes, rows
 Weights = npt.NDArray[np.int8 | np.float32]
 Scores = npt.NDArray[np.int32 | np.float32]
 _BLOCK = 512
-"""Examples at a time, so that what is summed stays in the processor's cache."""
+"""Examples per block, so that the summed rows stay in the processor cache."""
 
 _STEPS = 15
 
@@ -26,9 +26,9 @@ def class_scores(seen: Hashes, weights: Weights) -> Scores:
 
 
 def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], float]:
-    """Return ``weights`` in 31 steps and the size of one: half of what 255 take in the package, and no worse.
+    """Return ``weights`` in 31 steps and the step size: half the package size of 255 steps, without loss of quality.
 
-    The few largest are clipped, which loses less than coarser steps would.
+    The few largest weights are clipped, which loses less than coarser steps.
     """
     step = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / _STEPS
     steps: npt.NDArray[np.int8] = np.clip(np.round(weights / step), -_STEPS, _STEPS).astype(np.int8)
@@ -36,7 +36,7 @@ def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], f
 
 
 def bits_of(weights: Weights) -> int:
-    """Return the number of bits that a row of this table is found by."""
+    """Return the number of bits of a row index of this table."""
     return len(weights).bit_length() - 1
 
 
