@@ -1,1 +1,1 @@
-"""What code, stack traces and commit messages say plainly, read without a store and without a language of prose."""
+"""Extraction from code, stack traces and commit messages, independent of stores and of natural language."""

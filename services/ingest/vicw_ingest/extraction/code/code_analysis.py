@@ -1,4 +1,4 @@
-"""Reads a file of code, or a fragment of one."""
+"""Analyse a code file or a fragment of one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, impor
 
 DEFAULT_BOUNDS = Bounds()
 GUESSED_CHARACTERS = 20_000
-"""A longer text whose language nobody tells is not read: each language would have to be tried."""
+"""Limit on texts of undeclared language: for these, every grammar has to be tried."""
 MOSTLY_BROKEN = 0.5
-"""The share of a text inside syntax errors from which on it is hardly in the language that it is said to be in."""
+"""Share of a text inside syntax errors above which its declared language is probably wrong."""
 _GUESS_BROKEN = 0.05
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _JUNK_SHARE = 0.01
@@ -29,7 +29,7 @@ _CODE_SIGN = re.compile(r"[{};=]|\)\s*:|^\s*(?:def|class|module|import|from|requ
 
 
 def read_here(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Do what ``apart.read_code`` does, in this process."""
+    """Do the work of ``worker_process.read_code`` in this process."""
     if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
         return None
     told = _declared_languages(text, path, language)
@@ -42,7 +42,7 @@ def read_here(text: str, path: str | None, language: str | None, bounds: Bounds)
 
 
 def _declared_languages(text: str, path: str | None, language: str | None) -> tuple[CodeLanguage, ...] | None:
-    """Return the languages that the text is said to be in; () if nothing is said, None if it is one we cannot read."""
+    """Return the declared languages of the text; () if none is declared, None if the declared one is unsupported."""
     if path and (by_path := languages_of_path(path)):
         return by_path
     if language and (called := language_called(language)):
@@ -64,10 +64,10 @@ def _best(text: str, languages: tuple[CodeLanguage, ...], bounds: Bounds) -> Par
 
 
 def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
-    """Return a fragment parsed by the grammar that alone reads it, or None: rather nothing than a wrong language.
+    """Return a fragment parsed by the only grammar that fits it, or None: no result is better than a wrong language.
 
-    A grammar reads a text if it finds a definition or an import and next to no errors. Where two do, it is the one
-    whose usual words are there; of two that one contains the other, the smaller.
+    A grammar fits if it finds a definition or an import and almost no errors. Of two that fit, the one whose typical
+    words occur wins; if one language contains the other, the smaller wins.
     """
     if len(text) > GUESSED_CHARACTERS or not _CODE_SIGN.search(text):
         return None

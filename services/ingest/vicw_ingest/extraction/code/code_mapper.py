@@ -1,4 +1,4 @@
-"""From code that was read to what it tells of: files contain symbols, which depend on one another and on modules."""
+"""Map analysed code to a TextExtraction: files contain symbols; symbols depend on each other and on modules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _RULE = "rules:code"
 def map_code(
     code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False
 ) -> TextExtraction:
-    """Return what a piece of code tells of.
+    """Return the extraction of a piece of code.
 
-    Keys begin with ``key``, spans with ``offset``. ``name`` is what its item is called: of one that is called
-    ``Store.put`` and defines ``put`` first, all symbols are those of ``Store``. ``whole``: it is all of its item, which
-    then stands for the file where no path is known.
+    Keys begin with ``key``, spans with ``offset``. ``name`` is the name of its item: if it is ``Store.put`` and the
+    code defines ``put`` first, all symbols belong to ``Store``. ``whole``: the code is the whole item, which then
+    represents the file if no path is known.
     """
     return _CodeMapper(code, key, offset, name, whole=whole).reading()
 
@@ -31,12 +31,12 @@ class _CodeMapper:
         self._offset = offset
         self._prefix = _prefix(code, name)
         own = whole and name not in {symbol.qualified for symbol in code.symbols} and not self._prefix
-        self._item = ITEM if own else None  # an item that is called as what it defines is no file
+        self._item = ITEM if own else None  # an item named like its own symbol is no file
         self._modules = {use.module: use.resolved or use.module for use in code.imports}
         self._things: dict[str, ExtractedEntity] = {}
 
     def reading(self) -> TextExtraction:
-        """Return all of it."""
+        """Return the extraction."""
         for symbol in self._code.symbols:
             self._symbol(symbol)
         links = dict.fromkeys([*self._containing(), *self._importing(), *self._calling(), *self._inheriting()])
@@ -109,7 +109,7 @@ class _CodeMapper:
             yield from self._using(self._known(base.symbol), base, "inherits")
 
     def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[ExtractedRelation]:
-        """Yield what a use leads to: a symbol, and where that is not of this text, the module that it comes from."""
+        """Yield the dependencies of a use: on a symbol and, if it is not of this text, on the module it comes from."""
         ends = [self._used(use)]
         if use.target is None and use.module in self._modules:
             ends.append(self._key(f"module {self._modules[use.module]}"))
@@ -118,9 +118,9 @@ class _CodeMapper:
                 yield ExtractedRelation(user, "DEPENDS_ON", end, _RULE, desc=how)
 
     def _used(self, use: Call | Base) -> str | None:
-        """Return the key of what is used: a symbol of this text, or what is known by the name that it has elsewhere.
+        """Return the key of the used symbol: one of this text, or a stored one with its external name.
 
-        What is extended is a type for certain, known or not; what is called may be anything.
+        A base is certainly a type, known or not; a callee may be anything.
         """
         if use.target is not None:
             return self._known(use.target)

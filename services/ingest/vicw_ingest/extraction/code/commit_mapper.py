@@ -1,4 +1,4 @@
-"""From a commit's message to what it tells of: who wrote it, what it touches, fixes and reverts."""
+"""Map a commit to a TextExtraction: its authors, and what it touches, fixes and reverts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _START = Span(0, 0)
 
 
 def map_commit(commit: Commit) -> TextExtraction:
-    """Return what a commit tells of, of the item that it is.
+    """Return the extraction of a commit; the item is the commit.
 
     Its authors INITIATED it; files and issues are mentioned; RELATED_TO {desc: "fixes"} an issue that it closes,
     CONTRADICTS a commit that it reverts, where that is an item under its hash.

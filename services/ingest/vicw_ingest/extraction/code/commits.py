@@ -1,6 +1,6 @@
-"""Commits as Git prints them, and commit messages alone.
+"""Parse commits as printed by Git, and bare commit messages.
 
-What they become in the graph:
+Representation in the graph:
 
 * a ``Commit``: the item's own ``Event``, subtype ``commit``, named by its subject; ``INITIATED`` from its author
   (``Entity``, subtype ``person``), and from each co-author;
@@ -30,7 +30,7 @@ _MAX_LINE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class CommitAuthor:
-    """Who wrote a commit: a name, and a mail address or None."""
+    """The author of a commit: a name, and a mail address or None."""
 
     name: str
     mail: str | None
@@ -38,14 +38,14 @@ class CommitAuthor:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, or what stands in its message. Nothing is guessed: what the text does not say is None, ``""`` or ().
+    """A commit, or its message alone. Nothing is guessed: missing values are None, ``""`` or ().
 
     ``sha`` is as long as printed. ``date`` is aware; one without a zone is taken for UTC. ``type``, ``scope`` and
     ``breaking`` are of a subject in the form of Conventional Commits (``fix(db)!: …``), the type in small letters;
     ``subject`` is whole. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of
     commits) and hold what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
     paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text, and so is
-    ``apart``: what of it nobody says in sentences (heads, trailers, changes), in order.
+    ``apart``: its parts that are not prose (heads, trailers, changes), in order.
     """
 
     sha: str | None
@@ -94,7 +94,7 @@ _MAX_DATE = 80
 
 
 def read_commits(text: str) -> list[Commit]:
-    """Return the commits of ``git log`` or ``git show`` in a text, in order; none if it holds no such head."""
+    """Return the commits of ``git log`` or ``git show`` output in a text, in order; none without such a head."""
     return list(_logged(_lines(text)))[:MAX_COMMITS]
 
 

@@ -1,4 +1,4 @@
-"""Code that a text quotes between fences, so that its code is read as code and its sentences without it."""
+"""Find fenced code blocks, so that code is analysed as code and prose without it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fences(text: str) -> Iterator[Fence]:
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
-    """Return ``text`` with blanks for what these spans hold: as long as before, every place where it was."""
+    """Return ``text`` with these spans blanked: length and offsets stay the same."""
     parts = []
     reached = 0
     for span in sorted(spans, key=lambda span: span.start):

@@ -1,4 +1,4 @@
-"""Which languages are read, and how a text's language is told by its path, its fence or its first line.
+"""Supported languages, and detection of a text's language by its path, its fence or its first line.
 
 A new language is a grammar's wheel among the dependencies, an entry of ``LANGUAGES``, and a file in ``queries``.
 Its captures:
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CodeLanguage:
-    """A language: where its grammar is, and what tells it."""
+    """A language: its grammar and the signs by which it is detected."""
 
     name: str
     grammar: str
     queries: tuple[str, ...]
     suffixes: tuple[str, ...]
     words: tuple[str, ...] = ()
-    """What a fence or a shebang calls it, besides its name and its suffixes."""
+    """Further names in fences and shebangs, besides its name and suffixes."""
     function: str = "language"
-    """The function of the grammar's package that gives it."""
+    """The function of the grammar's package that returns the grammar."""
     own_members: bool = True
     """A bare name may be a member of the class around it."""
     signature: re.Pattern[str] | None = None
-    """What decides for it where a fragment is right in two languages."""
+    """Pattern that decides for it if a fragment is valid in two languages."""
     within: str | None = None
-    """The language whose texts are all right in this one too."""
+    """The language whose texts are all valid in this one, too."""
     guessed: bool = True
     generic: bool = False
     """``a < b`` may begin type arguments there, which its parser finds out only at their end."""
@@ -130,7 +130,7 @@ _SHEBANG = re.compile(r"#![^\S\n]*(?:\S*/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*/)?(?P<p
 
 
 def languages_of_path(path: str) -> tuple[CodeLanguage, ...]:
-    """Return the languages that a file of this name may be in, the likelier first; none if none is read."""
+    """Return the possible languages of a file with this name, the likelier first; empty if none is supported."""
     name = PurePosixPath(path.replace("\\", "/")).name.lower()
     suffix = PurePosixPath(name).suffix
     if suffix in _BY_SUFFIX:
@@ -140,7 +140,7 @@ def languages_of_path(path: str) -> tuple[CodeLanguage, ...]:
 
 
 def language_called(word: str) -> CodeLanguage | None:
-    """Return the language that a fence's info string names by its first word (``py``, ``c++``), or None."""
+    """Return the language named by the first word of a fence's info string (``py``, ``c++``), or None."""
     first = re.match(r"\s*\{?\.?(?:language-)?([^\s,{}:;]+)", word)
     return _BY_WORD.get(first[1].lower()) if first else None
 

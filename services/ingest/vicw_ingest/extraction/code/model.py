@@ -1,6 +1,6 @@
-"""What reading a piece of code gives.
+"""Result model of code analysis.
 
-What each becomes in the graph (``Entity`` throughout, so that no label is added):
+Representation in the graph (``Entity`` throughout, so that no label is added):
 
 * the text itself: subtype ``file`` if its path is known, else ``module``;
 * a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
@@ -21,7 +21,7 @@ from vicw_shared.language.tokens import Span
 
 
 class SymbolKind(StrEnum):
-    """What a symbol is; the subtype of its node."""
+    """The kind of a symbol; the subtype of its node."""
 
     FUNCTION = "function"
     METHOD = "method"
@@ -41,7 +41,7 @@ class Symbol:
     """A definition.
 
     ``qualified`` is its name inside the text, joined by dots in every language (``Store.put``); overloads share one.
-    ``container`` is the qualified name of what it stands in, None if that is the text itself. It may name what is
+    ``container`` is the qualified name of its enclosing symbol, None for the text itself. It may name a symbol
     defined elsewhere: the class of ``void Store::put() {}``, of a Go method, of a Rust ``impl``.
     ``span`` is in characters of the text, with decorators, without the comment above. ``doc`` is the first line with
     words in its docstring or in the comment above it, without the marks; None if it has none.
@@ -57,10 +57,10 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class ImportedModule:
-    """A module that the text uses.
+    """A module that the text imports.
 
-    ``module`` is its name as written, without quotes. ``names`` maps what it is called here to what it is called
-    there; ``""`` stands for the module itself. ``resolved`` is the path of the file or folder that a relative import
+    ``module`` is its name as written, without quotes. ``names`` maps local names to names in the
+    module; ``""`` is the module itself. ``resolved`` is the path of the file or folder that a relative import
     means, from where the text's own path starts, with a suffix only where one is written; None for any other import,
     or if the text has no path. ``span`` is of the module's name, in characters.
     """
@@ -73,7 +73,7 @@ class ImportedModule:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call, told once for each caller and callee.
+    """A call, listed once for each caller and callee.
 
     ``caller`` is the qualified name of the innermost symbol around it, None at the level of the text. ``callee`` is
     what is called, as written but for type arguments and white space (``db.connect``); if what stands before the last

@@ -1,4 +1,4 @@
-"""Parses a text with a language's grammar and finds what its patterns match, in bounded time."""
+"""Parse a text with a language's grammar and run its queries, in bounded time."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Parsed:
     cut: bool
 
     def written(self, start: int, end: int) -> str:
-        """Return what stands in these bytes."""
+        """Return the text of these bytes."""
         return self.data[start:end].decode("utf-8", "replace")
 
     def name(self, node: Node) -> str:
-        """Return what a node is written as."""
+        """Return the text of a node."""
         return self.written(node.start_byte, node.end_byte)
 
     def spans(self) -> Callable[[int, int], Span]:
-        """Return what turns a stretch of bytes into one of characters."""
+        """Return a function that converts byte ranges to character spans."""
         if self.data.isascii():
             return Span
         octets = np.frombuffer(self.data, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Definitions, what they stand in, and what is said of them."""
+"""Find definitions, their containers and their doc lines."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_NAME = 200
-"""Bytes; what is longer is no name but something misread."""
+"""Bytes; a longer name is a parsing error."""
 MAX_DOC = 300
-"""Characters of a doc line that are kept."""
+"""Maximum characters of a doc line; the rest is cut."""
 _LOOKED_AT = 4 * MAX_DOC
 _LINES_ABOVE = 500
 _DEFINING = {kind.value: kind for kind in SymbolKind}
@@ -30,7 +30,7 @@ _TAGS = re.compile(r"</?\w[^<>]*>")
 
 @dataclass(slots=True, eq=False)
 class SymbolScope:
-    """A stretch of bytes that holds definitions: a symbol, or (``kind`` None) a mere scope."""
+    """A byte range that contains definitions: a symbol, or (``kind`` None) a plain scope."""
 
     start: int
     end: int
@@ -163,7 +163,7 @@ def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> str | None:
 
 
 class _Above:
-    """Finds the comment that ends on the line above a definition, attributes between them or not."""
+    """Find the comment that ends on the line above a definition, with or without attributes in between."""
 
     def __init__(self, parsed: Parsed) -> None:
         self._data = parsed.data

@@ -1,4 +1,4 @@
-"""From stack traces to what they tell of: failures, what brought each about, and where in the code it was."""
+"""Map stack traces to a TextExtraction: failures, their causes and their places in the code."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MOST_NAME = 300
 
 
 def traces_in(text: str) -> list[StackTrace]:
-    """Return the stack traces of a text; most texts are seen to have none at a glance."""
+    """Return the stack traces of a text; a quick test skips most texts without one."""
     return read_trace(text) if _MAY_HOLD_ONE.search(text) else []
 
 
 def map_traces(traces: Sequence[StackTrace]) -> TextExtraction:
-    """Return what stack traces tell of: ``error`` events, CAUSED by one another, RELATED_TO where they came up."""
+    """Return the extraction: ``error`` events, CAUSED by one another, RELATED_TO the places where they occurred."""
     reading = TextExtraction()
     for number, trace in enumerate(traces):
         keys = [f"trace {number} failure {place}" for place in range(len(trace.failures))]
@@ -59,7 +59,7 @@ def _path(frame: TraceFrame) -> str | None:
 
 
 def _thing(key: str, name: str | None, kind: str, failure: TracedFailure, reading: TextExtraction) -> str | None:
-    """Add what a frame names. ``<module>`` and what else is in angle brackets is no name."""
+    """Add an entity named in a frame. ``<module>`` and other names in angle brackets are ignored."""
     if name is None or not name.strip() or name.startswith("<"):
         return None
     reading.things.append(ExtractedEntity(key, name[:_MOST_NAME], Label.ENTITY, kind, kind, failure.span))

@@ -1,4 +1,4 @@
-"""What code uses: the modules it imports, what it calls and what it extends."""
+"""Find imports, calls and base types in code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAMELESS = frozenset("c cpp bash ruby javascript typescript tsx".split())
-"""Languages in which a module that is imported whole has no name of its own."""
+"""Languages in which importing a whole module binds no name."""
 _MAX_WRITTEN = 300
 """Bytes of a callee that are looked at, from its end: in a long chain of calls each holds those before it."""
 _JOINT = r"\s*(?:\?\.|!\.|\.|::|->|\?->|\\)\s*"
@@ -122,7 +122,7 @@ def _resolved(module: _Module, language: str, path: str | None) -> str | None:
 
 
 class Resolver:
-    """Says whose a name is: a symbol of the text, or one of an imported module."""
+    """Resolve names to symbols of the text or to imported modules."""
 
     def __init__(self, frames: Sequence[SymbolScope], imports: Sequence[ImportedModule], *, own_members: bool) -> None:
         self._known = {frame.qualified for frame in frames if frame.kind in _CALLABLE}
@@ -132,7 +132,7 @@ class Resolver:
             self._imports.update(dict.fromkeys(map(_dotted, one.names), one.module))
 
     def resolve(self, written: str, inside: SymbolScope | None) -> tuple[str | None, str | None]:
-        """Return the qualified name of the symbol that ``written`` plainly means, else the module it comes from."""
+        """Return the qualified name of the symbol that ``written`` clearly refers to, else the module it comes from."""
         parts = [part for part in _SPLIT.split(written) if part]
         if not parts or written.startswith("."):
             return None, None
@@ -227,7 +227,7 @@ def _dotted(name: str) -> str:
 
 
 def _type_around(frame: SymbolScope | None) -> str | None:
-    """Return the qualified name of the class that ``self`` means here."""
+    """Return the qualified name of the class that ``self`` refers to here."""
     while frame:
         if frame.kind is SymbolKind.METHOD:
             return frame.prefix

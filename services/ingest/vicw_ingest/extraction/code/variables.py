@@ -1,4 +1,4 @@
-"""Local variables whose class is plain: bound once in their function, to a new thing of a class of the text."""
+"""Local variables of known class: bound once in their function, to a new instance of a class of the text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicw_ingest.extraction.code.symbols import SymbolScope, owners
 
 _TYPES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.TYPE})
 _MAX_BOUND = 2_000
-"""Bytes of one binding. Where a longer one stands, nothing is known of any variable."""
+"""Maximum bytes of a binding. With a longer one, the class of every variable is unknown."""
 _UNKNOWN = ""
 _OUTSIDE = ("nonlocal ", "global ")
 _WORD = re.compile(r"[\w$]+")

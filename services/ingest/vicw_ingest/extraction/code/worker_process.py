@@ -1,7 +1,7 @@
-"""Reads code here, or in a process of its own where the text is long.
+"""Analyse code in this process, or in a worker process if the text is long.
 
-A parser for broken code can take time that grows with the square of the text's length and more, without a look at the
-clock; a process can be killed. It also takes a crash of a grammar with it.
+On broken code a parser can take quadratic time or more without checking the clock; a process can be killed. It also
+contains a crash of a grammar.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_code(
 
     None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is
     no text; for a blank one. Raises nothing. A text of more than ``HERE_CHARACTERS`` is read in a process of its own,
-    which takes .3 s to start, so that one that no parser comes to an end with holds nobody up.
+    which takes .3 s to start, so that a parser that does not terminate blocks no other request.
     """
     if len(text) > HERE_CHARACTERS:
         return _read_apart(text[: bounds.characters + 1], path, language, bounds)

@@ -1,4 +1,4 @@
-"""The form of a model's answer: what the wire's ``Extraction`` has, and where in the text each thing is from."""
+"""Schema of a model's answer: the content of the wire's ``Extraction`` plus the source of each part in the text."""
 
 from __future__ import annotations
 

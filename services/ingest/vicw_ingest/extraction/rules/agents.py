@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
-"""What is said with these is not done, or not yet."""
+"""Modal words: the action is not done, or not yet."""
 _WISHING = frozenset(
     "want wants wanted wanting wish wishes wished hope hopes hoped plan plans planned planning intend intends intended "
     "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
@@ -56,11 +56,11 @@ _BY_PEOPLE = (
 def agents_of(
     words: Sequence[Word], named: Mapping[int, range], begins: Collection[int] = ()
 ) -> Iterator[tuple[int, int]]:
-    """Yield (agent, verb) of every main clause that tells of something done: places of words.
+    """Yield the word positions (agent, verb) of every main clause that reports an action.
 
     An agent is a pronoun or the last word of a name; ``named`` has the words of the name that each word is part of.
-    Besides the sentence, clauses begin at the places ``begins``. What is denied, wished or yet to come was not done,
-    and what is merely the case (``Ana is tall``) nobody does.
+    Besides the sentence, clauses begin at the places ``begins``. Negated, wished or future actions do not count,
+    and states (``Ana is tall``) have no agent.
     """
     if not words or words[-1].text == "?":
         return
@@ -110,7 +110,7 @@ def _subjects(
 
 
 def is_person(words: Sequence[Word], name: range) -> bool:
-    """Tell whether a title, or what it does, says that a name is a person's."""
+    """Return whether a title or its verb marks a name as a person's."""
     first, behind = name[0], name[-1] + 1
     if any(ch.isdigit() for word in words[first:behind] for ch in word.text):
         return False

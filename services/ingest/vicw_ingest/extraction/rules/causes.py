@@ -24,9 +24,9 @@ _VERBS = frozenset({"VERB", "AUX"})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause and its effect, in characters of the text, and how certain it is (0 to 1) that there is one.
+    """A cause and its effect as character spans of the text, with a certainty in [0, 1].
 
-    ``rule`` is the cue that tells of it.
+    ``rule`` is the cue that marks it.
     """
 
     cause: Span
@@ -94,7 +94,7 @@ def _end(words: Sequence[Word], cue: Cue) -> int:
 
 
 def _parts(words: Sequence[Word], at: int) -> bool:
-    """Tell whether a mark parts two clauses: a semicolon, or a comma before a conjunction."""
+    """Return whether a mark separates two clauses: a semicolon, or a comma before a conjunction."""
     follows = words[at + 1] if at + 1 < len(words) else None
     return words[at].text == ";" or (words[at].text == "," and follows is not None and follows.lower in {"but", "and"})
 

@@ -62,7 +62,7 @@ _FAILING = (
     "fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak", "expire", "collapse", "full", "error",
     "outage", "wrong", "stop", "slow", "problem", "incident", "fault", "damag", "fill", "could", "down", "lost",
 )  # fmt: skip
-"""How words begin that say that something failed."""
+"""Prefixes of words that report a failure."""
 _QUOTES = frozenset("\"'“”‘’`")
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 _ABLE = frozenset({"can", "ca", "could", "able", "wo"})
@@ -77,7 +77,7 @@ _WAYS = frozenset(
     "road roads path paths way street lane door doors gate corridor hall stairs staircase steps passage tunnel bridge "
     "track trail route link page button he she they i we you it".split()
 )
-"""What leads somewhere and causes nothing."""
+"""Subjects that lead somewhere without causing anything."""
 _THAT = frozenset({"that", "which"})
 _LEADING = frozenset({"lead", "leads", "led", "leading"})
 _TIMES = frozenset(
@@ -86,7 +86,7 @@ _TIMES = frozenset(
 ) | {*MONTHS, *WEEKDAYS}
 _HAVING = frozenset({"has", "have", "'ve", "’ve", "been"})
 _DOUBTED = 0.5
-"""The most certain that a cause can be of which a sentence says that it may be one."""
+"""Maximum certainty of a cause that the sentence calls merely possible."""
 
 
 def _table() -> dict[str, list[tuple[tuple[str, ...], CauseSide, float]]]:
@@ -124,7 +124,7 @@ def certainty_of(words: Sequence[Word], certainty: float) -> float:
 
 
 def fails(words: Sequence[Word]) -> bool:
-    """Tell whether words say that something failed."""
+    """Return whether words report a failure."""
     return any(word.lower.startswith(_FAILING) or word.lower in _NEGATIONS | {"nobody", "no"} for word in words)
 
 

@@ -16,7 +16,7 @@ from vicw_shared.language.tokens import Span
 
 
 class NameKind(StrEnum):
-    """What a name is; the subtype of its node."""
+    """The kind of a name."""
 
     NAME = "name"
     SYMBOL = "symbol"
@@ -90,12 +90,12 @@ _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
 _NO_NAMES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
-"""Titles that name nobody by themselves."""
+"""Titles that are no names by themselves."""
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
 def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Iterator[Name]:
-    """Yield what a sentence names, in order. Places count from the start of the text.
+    """Yield the names in a sentence, in order. Places count from the start of the text.
 
     ``common`` are words that the text has in small letters, and which so begin no name at a sentence's start.
     """

@@ -1,4 +1,4 @@
-"""Stack traces as programs print them: what failed, where, and what brought it about."""
+"""Stack trace parsing: failures, their places and their causes."""
 
 from vicw_ingest.extraction.code.traces.detector import read_trace
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame

@@ -1,4 +1,4 @@
-"""Traces whose frames follow their error, a line each: of the JVM, JavaScript and .NET."""
+"""Parse traces whose frames follow the error, one per line: JVM, JavaScript and .NET."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the stack traces of a text."""
+"""Find the stack traces of a text."""
 
 from __future__ import annotations
 

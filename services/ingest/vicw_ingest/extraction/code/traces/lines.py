@@ -1,4 +1,4 @@
-"""A text as lines that the readers of traces go through, and what they build."""
+"""Lines of a text for the trace parsers, and the drafts that they build."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TraceLine:
 
 @dataclass(slots=True)
 class FailureDraft:
-    """A failure that is being read."""
+    """A failure while it is parsed."""
 
     error: str
     message: str

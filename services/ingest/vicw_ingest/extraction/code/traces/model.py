@@ -1,6 +1,6 @@
-"""What a stack trace says.
+"""Result model of stack trace parsing.
 
-What it becomes in the graph:
+Representation in the graph:
 
 * a ``TracedFailure``: ``Event`` of subtype ``error``, named ``error: message``, ``EVIDENCED_BY`` its passage;
 * what brought it about, the next failure of its trace: ``CAUSED {certainty}`` from that one to this, near 1 for
@@ -27,7 +27,7 @@ class FailureLink(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TraceFrame:
-    """Where the program was. Each of ``function``, ``file`` and ``line`` (from 1) is None where the trace has none.
+    """A position in the program. Each of ``function``, ``file`` and ``line`` (from 1) is None where the trace has none.
 
     ``function`` is as printed, with its class or package, without arguments. ``library`` tells that its file or its
     package plainly is no code of the user's own; a library that looks like own code is taken for it.
@@ -75,10 +75,10 @@ class StackTrace:
 
     @property
     def outer(self) -> TracedFailure:
-        """Return what the program ended with."""
+        """Return the failure that ended the program."""
         return self.failures[0]
 
     @property
     def root(self) -> TracedFailure:
-        """Return what it began with."""
+        """Return the root failure."""
         return self.failures[-1]

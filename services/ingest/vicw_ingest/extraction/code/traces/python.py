@@ -1,4 +1,4 @@
-"""Python's tracebacks, with what they are chained to."""
+"""Parse Python tracebacks with their chained exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panics of Go and Rust, and Ruby's traces."""
+"""Parse panics of Go and Rust, and Ruby traces."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a plain sentence claims of an attribute, and whether a newer claim takes an older one's place.
+"""Attribute claims of plain sentences, and the test whether a newer claim supersedes an older one.
 
-Few patterns, of attributes that hold one value at a time: a statement that is wrongly replaced is not found.
+The patterns are few and cover single-valued attributes: a wrongly superseded statement is no longer found.
 """
 
 from vicw_ingest.extraction.rules.attribute_claims.claim import ParsedClaim, agrees, supersedes

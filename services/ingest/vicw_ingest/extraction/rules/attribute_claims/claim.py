@@ -19,12 +19,12 @@ _ON_DAYS = re.compile(r"days\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
-    """What a statement says of an attribute of something, now.
+    """A statement's claim about the current value of an attribute.
 
     ``subject`` begins with ``$speaker``, ``$addressee``, a folded name (``ana's`` if what follows is hers) or a
     pronoun, with what is theirs behind it (``$speaker car``), or is the folded words for a thing (``staging server``).
     ``value`` is what the attribute is, as it is written; if it ``ended``, what it is no longer, empty for whatever it
-    was. ``source`` is the folded name of whom the speaker has it from, empty if that is not told, None if nobody.
+    was. ``source`` is the case-folded name of the speaker's source, empty if unknown, None if first-hand.
 
     ``weak``: an attribute that may have several values, so that another takes no other's place unless it says that
     something has changed (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: this is the claim
@@ -42,7 +42,7 @@ class ParsedClaim:
 
 
 def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
-    """Tell whether ``newer`` gives another value than ``older``, or says that it has ended."""
+    """Return whether ``newer`` gives another value than ``older``, or ends it."""
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
     if newer.weak and not newer.now:
@@ -54,7 +54,7 @@ def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
 
 
 def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
-    """Tell whether both say the same, one perhaps more of it."""
+    """Return whether both claim the same value, one perhaps in more detail."""
     if newer.ended or older.ended:
         return newer.ended == older.ended and _words(newer.value) == _words(older.value)
     if _excludes(newer.value, older.value):
