@@ -223,7 +223,7 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
 
 
 def _author_below(trailers: Sequence[re.Match[str]]) -> CommitAuthor | None:
-    """Return whom a message names as its author at its end, with a mail address."""
+    """Return the author named at the end of a message, with a mail address."""
     named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
 

@@ -73,7 +73,7 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     parser = Parser(grammar)
     try:
         tree = parser.parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
-    except ValueError:  # what the library raises when it was told to stop
+    except ValueError:  # the library raises this when it is stopped
         return None
     if _has_long_run(tree.root_node, late):
         return None
@@ -92,9 +92,9 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
 
 
 def _has_long_run(root: Node, late: Callable[[], bool]) -> bool:
-    """Tell whether somewhere thousands of signs stand in a row, as happens in errors only, or time is up.
+    """Return whether thousands of unnamed nodes follow each other, as in errors only, or time is up.
 
-    Going through them takes the square of their number.
+    Iterating over them takes quadratic time.
     """
     stack = [root]
     while stack:

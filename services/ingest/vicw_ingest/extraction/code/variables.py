@@ -44,7 +44,7 @@ class Variables:
         return target if start < place else None
 
     def binds(self, name: str, frame: SymbolScope | None) -> bool:
-        """Tell whether something in this frame may make a variable of a name."""
+        """Return whether something in this frame may bind a name as a variable."""
         return bool(self._bound[frame][name] or self._bound[frame][_UNKNOWN])
 
 

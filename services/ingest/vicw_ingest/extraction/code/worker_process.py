@@ -23,7 +23,7 @@ def read_code(
     """Return what a file of code or a fragment defines and uses, as far as it can be read; it may have errors.
 
     The language is that of ``path``'s suffix, else the one that ``language`` names as a code fence would, else that of
-    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If what is told is plainly wrong, the
+    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If that is clearly wrong, the
     grammars are asked, too.
 
     None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is

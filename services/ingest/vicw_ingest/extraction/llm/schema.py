@@ -113,7 +113,7 @@ _KINDS: dict[str, TypeAdapter[Any]] = {
 
 
 def offered(registry: EdgeRegistry) -> tuple[EdgeType, ...]:
-    """Return the edge types that a text may tell of."""
+    """Return the edge types that may be extracted from a text."""
     return tuple(
         kind
         for kind in registry
@@ -192,7 +192,7 @@ def parse(text: str) -> ParsedAnswer:
 
 
 def answer_problems(answer: ParsedAnswer) -> str:
-    """Return what is wrong with an answer, as the model is told it."""
+    """Return the problems of an answer, worded for the model."""
     return "\n".join(f"- {problem}" for problem in answer.problems[:_MOST_PROBLEMS])
 
 

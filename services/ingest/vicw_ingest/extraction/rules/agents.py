@@ -35,7 +35,7 @@ _DONE_BY_PEOPLE = (
     "study retire live"
 ).split()
 _DONE_BY_TOOLS = "ask want answer call talk move learn work decide refuse explain suggest join".split()
-"""Tools do these, too, by habit: *Compose joins them*. Of what was done once, in the past, people are told."""
+"""Verbs that tools do habitually, too: *Compose joins them*. In the past tense the agent is a person."""
 _IRREGULAR = frozenset(
     "said told thought felt met wrote spoke rode drove sat stood slept ate drank wore held understood forgot forgave "
     "knew left bought sold lent paid taught wept says thinks".split()

@@ -10,7 +10,7 @@ from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
 _FAR = 3
-"""How many sentences before may tell what the cause is of that a sentence calls one."""
+"""Limit on the preceding sentences searched for the effect of a named cause."""
 _CALLED = frozenset({"cause", "reason", "culprit"})
 _CALLED_SO = frozenset({"root", "the", "main", "real", "underlying", "only", "actual"})
 _COPULAS = frozenset({"is", "was", "are", "were", "'s"})
@@ -100,7 +100,7 @@ def _parts(words: Sequence[Word], at: int) -> bool:
 
 
 def _fronted(words: Sequence[Word], first: int) -> int | None:
-    """Return where the effect begins behind a reason that comes first; None where it is told before."""
+    """Return where the effect begins after a leading reason; None if the effect comes before it."""
     comma = next((at for at in range(first, len(words)) if words[at].text == ","), None)
     if comma is not None:
         return comma
@@ -127,9 +127,9 @@ def _span(words: Sequence[Word], places: range) -> Span | None:
 
 
 def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
-    """Return the cause that a sentence calls one: ``the root cause of the crash was …``.
+    """Return the cause that a sentence names explicitly: ``the root cause of the crash was …``.
 
-    The effect of ``the reason is …`` is the last sentence before that tells of a failure.
+    The effect of ``the reason is …`` is the last preceding sentence that reports a failure.
     """
     words = sentences[number].words
     lower = [word.lower for word in words]

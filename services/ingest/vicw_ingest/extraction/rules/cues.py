@@ -54,7 +54,7 @@ _NOT_AFTER: Mapping[str, frozenset[str]] = {
     "as a result": frozenset({"of"}),
     "as a consequence": frozenset({"of"}),
 }
-"""Words that make something else of a cue if they follow it."""
+"""Words that turn a cue into something else if they follow it."""
 _AFTER = frozenset({"after", "when", "once", "as"})
 """Conjunctions that are cues before something that failed."""
 _AFTER_CERTAINTY = 0.6
@@ -148,7 +148,7 @@ def _cues(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
 
 
 def _fails_behind(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
-    """Tell whether a conjunction is followed by something that failed, up to the next comma."""
+    """Return whether a failure follows a conjunction, up to the next comma."""
     comma = lower.index(",", place) if "," in lower[place:] else len(lower)
     return any(words[at].tag in {"VERB", "ADJ"} and lower[at].startswith(_FAILING) for at in range(place + 1, comma))
 
@@ -162,7 +162,7 @@ def _verb_start(words: Sequence[Word], participle: int) -> int:
 
 
 def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
-    """Tell whether the words of a cue, ``[first, end)``, can join a cause and an effect where they stand."""
+    """Return whether the words of a cue, ``[first, end)``, can join a cause and an effect in this position."""
     word = words[first]
     quoted = 0 < first < end < len(words) and words[first - 1].text in _QUOTES and words[end].text in _QUOTES
     noun = word.lower in _NOUNS_TOO and word.tag == "NOUN" and (first == 0 or words[first - 1].tag in _BEFORE_NOUN)
@@ -171,7 +171,7 @@ def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
     if end < len(words) and words[end - 1].lower in {"of", "to"} and words[end].tag == "AUX":
         return False  # "because of" is spoken of, not said
     if first > 0 and words[first - 1].lower in {"so", "just", "only", "simply", "merely"} and word.lower != ",":
-        return False  # "I think so because …", "just because you can": the effect is told elsewhere, or is none
+        return False  # "I think so because …", "just because you can": the effect is elsewhere or missing
     if word.lower == "since" and _is_time(words, first):
         return False
     leads = word.lower in _LEADING and _is_way(words, first, end)
@@ -179,22 +179,22 @@ def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
 
 
 def _is_time(words: Sequence[Word], place: int) -> bool:
-    """Tell whether ``since`` tells of a time: it is no conjunction, a date follows, or a tense is perfect."""
+    """Return whether ``since`` is temporal: it is no conjunction, a date follows, or a tense is perfect."""
     behind = words[place + 1 : place + 3]
     dated = not behind or behind[0].tag == "NUM" or any(word.lower in _TIMES for word in behind)
     return words[place].tag != "SCONJ" or dated or any(word.lower in _HAVING for word in words)
 
 
 def _is_way(words: Sequence[Word], first: int, end: int) -> bool:
-    """Tell whether what leads somewhere is a road: its subject is one, or it leads to a name."""
+    """Return whether ``lead`` is meant spatially: its subject is one of _WAYS, or it leads to a name."""
     before = [word for word in words[:first] if word.tag in {"NOUN", "ADJ", "PRON"} and word.lower not in _THAT]
     return words[end].tag == "PROPN" if not before and end < len(words) else bool(before) and before[-1].lower in _WAYS
 
 
 def _is_denied(words: Sequence[Word], first: int) -> bool:
-    """Tell whether a cue is denied, or may be: ``did not break because …`` leaves open which of both is not so.
+    """Return whether a cue is negated, or may be: ``did not break because …`` leaves open what is negated.
 
-    A comma settles that the reason is what holds, as does that somebody could not, or that something does not work.
+    After a comma the reason holds. The same applies if an agent could not act, or if something does not work.
     """
     start = max((at + 1 for at in range(first) if words[at].text in {",", ";"}), default=0)
     before = [word.lower for word in words[start:first]]

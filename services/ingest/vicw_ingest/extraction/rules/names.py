@@ -29,7 +29,7 @@ class NameKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, where it stands, and the places of its words in the sentence."""
+    """A name, its span, and the positions of its words in the sentence."""
 
     text: str
     kind: NameKind
@@ -128,7 +128,7 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
 
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
-    """Tell whether a sign is written together with the word before it."""
+    """Return whether a sign is attached to the word before it."""
     before = words[place - 1] if place > 0 else None
     return before is not None and before.end == words[place].start and before.text[-1].isalnum()
 
@@ -172,7 +172,7 @@ def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> 
 
 
 def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
-    """Tell whether the word before a name begins it, and passes for a noun at a sentence's start: ``Marit Holm``."""
+    """Return whether the word before a name begins it but is tagged a noun at a sentence's start: ``Marit Holm``."""
     first = words[place - 1] if place > 0 and place - 1 not in taken else None
     if first is None or first.tag not in {"NOUN", "X"} or words[place].lower in _NEVER or words[place].tag != "PROPN":
         return False
@@ -182,7 +182,7 @@ def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
 
 
 def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
-    """Tell whether a word may begin or continue a name: by its tag, or by a capital letter where none is due."""
+    """Return whether a word may begin or continue a name: by its tag, or by an unexpected capital letter."""
     word = words[place]
     if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
@@ -201,7 +201,7 @@ def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
 
 
 def _is_marked(words: Sequence[Word], place: int) -> bool:
-    """Tell whether a capital letter says something here: not at a beginning, nor where most words have one."""
+    """Return whether a capital letter is significant: not at a beginning, nor where most words have one."""
     if place == 0 or words[place - 1].text in _OPENING:
         return False
     lettered = [word for word in words if word.text[0].isalpha()]
@@ -209,14 +209,14 @@ def _is_marked(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_fronted(words: Sequence[Word], place: int, end: int) -> bool:
-    """Tell whether a name's last word is the subject of what follows: ``In Saltmere Mara met …``."""
+    """Return whether a name's last word is the subject of what follows: ``In Saltmere Mara met …``."""
     if place != 1 or words[0].tag != "ADP" or end - place < 2 or end >= len(words):
         return False
     return words[end].tag in {"VERB", "AUX"}
 
 
 def _is_heading(words: Sequence[Word], places: range) -> bool:
-    """Tell whether a capital letter is a heading's alone: ``Chapter Three``, ``The Ledger``."""
+    """Return whether a capital letter is due to a heading alone: ``Chapter Three``, ``The Ledger``."""
     if any(word.tag in {"VERB", "AUX"} for word in words) or len(places) > 1:
         return False
     before = words[places[0] - 1].lower if places[0] > 0 else ""
@@ -244,14 +244,14 @@ def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
 
 
 def _owns_title(words: Sequence[Word], end: int, taken: set[int]) -> bool:
-    """Tell whether a name of one word goes on behind its possessive, and ends there: *the Widow's Portion*."""
+    """Return whether a one-word name continues after its possessive and ends there: *the Widow's Portion*."""
     if end < 2 or words[end - 2].lower != "the" or end + 1 >= len(words) or words[end].lower not in {"'s", "’s"}:
         return False
     return _begins(words, end + 1, taken) and not (end + 2 < len(words) and _begins(words, end + 2, taken))
 
 
 def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
-    """Tell whether a word is written together with a joint and another word behind it."""
+    """Return whether a word is attached to a joint and another word after it."""
     if place + 2 >= len(words) or words[place + 1].text not in joints:
         return False
     return words[place].end == words[place + 1].start and words[place + 1].end == words[place + 2].start

@@ -143,7 +143,7 @@ def _message_below(lines: Sequence[TraceLine], n: int, known: _TraceFormat, draf
 
 
 def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, known: _TraceFormat) -> list[FailureDraft]:
-    """Return the errors told above the first frame, the outermost first: .NET tells them all there."""
+    """Return the errors printed above the first frame, the outermost first: .NET prints all of them there."""
     inner: list[FailureDraft] = []
     for n in range(at - 1, max(at - 1 - _MESSAGE_LINES, floor - 1), -1):
         line = lines[n]

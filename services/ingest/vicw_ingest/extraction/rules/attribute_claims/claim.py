@@ -64,7 +64,7 @@ def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
 
 
 def _excludes(new: str, old: str) -> bool:
-    """Tell whether two values cannot both be: other numbers of one kind, or words that have nothing in common."""
+    """Return whether two values exclude each other: different numbers of one kind, or no common words."""
     now, then = quantities(new), quantities(old)
     periods, before = (set(_PER.findall(value.casefold())) for value in (new, old))
     if _VAGUE.match(new) or _VAGUE.match(old) or (periods and before and periods != before):

@@ -43,7 +43,7 @@ def quantities(value: str) -> dict[str, frozenset[str]]:
 
 
 def is_time(value: str) -> bool:
-    """Tell whether a value has a day, a date or a time of the day."""
+    """Return whether a value has a day, a date or a time of the day."""
     return not quantities(value).keys().isdisjoint({"clock", "day", "date"})
 
 
