@@ -19,7 +19,7 @@ from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, impor
 
 DEFAULT_BOUNDS = Bounds()
 GUESSED_CHARACTERS = 20_000
-"""Limit on texts of undeclared language: for these, every grammar has to be tried."""
+"""A longer text of undeclared language is not analysed, because every grammar would have to be tried."""
 MOSTLY_BROKEN = 0.5
 """Share of a text inside syntax errors above which its declared language is probably wrong."""
 _GUESS_BROKEN = 0.05
@@ -64,7 +64,7 @@ def _best(text: str, languages: tuple[CodeLanguage, ...], bounds: Bounds) -> Par
 
 
 def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
-    """Return a fragment parsed by the only grammar that fits it, or None: no result is better than a wrong language.
+    """Return a fragment parsed by the only grammar that fits it, or None, which is better than a wrong language.
 
     A grammar fits if it finds a definition or an import and almost no errors. Of two that fit, the one whose typical
     words occur wins; if one language contains the other, the smaller wins.

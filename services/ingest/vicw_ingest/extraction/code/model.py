@@ -129,12 +129,12 @@ class Bounds:
     """How much is read of one text."""
 
     characters: int = 1_000_000
-    """What stands behind is not read."""
+    """Text beyond this limit is ignored."""
     seconds: float = 10.0
-    """Of parsing by one grammar, and of all of a longer text; no reading if it is not done by then."""
+    """Limit for parsing by one grammar, and for all work on a longer text; no result if it is exceeded."""
     symbols: int = 2_000
     imports: int = 1_000
     calls: int = 10_000
-    """Told calls, after those that are alike were put together."""
+    """Limit on calls after equal ones are joined."""
     depth: int = 24
-    """Definitions that stand in more definitions than these are left out."""
+    """Definitions nested more deeply are dropped."""

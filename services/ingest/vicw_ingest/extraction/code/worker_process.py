@@ -1,7 +1,7 @@
 """Analyse code in this process, or in a worker process if the text is long.
 
-On broken code a parser can take quadratic time or more without checking the clock; a process can be killed. It also
-contains a crash of a grammar.
+On broken code a parser can take quadratic time or more without checking the clock; a process can be killed. The
+process also isolates crashes of a grammar.
 """
 
 from __future__ import annotations
