@@ -1,4 +1,4 @@
-"""What brings what about, as far as one asker may see it: read hop by hop, each node once."""
+"""Causal graph visible to one viewer, read hop by hop. Each node is read once."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from vicw_shared.text import fold_case
 _PROOF = ("EVIDENCED_BY", Direction.OUT)
 _PROVEN = ("EVIDENCED_BY", Direction.IN)
 _TOLD = 100
-"""Of a passage, what it tells of that is looked at."""
+"""Statements and events read per passage."""
 _PROOFS = 20
-"""Of a node, the passages that are looked at."""
+"""Passages read per node."""
 _PASSAGES = 50
-"""Passages that one hop may lead to."""
+"""Passages read per hop."""
 _ARTICLES = frozenset({"a", "an", "the"})
 _POINTING = frozenset(
     "i me my we us our you your he him his she her it its they them their this that these those here there now then "
     "today yesterday tomorrow which who".split()
 )
-"""What an event with one of these words is, only its own sentence tells."""
+"""Words that need their context: an event that contains one is never matched with another by its words."""
 _FEWEST_WORDS = 2
 
 
 class CausalGraph:
-    """The causal edges around nodes, followed one way, and which nodes tell of one and the same.
+    """Causal edges around nodes, followed in one direction, and the groups of nodes that describe the same event.
 
-    Texts tell of an event anew when they name it as the cause of the next. What two texts of one item, or of one
-    thread that all may see, say in the same words is one event here; so are a thing and what it was merged into.
+    Texts repeat an event when they name it as the cause of the next. Events with the same words in one item, or in one
+    public flow, count as one event here. An entity and its canonical entity count as one, too.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class CausalGraph:
 
     @property
     def nodes(self) -> Mapping[str, Node]:
-        """What was read and may be seen."""
+        """The visible nodes read so far."""
         return self._walk.nodes
 
     def proofs(self, uid: str) -> Mapping[str, Edge]:
@@ -82,23 +82,23 @@ class CausalGraph:
         return self._proofs.get(uid, {})
 
     def told_in(self, passage: str) -> Sequence[Node]:
-        """Return the sentences and events that a passage tells of."""
+        """Return the statements and events that a passage proves."""
         return self._told.get(passage, ())
 
     def alike(self, uid: str) -> set[str]:
-        """Return the nodes that tell of what this one does, itself among them."""
+        """Return the nodes that describe the same event or entity, including this one."""
         return self._same.get(uid, {uid})
 
     def near(self, uid: str) -> list[Neighbour]:
-        """Return what is one step on from a node that was read, or from what tells of the same."""
+        """Return the neighbours one hop from a node that was read, or from its equivalents."""
         return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
 
     def add_nodes(self, nodes: Iterable[Node]) -> list[str]:
-        """Take over nodes that may be seen, as far as there is room; return the uids of those that are new."""
+        """Add visible nodes up to the limit; return the uids of the new ones."""
         return self._walk.add(nodes)
 
     async def read(self, uids: Iterable[str]) -> None:
-        """Read what is one step on from nodes that are known, and from what tells of the same."""
+        """Read the neighbours one hop from known nodes and from their equivalents."""
         wanted = list(dict.fromkeys(uids))
         await self._follow([*wanted, *await self._canonical_entities(wanted)])
         passages = (passage for uid in wanted if self._may_have_copies(uid) for passage in self.proofs(uid))
@@ -106,14 +106,14 @@ class CausalGraph:
         await self._follow(sorted(set().union(*(self.alike(uid) for uid in wanted))))
 
     async def prove(self, edges: Sequence[Edge]) -> None:
-        """Read the passages that prove the ends of edges that may be seen, and those of the items that tell of them."""
+        """Read the passages that prove the ends of visible edges and the passages of the edges' source items."""
         tellers = await self.visibility.source_items(edges)
         self.add_nodes(tellers.values())
         ends = {uid for edge in edges for uid in (edge.source, edge.target)}
         await self._evidence([uid for uid in sorted(ends | tellers.keys()) if uid not in self._near])
 
     async def read_told(self, passages: Sequence[str]) -> None:
-        """Read what passages that may be seen tell of."""
+        """Read the statements and events that visible passages prove."""
         fresh = [passage for passage in passages if passage not in self._told]
         if not fresh:
             return
@@ -139,7 +139,7 @@ class CausalGraph:
                 self._near[neighbour.origin].append(neighbour)
 
     async def _evidence(self, uids: Sequence[str]) -> None:
-        """Read what proves nodes. A passage may be seen by whoever may see its item: it is about nobody by itself."""
+        """Read the proofs of nodes. A passage is visible if its item is: a passage has no subjects of its own."""
         found = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
         tellers = await self.visibility.source_items(neighbour.edge for neighbour in found)
         seen = {node.uid for node in await self.visibility.nodes(list(tellers.values()))}
@@ -150,12 +150,12 @@ class CausalGraph:
                 self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
 
     def _may_have_copies(self, uid: str) -> bool:
-        """Tell whether other sentences may tell of it: of an event that a text tells of, and of a short item."""
+        """Return whether other statements may repeat this node: an extracted event, or an item with one passage."""
         node = self.nodes[uid]
         return node.label is Label.EVENT and (node.content_hash is None or len(self.proofs(uid)) == 1)
 
     async def _canonical_entities(self, uids: Sequence[str]) -> list[str]:
-        """Return what stands for named things that were merged, as far as the asker knows of it."""
+        """Return the canonical entities of merged named nodes, limited to those known to the viewer."""
         named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._near]
         if not named:
             return []
@@ -172,7 +172,7 @@ class CausalGraph:
         return [node.uid for node in known]
 
     async def _compare(self, proven: Sequence[Neighbour]) -> None:
-        """Join events that are told in the same words."""
+        """Join events that have the same words."""
         items = await self.visibility.source_items(neighbour.edge for neighbour in proven)
         for neighbour in proven:
             words, item = _words(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
@@ -188,6 +188,6 @@ class CausalGraph:
 
 
 def _words(node: Node) -> str | None:
-    """Return what two tellings of one event have in common; None if it takes the context to know what is meant."""
+    """Return the key under which events are compared; None if the words are too few or need their context."""
     words = [word for word in re.findall(r"\w+", fold_case(node.text or node.name)) if word not in _ARTICLES]
     return " ".join(words) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None

@@ -1,8 +1,8 @@
-"""Coverage: of what a question asks for, each result should tell something that no better one tells.
+"""Coverage: boost results that contain query terms which better results lack.
 
-A question that names two things is about both. Ranked one by one, all that tells of the one may come before anything
-that tells of the other; so a result gains by the words of the question that those above it lack (maximal marginal
-relevance after Carbonell and Goldstein, 1998, with the coverage of words in place of unlikeness).
+A question that names two things is about both. Ranked independently, all results about the one may precede every
+result about the other. So a result gains by the query terms missing from those above it (maximal marginal relevance
+after Carbonell and Goldstein, 1998, with term coverage in place of dissimilarity).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 _TELLING = 2.0
-"""Inverse document frequency that the words of a question have at least, on average, where it tells them apart."""
+"""Minimum average inverse document frequency of the query terms that the gain is normalised by."""
 
 
 def coverage(
@@ -21,12 +21,12 @@ def coverage(
     share: float,
     may: Collection[int] | None = None,
 ) -> list[float]:
-    """Return what each candidate gains; in the order of the sums each has the most to add to those before it.
+    """Return the gain of each candidate. Sorted by score plus gain, each adds the most to those before it.
 
-    ``words`` are those of the question that each has, ``rarity`` their inverse document frequencies. Whoever has all
-    words gains ``share`` of the best score, if he ``may`` (the places of those who do; None: all): less where words are
-    not rare, since among a few texts any word may stand in one alone. After a few results no word is left, and nothing
-    gains any more.
+    ``words`` holds the query terms of each candidate, ``rarity`` their inverse document frequencies. ``may`` lists the
+    indexes of the candidates that can gain (None: all). A candidate with all terms gains ``share`` of the best score,
+    less where terms are not rare: among a few texts any term may occur in one alone. After a few results every term is
+    covered and the remaining gains are 0.
 
     >>> coverage([5.0, 4.0, 3.5], [{1}, {1}, {2}], {1: 3.0, 2: 3.0}, 0.4)
     [1.0, 0.0, 1.0]
@@ -39,7 +39,7 @@ def coverage(
             return 0.0
         return worth * sum(open_words[word] for word in words[one] if word in open_words)
 
-    # Whoever has no open word changes nothing wherever he stands: each round takes a word at least.
+    # A candidate without an open word has no effect at any rank. Each round covers at least one word.
     while left := [one for one, has in enumerate(words) if not open_words.keys().isdisjoint(has)]:
         best = max(left, key=lambda one: scores[one] + gain(one))
         gains[best] = gain(best)

@@ -1,8 +1,8 @@
-"""The people stage: what is known of those who matter, in every context that is searched (seed 004, stages 2 and 3).
+"""People stage: memories about relevant people, in every context that is searched (seed 004, stages 2 and 3).
 
-These are whoever takes part, and whom the best of what was found is about. Memories that are about one of them come
-first, then those that a walk of two steps from him reaches: over what he did, said and is mentioned in, and over those
-whom he is related to. SUPERSEDES is not walked.
+Relevant people are the participants and the subjects of the best results. Memories one hop away come first: ABOUT,
+mentioning, stated by or initiated by a person. Memories of related people, two hops away, follow. SUPERSEDES is not
+walked.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Spread, look_up
 
 HOPS = (0.5, 0.3)
-"""What a memory is worth that is one step from a participant, and two (seed 004)."""
+"""Weight of a memory one hop and two hops from a person (seed 004)."""
 SHARE = 0.3
-"""Of the best standing, what a memory that is wholly like the question has at one step."""
+"""Share of the best strength that a memory gets at one hop if its similarity to the question is 1."""
 _RESULTS = 10
-"""Items found, the best, that are asked whom they are about."""
+"""Best results whose subjects (ABOUT) are read."""
 _ABOUT = 5
 _LIKE = 0.2
-"""The cosine, or share of words, from which a memory is like the question: not all of somebody is asked for."""
+"""Minimum similarity (cosine or share of words) to the question: not every memory of a person is relevant."""
 _FANOUT = 100
 _MOST_PEOPLE = 50
 _MOST_READ = 200
@@ -41,14 +41,14 @@ _PEOPLE: tuple[Spread, ...] = tuple(
 )
 
 TAKES_PART = ""
-"""What brings up who takes part: no item."""
+"""Source key of a participant, who is not brought in by an item."""
 type Sources = dict[str, float]
-"""What brings up a person, items by their uids or TAKES_PART: each with a share in (0, 1]."""
+"""Sources of a person: item uids or TAKES_PART, each with a share in (0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PersonPath:
-    """How a memory was come to from a person: what it is worth, in (0, HOPS[0]], how far, by which edge."""
+    """Path from a person to a memory: weight in (0, HOPS[0]], number of hops, edge type."""
 
     worth: float
     depth: int
@@ -56,8 +56,9 @@ class _PersonPath:
 
 
 async def known_of_people(question: Question, people: Sequence[str], found: Sequence[Anchor], reached: Reached) -> None:
-    """Come to what is known of ``people`` (folded names or uids), and of whom the best of ``found`` are about, as far
-    as it is like the question. What is found hands on as much as it stands for, to others than itself.
+    """Add to ``reached`` the memories of ``people`` (folded names or uids) and of the subjects of the best ``found``.
+
+    Only memories similar to the question are added. A result passes on a share by its strength, never to itself.
     """
     if not question.likeness.is_known:
         return
@@ -82,7 +83,7 @@ async def known_of_people(question: Question, people: Sequence[str], found: Sequ
 
 
 async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anchor]) -> dict[str, Sources]:
-    """Return from whom the walk begins, each with what brought him up."""
+    """Return the people from whom the walk starts, each with its sources."""
     named = await look_up(question.graph, question.scope.tenant, people) if people else {}
     part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
     seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
@@ -93,7 +94,7 @@ async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anch
 
 
 async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
-    """Return the best way to each memory of these people, and of those whom they are related to."""
+    """Return the best path to each memory of these people and of people related to them."""
     ways: dict[str, _PersonPath] = {}
     for depth, worth in enumerate(HOPS, start=1):
         people = seeds if depth == 1 else await _related(question, seeds)
@@ -104,10 +105,10 @@ async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _
 
 
 async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
-    """Return whom these are related to, or are the same as, as far as the asker may know of it."""
+    """Return the entities related or identical to these people, along visible edges."""
     related: dict[str, Sources] = {}
     for one in await question.visibility.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
-        # Also one from whom the walk begins: what brought him up cannot hand on to itself.
+        # Includes people the walk started from: an item that is the source of a person cannot pass a score to itself.
         sources = related.setdefault(one.node.uid, {})
         sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
     return related
@@ -116,7 +117,7 @@ async def _related(question: Question, people: Mapping[str, Sources]) -> dict[st
 async def _memories(
     question: Question, people: Mapping[str, Sources], depth: int, worth: float
 ) -> dict[str, _PersonPath]:
-    """Return the items that tell of these people. Nothing of them is shown before it was judged."""
+    """Return the items about these people. Visibility is not checked here: the caller filters them."""
     start = sorted(people)[:_MOST_PEOPLE]
     items: dict[str, _PersonPath] = {}
     for spread in _MEMORIES if start else ():
@@ -124,7 +125,7 @@ async def _memories(
             question.scope.tenant, start, spread, question.visibility.read_limit(_FANOUT)
         ):
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
-            # By the first of the types, of equals: what is about them.
+            # On a tie the first edge type wins: ABOUT.
             if lead.is_item and share * worth > (items[lead.uid].worth if lead.uid in items else 0.0):
                 items[lead.uid] = _PersonPath(share * worth, depth, spread[0])
     return items

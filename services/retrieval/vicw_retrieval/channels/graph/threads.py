@@ -16,14 +16,14 @@ from vicw_shared.uids import chunk_uid
 
 NEXT: tuple[Spread, ...] = (("NEXT", Direction.OUT), ("NEXT", Direction.IN))
 _FANOUT = 3
-"""Neighbours of an Event one way: one a thread, and few threads share an Event."""
+"""Neighbours of an Event in one direction: one per thread, and few threads share an Event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjacent:
-    """Something that comes after ``origin`` (OUT) or before it (IN); both may be the uids of consolidated items.
+    """The item ``key`` next to ``origin``: after it (OUT) or before it (IN). Both may be uids of consolidated items.
 
-    ``node`` is what stands in the graph for it, with the passage (``qdrant_id``) of its own.
+    ``node`` is its node in the graph (the Macro-Event of a consolidated item), with the item's own ``qdrant_id``.
     """
 
     origin: str
@@ -33,13 +33,14 @@ class Adjacent:
 
 
 def as_source_item(macro: Node, item: str) -> Node:
-    """Return a Macro-Event as it stands for one of its items: with that item's first passage."""
+    """Return a Macro-Event as the representative of one of its items, with that item's first passage."""
     return macro if item == macro.uid else replace(macro, qdrant_id=chunk_uid(item, 0))
 
 
 def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Adjacent]:
-    """Return what is next to each of ``keys``, given what stands for those of them that are consolidated, and what was
-    ``found`` along NEXT.
+    """Return the items next to each of ``keys``.
+
+    ``nodes`` holds the Macro-Events of consolidated items, ``found`` the neighbours along NEXT.
     """
     ways: dict[tuple[str, Direction], list[Node]] = {}
     for neighbour in found:
@@ -60,7 +61,7 @@ def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Nei
 
 
 class Threads:
-    """Looks along NEXT, as far as the asker may see; ``nodes`` is what stands for whom he came to."""
+    """Traversal along visible NEXT edges; ``nodes`` maps consolidated items met so far to their Macro-Events."""
 
     def __init__(self, graph: GraphStore, visibility: Visibility) -> None:
         self._graph = graph
@@ -68,12 +69,12 @@ class Threads:
         self.nodes: dict[str, Node] = {}
 
     async def begin(self, parts: Mapping[str, str]) -> None:
-        """Learn what stands for consolidated items (uid → uid of the Macro-Event)."""
+        """Load the Macro-Events of consolidated items (``parts``: uid → uid of the Macro-Event)."""
         macros = await self._graph.nodes(self._visibility.scope.tenant, sorted(set(parts.values()))) if parts else {}
         self.nodes |= {part: as_source_item(macros[uid], part) for part, uid in parts.items() if uid in macros}
 
     async def adjacent(self, keys: Sequence[str]) -> list[Adjacent]:
-        """Return what is next to each of these items, which were begun with, come to, or never consolidated."""
+        """Return the items next to each of ``keys``. A consolidated key must come from ``begin`` or an earlier call."""
         uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
         found = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
         told = adjacent(keys, self.nodes, found)
