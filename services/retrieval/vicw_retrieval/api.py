@@ -1,4 +1,4 @@
-"""The door of the read path."""
+"""Endpoint of the read path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The retrieval service: the read path's door over the platform's engines."""
+"""Retrieval service: the read path's endpoints over the platform's engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The read path (design section "Read path"; seed 003 §3.2): what happens on ``POST /retrieve``.
+"""Read path (design section "Read path"; seed 003 §3.2): the work of ``POST /retrieve``.
 
 scope → channels (dense, bm25) → fusion → domain → expansion → synthesis
 """

@@ -1,4 +1,4 @@
-"""What the read path works with: engines and settings, and how long each may take of one request."""
+"""Ports of the read path: engines and settings, and the time budget of each per request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In an answer, what stands for a thing is shown in its place: with its edges, and its name as an alias."""
+"""Replacement of merged nodes in an answer by their canonical ones, with the edges moved and the names as aliases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vicw_shared.ports import GraphStore, Neighbour, Spread
 async def show_canonical(
     graph: GraphStore, visibility: Visibility, known_by: Sequence[Spread], around: Neighbourhood
 ) -> None:
-    """Exchange what was merged for what stands for it, where the asker may see that, and knows of it otherwise."""
+    """Replace merged nodes in ``around`` by their canonical nodes, where these are visible and known to the viewer."""
     named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]
     stands = await canonical(graph, visibility.scope.tenant, named)
     merged = {uid: end for uid, end in stands.items() if uid != end}

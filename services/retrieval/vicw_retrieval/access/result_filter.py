@@ -1,4 +1,4 @@
-"""What an answer's results may be: what stands, of the domains and tags that the caller asks for, by their edges."""
+"""Filter of an answer's results: items that hold at the time of the scope, of its domains and tags."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_TAGS = 200
 
 
 async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
-    """Keep the items whose passage says what is true at the time of ``scope``, and that have its domain and tags."""
+    """Keep the items whose passage holds at the time of ``scope`` and that have its domain and tags."""
     kept = [n for n in items if n.qdrant_id is not None and (scope.domains is None or n.domain in scope.domains)]
-    # An item may stand whose words were replaced: only its passage tells.
+    # An item may hold although its text was replaced: only its passage shows this.
     passages = await graph.nodes(scope.tenant, [node.qdrant_id for node in kept if node.qdrant_id is not None])
     kept = [n for n in kept if n.qdrant_id in passages and holds_in_scope(scope, passages[n.qdrant_id])]
     any_of, all_of, none_of = map(set, (scope.tags_any, scope.tags_all, scope.tags_none))

@@ -1,4 +1,4 @@
-"""Who may see what, as of when: the request as a search scope, and the same rule for single nodes (seed 004)."""
+"""Scope of a request as a search filter, by viewer and time, and the same rule for single nodes (seed 004)."""
 
 from __future__ import annotations
 

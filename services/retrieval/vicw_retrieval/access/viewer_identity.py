@@ -1,8 +1,8 @@
-"""Who a viewer is: his users, the persons that they are, and what these were merged with (seed 004, "Privacy Model").
+"""Identity of a viewer: the users, their persons and the entities merged with these (seed 004, "Privacy Model").
 
-Names are found in any context of the tenant, since a memory of one may be about the same person as one of another.
-All is decided anew at each question, and from edges alone: a merge that is undone shows nothing any more, and one that
-nobody has decided never did.
+Names are looked up in every context of the tenant, since memories of different contexts may be about one person.
+Identity is decided anew for each question, from edges alone: an undone merge no longer gives access, and an undecided
+merge never did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one asker may see of what is reached along edges: decided from edges, never from counts (seed 004)."""
+"""Visibility filter for graph traversal. Access is decided from edges, never from aggregate counts (seed 004)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.text import fold_case
 
 _UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
-"""Edges that nobody tells of: by them alone a thing is not known."""
+"""Edges without a source item: an entity with no other edges is not known."""
 _ABOUT = 1000
 _HIDDEN = 10
-"""How many times as many are read for a viewer: those that he may not see take no places."""
+"""Factor on read limits for a viewer: invisible nodes take no places."""
 _FIRST_LOOK = 20
 _WIDER = 8
 MOST_LOOKED_AT = 1000
-"""Edges of one spread of one node that are read to find those that may be seen."""
+"""Maximum edges read per node and spread to find the visible ones."""
 type Keep = Callable[[Sequence[Neighbour]], Awaitable[list[Neighbour]]]
-"""What leaves out what may not be seen, or is not to be followed."""
+"""Filter that removes neighbours that are invisible or not to be followed."""
 Place = tuple[str, str, Direction]
 """A node's uid and a spread from it."""
 
 
 class Visibility:
-    """What a scope may see. ``ever``: also what is not true, or not believed, any more."""
+    """Visibility for one scope. ``ever``: includes what is no longer true or no longer believed."""
 
     def __init__(self, graph: GraphStore, scope: Scope, *, ever: bool = False) -> None:
         self._graph = graph
@@ -36,20 +36,20 @@ class Visibility:
         self._tellers: dict[str, Node] = {}
 
     async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
-        """Keep what may be seen: the node, and the item whose extraction told of the edge."""
+        """Keep neighbours whose node, and whose edge's source item if any, are visible."""
         told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
         tellers = await self.source_items(n.edge for n in found)
         seen = await self._seen([*(n.node for n in found), *tellers.values()])
         return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
 
     def read_limit(self, limit: int) -> int:
-        """Return how many to read where ``limit`` are wanted, and only then those left out that may not be seen."""
+        """Return the number of entries to read for ``limit`` results when invisible ones are removed after the read."""
         return limit if self.scope.audience is None else limit * _HIDDEN
 
     async def expand(self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int) -> list[Neighbour]:
-        """Return where each spread leads from each node: the ``fanout`` heaviest of its edges that may be seen.
+        """Return, per node and spread, the neighbours along the ``fanout`` heaviest visible edges.
 
-        What may not be seen takes no places, so that nothing tells of it: not even what is missing.
+        Invisible edges take no places, so a missing result does not reveal them.
         """
         return at_most(await self.heaviest(uids, spreads, fanout, self.visible), fanout)
 
@@ -58,7 +58,7 @@ class Visibility:
     ) -> list[Neighbour]:
         """Return at least the ``fanout`` heaviest edges of each spread and node that ``keep`` lets pass.
 
-        With ``ties`` also those that weigh as much as the last of them: stores put these in orders of their own.
+        With ``ties`` also those of the same weight as the last: the order of equal weights differs between stores.
         """
         limit = min(fanout, MOST_LOOKED_AT)
         found = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
@@ -79,23 +79,23 @@ class Visibility:
         return seen
 
     async def source_items(self, edges: Iterable[Edge]) -> dict[str, Node]:
-        """Return the items, by uid, whose extractions told of these edges, whether they may be seen or not."""
+        """Return the source items of these edges by uid, visible or not."""
         told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
         unread = sorted(told_by - self._tellers.keys())
         self._tellers |= await self._graph.nodes(self.scope.tenant, unread) if unread else {}
         return {uid: self._tellers[uid] for uid in told_by if uid in self._tellers}
 
     async def nodes(self, nodes: Sequence[Node]) -> list[Node]:
-        """Keep the nodes that may be seen."""
+        """Keep the visible nodes."""
         seen = await self._seen(nodes)
         return [node for node in nodes if node.uid in seen]
 
     async def known(
         self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MOST_LOOKED_AT
     ) -> list[Node]:
-        """Keep the named things that the asker knows of: those that something he may see tells of.
+        """Keep the named nodes known to the viewer: those revealed by a visible edge.
 
-        Of a node's edges of one of ``spreads``, ``most`` are looked at. The application itself knows of all.
+        At most ``most`` edges per node and spread are read. Without a viewer, all nodes are known.
         """
         if self.scope.audience is None or not named:
             return list(named)
@@ -115,7 +115,7 @@ class Visibility:
         return {n.uid for n in nodes if may_see(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
 
     async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
-        """Return whom private nodes are about, as names and uids: read from edges, and only where it decides."""
+        """Return the subjects of private nodes as names and uids, read from edges, only where they decide access."""
         private = {node.uid for node in nodes if self.scope.audience is not None and node.sensitivity != "public"}
         about: dict[str, set[str]] = {uid: set() for uid in private}
         if private:
@@ -126,7 +126,7 @@ class Visibility:
 
 
 def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int, *, ties: bool) -> set[Place]:
-    """Return the spreads of which ``limit`` edges were read, maybe not all, and what comes next may count, too."""
+    """Return the spreads that may have more edges than the ``limit`` read and still need them."""
     weights: dict[Place, list[float]] = defaultdict(list)
     for neighbour in seen:
         weights[spread_of(neighbour)].append(neighbour.edge.weight)
@@ -152,13 +152,13 @@ def at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
 
 
 def known_by(registry: EdgeRegistry) -> list[Spread]:
-    """Return the spreads along which a named thing becomes known to a viewer."""
+    """Return the spreads along which a named node becomes known to a viewer."""
     types = [edge_type.name for edge_type in registry if edge_type.name not in _UNTOLD]
     return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
 
 
 def reveals_entity(neighbour: Neighbour) -> bool:
-    """Tell whether an edge that may be seen makes known what it leads from or to: somebody's telling is behind it."""
+    """Return whether a visible edge makes its origin known: it has a source item or leads to an unnamed node."""
     return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
 
 
@@ -178,9 +178,9 @@ def spread_of(neighbour: Neighbour) -> Place:
 
 
 async def texts_of(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:
-    """Return what each node says, by its uid: its own text, or its first passage.
+    """Return the text of each node by uid: its own text, or its first passage.
 
-    A viewer gets no description of a named thing: whoever told of it may have done so in confidence.
+    A viewer gets no description of a named node: its source may be private.
     """
     first = {node.qdrant_id: node.uid for node in nodes if node.qdrant_id and node.label is not Label.CHUNK}
     passages = await graph.texts(scope.tenant, [point for point in first if point])

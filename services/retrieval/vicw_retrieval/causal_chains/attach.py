@@ -1,4 +1,4 @@
-"""Causal chains put into an answer's surroundings, each edge with its proof."""
+"""Adds causal chains to an answer's neighbourhood, each edge with its proof."""
 
 from __future__ import annotations
 

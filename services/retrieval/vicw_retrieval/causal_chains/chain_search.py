@@ -1,4 +1,4 @@
-"""Causal chains: breadth first from what a question is about, the best first, to roots or to the bounds."""
+"""Causal chain search: breadth first from the subject of a question, best first, to root causes or to the limits."""
 
 from __future__ import annotations
 

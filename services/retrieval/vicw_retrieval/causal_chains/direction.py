@@ -1,4 +1,4 @@
-"""Which way a question wants causes followed, by its words alone."""
+"""Direction in which a question asks for causes, decided by its words alone."""
 
 from __future__ import annotations
 

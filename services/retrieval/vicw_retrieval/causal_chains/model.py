@@ -1,4 +1,4 @@
-"""A causal chain as an answer has it."""
+"""Causal chain as part of an answer."""
 
 from __future__ import annotations
 

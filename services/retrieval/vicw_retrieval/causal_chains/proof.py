@@ -1,4 +1,4 @@
-"""What proves that one thing brought another about: the passage, and its sentence."""
+"""Proof of a causal edge: the passage and its sentence."""
 
 from __future__ import annotations
 

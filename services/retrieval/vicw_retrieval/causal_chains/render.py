@@ -1,4 +1,4 @@
-"""A causal chain as text that a language model can use as it is, and as the wire has it."""
+"""Rendering of a causal chain: as text for a language model, and as the wire format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where chains begin: at results, and at what their passages tell of that has the question's words."""
+"""Starts of causal chains: results, and events of their passages that contain query terms."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from vicw_retrieval.causal_chains.chain_search import ChainStart
 from vicw_shared import sparse
 
 _RANK_WEIGHT = 0.25
-"""What being told of by the best result is worth; having all words of the question is worth 1."""
+"""Relevance for belonging to the best result; having all query terms is worth 1."""
 _LEAST_SHARE = 0.5
-"""Of the best start's relevance, what another must have at least."""
+"""Minimum relevance of a start as a share of the best start's."""
 _WHOLE = 0.95
-"""An event with the question's words says more than the sentence, or the item, that has them too."""
+"""Factor on statements and items: an event with the query terms is more specific than its statement or item."""
 _MOST = 50
 
 
 async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str, Sequence[str]]]) -> list[ChainStart]:
-    """Return the starts, the most relevant first, read one step on; only those that lead anywhere.
+    """Return the starts that have a causal neighbour, most relevant first, with these neighbours read.
 
-    ``results`` are items with their passages, best first; all are known and may be seen.
+    ``results`` are items with their passages, best first; all are known and visible.
     """
     await causes.read_told([passage for _, passages in results for passage in passages])
     ranks: dict[str, int] = {}
@@ -48,9 +48,9 @@ async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str
 
 
 def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Return how much of the question each text has, in [0, 1]: its words, weighed by how few of the texts have them.
+    """Return the share of the question that each text covers, in [0, 1]: its terms, weighted by rarity among the texts.
 
-    Words that none has tell nothing apart.
+    Terms that no text has are ignored.
     """
     asked = sparse.encode_query(query).indices
     has = {uid: set(asked).intersection(sparse.encode_query(text).indices) for uid, text in texts.items()}

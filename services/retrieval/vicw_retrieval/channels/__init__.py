@@ -1,4 +1,4 @@
-"""The first wave: channels that run at the same time, each within its budget, each allowed to fail alone."""
+"""First wave: channels that run concurrently, each within its own budget; each may fail alone."""
 
 from __future__ import annotations
 

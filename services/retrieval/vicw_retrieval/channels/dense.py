@@ -1,7 +1,7 @@
-"""The dense channel: the wrapped query against the vectors of passages and of statements (seed 003 §3.2).
+"""Dense channel: the wrapped query against the vectors of passages and statements (seed 003 §3.2).
 
-A passage says many things at once, and a question asks for one of them: a passage counts as the mean of its own cosine
-and that of its statement which is most like the question (design: "What was tried", statements).
+A passage covers many facts, and a question asks for one of them. So a passage scores the mean of its own cosine and
+that of its statement most similar to the question (design: "What was tried", statements).
 """
 
 from __future__ import annotations

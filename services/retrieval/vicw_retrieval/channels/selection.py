@@ -1,4 +1,4 @@
-"""Which channels a request asks."""
+"""Selection of the channels of a request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The Tag-Walker: what shares a tag with a hit, though not a word with the question (seed 000).
+"""Tag-Walker: items that share a tag with a hit but no word with the question (seed 000).
 
-Anchors are the hits; their tags and buckets are bridges to what is told elsewhere of the same matter. A tag that many
-items have is no bridge, and of two, the rarer leads on with more.
+Anchors are the hits; their tags and buckets lead to related items. A tag of many items is skipped. A rarer tag
+passes on more than a frequent one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a question enters the graph by the words that callers gave their items for it (seed 002 §5.2, step 1)."""
+"""Trigger phrases: entry into the graph by the phrases that callers gave their items (seed 002 §5.2, step 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure analyser: what rules say of a question, as one intent."""
+"""Pure analyser: the results of the rules for a question, as one intent."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What the hits of a question are made of: that decides how channels are weighed, whatever a domain is called.
+"""Kind of content of the hits of a question: it decides the weights of the channels, whatever the domain's name.
 
-Code wants dense, prose wants words (design: "What was tried"), long passages more so than short ones. A domain that
-nobody has heard of tells by its passages which of these it is, and one that holds functions as well as chats tells it
-question by question.
+Code favours dense, prose favours words (design: "What was tried"), long passages more than short. Passages show the
+kind of content of an unknown domain. A domain with both functions and chats is decided question by question.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an intent means for the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
+"""Effect of an intent on the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
 
-A profile says only what differs from the settings. Those that were measured to pay are on; the table of tasks is the
-seed's, and waits for measurements that tell for it (docs/retrieval.md, "Intent"). A profile counts as far as its
-evidence is sure: what is not understood at all is answered by the settings as they are.
+A profile holds only its differences from the settings. Profiles with a measured gain are on. The table of tasks is the
+seed's and stays off until measurements support it (docs/retrieval.md, "Intent"). A profile is applied in proportion to
+its confidence: a question without a known intent is answered by the unchanged settings.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from vicw_shared.wire.retrieve import Task
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Weights in [0, 1], and the half-life of recency in days, in place of those in the settings; None leaves one as it
-    is.
-    """
+    """Weights in [0, 1] and the half-life of recency in days that replace the settings' values; None keeps a value."""
 
     alpha: float | None = None
     graph_weight: float | None = None
@@ -29,11 +27,11 @@ class Profile:
 
 
 CODE = Profile(alpha=0.8)
-"""Passages of code: questions put into words what code puts into names."""
+"""Passages of code: questions use words where code uses names."""
 LONG = Profile(alpha=0.4)
-"""Long passages of prose: one vector has to stand for all that such a text says, its words stay what they are."""
+"""Long passages of prose: one vector has to represent the whole text, its words are kept unchanged."""
 NOW = Profile(recency_weight=0.2, recency_days=30.0)
-"""Questions how things stand now: the highest weight of recency in seed 002's table, which gives no half-life."""
+"""Questions about the current state: the highest weight of recency in seed 002's table, which gives no half-life."""
 TASKS: Mapping[Task, Profile] = {
     Task.UNDERSTAND: Profile(0.55 / 0.70, 0.20, 0.3, 0.10),
     Task.FIND_SPEC: Profile(0.50 / 0.65, 0.25, 0.7, 0.10),
@@ -42,11 +40,11 @@ TASKS: Mapping[Task, Profile] = {
     Task.ADD_FEATURE: Profile(0.40 / 0.65, 0.20, 0.5, 0.15),
     Task.REFACTOR: Profile(0.45 / 0.70, 0.20, 0.4, 0.10),
 }
-"""Seed 002 §8.2 as it stands: alpha is its semantic weight as a share of that and the keywords'."""
+"""Table of seed 002 §8.2: alpha is its semantic weight as a share of the semantic and keyword weights."""
 
 
 def apply_profiles(settings: RetrievalSettings, asked: QuestionAnalysis, code: float, long: float) -> RetrievalSettings:
-    """Return what a question is answered by: ``code`` and ``long`` are the shares of such among its best hits."""
+    """Return the settings for a question; ``code`` and ``long`` are the shares of such content among its best hits."""
     if settings.profiles == "off":
         return settings
     profiles = [(CODE, code), (LONG, (1 - code) * long), (NOW, float(asked.now))]
@@ -56,10 +54,9 @@ def apply_profiles(settings: RetrievalSettings, asked: QuestionAnalysis, code: f
 
 
 def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) -> RetrievalSettings:
-    """Return the settings moved towards each profile by its share in [0, 1]; of two that say a thing, the surer one.
+    """Return the settings moved towards each profile by its share in [0, 1]; the larger share wins a conflict.
 
-    Settings that somebody has set otherwise than by default are moved all the same: ``profiles`` of the settings is
-    there to forbid it. Nothing is changed where no profile has a share.
+    Values set explicitly are moved, too; the setting ``profiles`` can forbid this. Without any share nothing changes.
     """
     moved: dict[str, float] = {}
     for profile, share in sorted(profiles, key=lambda entry: entry[1]):

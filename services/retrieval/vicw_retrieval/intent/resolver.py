@@ -1,4 +1,4 @@
-"""What one request's question and its best hits say, and by which settings it is answered for that."""
+"""Intent of one request, from its question and its best hits, and the settings that follow from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question is for: one of the six tasks of seed 002 §8.2, by words that tell."""
+"""Task of a question: one of the six tasks of seed 002 §8.2, by cue words."""
 
 from __future__ import annotations
 

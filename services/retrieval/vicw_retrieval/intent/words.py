@@ -1,4 +1,4 @@
-"""Which domain a question is about, by its words alone: rules, no model, a confidence in [0, 1]."""
+"""Domain of a question by its words alone: rules, no model, a confidence in [0, 1]."""
 
 from __future__ import annotations
 

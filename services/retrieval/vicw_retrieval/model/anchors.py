@@ -1,4 +1,4 @@
-"""What the graph channel finds: items that something like the question leads to."""
+"""Results of the graph channel: items reached from items similar to the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From channel hits to ranked items: exact scores in both channels, fusion, one result per item."""
+"""Ranked items from channel hits: exact scores in both channels, fusion, one result per item."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Consolidated items in an answer: each stands by itself, as it was before (decision 0025).
+"""Consolidated items in an answer: each remains a result of its own, as before consolidation (decision 0025).
 
-Their Macro-Event has their place in the graph; what they were is kept by their first passages.
+The Macro-Event takes their place in the graph; their first passages keep their fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an answer shows beside its results."""
+"""Data that an answer shows beside its results."""
 
 from __future__ import annotations
 

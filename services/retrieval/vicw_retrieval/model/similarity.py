@@ -1,4 +1,4 @@
-"""How like the question something is, and which of its words it has: by vectors, or by words alone."""
+"""Similarity of a text to the question and the query terms it contains: by vectors, or by words alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Near-duplicates: texts that say the same but for a few words, by the resemblance of their shingles (Broder, 1997)."""
+"""Near-duplicates: texts that differ in a few words only, found by the resemblance of their shingles (Broder, 1997)."""
 
 from __future__ import annotations
 

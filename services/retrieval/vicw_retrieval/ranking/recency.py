@@ -1,7 +1,7 @@
-"""Recency: what happened lately is worth more, where a question asks how things stand now (seed 002 §8.2).
+"""Recency: later events weigh more where a question asks for the current state (seed 002 §8.2).
 
-Age counts from the latest of the candidates, not from the asker's clock: of a memory that ended a year ago the last
-word is still the last word.
+Age counts from the latest candidate, not from the clock: in a memory that ended a year ago the last statement is still
+the latest.
 """
 
 from __future__ import annotations

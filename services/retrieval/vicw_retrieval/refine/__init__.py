@@ -1,1 +1,1 @@
-"""The second wave: everything that re-orders or extends the hits of the first."""
+"""Second wave: stages that re-order or extend the hits of the first."""

@@ -1,4 +1,4 @@
-"""The last word on the order, where there is a re-ranker: a model that reads the question with each text."""
+"""Final order by an optional re-ranker: a model that reads the question together with each text."""
 
 from __future__ import annotations
 

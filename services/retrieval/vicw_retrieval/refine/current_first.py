@@ -1,7 +1,7 @@
-"""What is true now comes before what it replaced (design section "Read path": current statements first).
+"""Current statements first: they precede what they replaced (design section "Read path").
 
-A passage says several things, and stays an answer while any of them holds. Where the one that the question is about
-was replaced, the item that says what is true now takes the place before it.
+A passage makes several statements and stays an answer while any of them holds. If the one that the question is about
+was replaced, the item with the current statement takes the place before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the best candidates say beside each other: what adds to the others gains, what says the same is one result."""
+"""Coverage and deduplication of the best candidates: new information gains, repeated texts become one result."""
 
 from __future__ import annotations
 

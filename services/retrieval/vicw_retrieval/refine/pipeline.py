@@ -1,7 +1,7 @@
-"""The second wave: what the first one's hits lead to, through the graph, time and tags (design section "Read path").
+"""Second wave: extends the hits of the first through the graph, time and tags (design section "Read path").
 
-Each stage has a budget and fails alone: then the order stands as it was, and ``degraded`` names it. A caller who names
-channels gets these alone.
+Each stage has a budget and fails alone: the order then stays as it was, and ``degraded`` names the stage. A request
+that names channels uses only these.
 """
 
 from __future__ import annotations

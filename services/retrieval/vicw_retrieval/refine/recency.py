@@ -1,4 +1,4 @@
-"""What happened lately comes first, where a question asks how things stand now."""
+"""Recent items first, where a question asks for the current state."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What the one speaker said whom the question names comes before what others said of it (design section 11), and who
-is named tells of which domain a question is, where he speaks in one alone.
+"""Boost of the speaker named by the question over other speakers (design section 11).
+
+The named speaker also decides the domain of a question if that speaker occurs in one domain only.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from vicw_shared.model.roles import ROLES
 from vicw_shared.model.triggers import phrase_of, phrases_in
 
 SHARE = 0.2
-"""Of the best candidate's standing, what is added to that speaker's turns."""
+"""Share of the best candidate's strength that is added to the speaker's turns."""
 
 
 VOTE = 0.5
-"""What the strength of a named speaker's turns gains in the vote on the domain: it weighs them some five times."""
+"""Gain in strength of a named speaker's turns in the domain vote: a factor of about five."""
 
 
 def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates in their new order; as they were where the question names no speaker of them, or several.
+    """Return the candidates re-ordered; unchanged if the question names none of their speakers, or several.
 
-    A speaker is named by his whole name or by its first word.
+    A speaker is named by the whole name or by its first word.
     """
     named = _named(query, candidates)
     if len(named) != 1:
@@ -37,9 +38,9 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
 def vouch_for_domain(
     query: str, candidates: Sequence[Candidate], strengths: Mapping[str, float]
 ) -> Mapping[str, float]:
-    """Return the strengths of passages, those of named speakers' turns raised if all these turns are of one domain.
+    """Return the strengths of passages, raised for named speakers' turns if all these turns are of one domain.
 
-    The question has to write a name as the speaker does: "will" is no Will. Who is called by a role is nobody.
+    The question has to spell the name in the same case: "will" is not Will. Role names are ignored.
     """
     named = {
         speaker

@@ -1,4 +1,4 @@
-"""When an answer has to be there: no engine may make a request take longer than its whole budget."""
+"""Deadline of a request: no engine may extend a request beyond its total budget."""
 
 from __future__ import annotations
 

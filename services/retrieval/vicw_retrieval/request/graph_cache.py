@@ -1,7 +1,7 @@
-"""What one question has read of the graph: its stages look at the same nodes and edges again and again.
+"""Request-scoped cache of graph reads: the stages of a question read the same nodes and edges repeatedly.
 
-Nothing is kept longer than the question, so no write has to be heard of. What comes from memory is what the store would
-answer: edges that were read up to a limit serve another limit only where these were all.
+The cache lives as long as the question, so it needs no invalidation by writes. It answers as the store would: edges
+read up to one limit serve another limit only if these were all edges.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stages of a question that fail alone (design section "Read path")."""
+"""Isolation of stages: each stage of a question fails alone (design section "Read path")."""
 
 from __future__ import annotations
 

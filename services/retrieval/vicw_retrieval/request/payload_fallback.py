@@ -1,6 +1,6 @@
-"""Answers while the graph is down: from what the vector store's payloads repeat of it (design: "Vectors").
+"""Answers while the graph is down, built from the copy in the vector store's payloads (design: "Vectors").
 
-Only what is live and public is told then: who may see more is for the graph to say.
+Only live and public items are returned then: wider access can be decided by the graph only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The question's vector: each wording of it is embedded once, whatever domains are searched one after the other.
+"""Embedding of the question: each wording is embedded once, however many domains are searched in turn.
 
-It is that of the wrapped question. Code is asked for in words that the wrapper pulls away from, so a question whose
-hits are code is searched again by what lies between its wrapped form and the plain one; a question about anything else
-would pay for the second wording and gain nothing (docs/retrieval.md).
+The vector is that of the wrapped question. The wrapper pulls the vector away from the words of questions about code. So
+a question whose hits are code is searched again with a vector between the wrapped and the plain form. Any other
+question would pay for the second wording and gain nothing (docs/retrieval.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long the stages of an answer take."""
+"""Durations of the stages of an answer."""
 
 from __future__ import annotations
 

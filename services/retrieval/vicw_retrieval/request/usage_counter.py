@@ -1,4 +1,4 @@
-"""Which items answers show: counted in memory, and noted by the graph now and then. Nobody who asks waits for that."""
+"""Counter of the items that answers show: kept in memory, written to the graph at intervals, off the request path."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SECONDS = 5.0
 _AT_ONCE = 500
 _LAST_SECONDS = 2.0
 _MOST = 20_000
-"""Items that are counted before the graph notes them: more than a process shows in that time."""
+"""Maximum items counted between two writes: more than a process shows in that time."""
 
 
 class UsageCounter:
-    """Counts what is shown. What is not noted yet is lost with the process: it is a hint, no record."""
+    """Counter of shown items. Counts not yet written are lost with the process: they are a hint, not a record."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -44,7 +44,7 @@ class UsageCounter:
             shown[uid] += 1
 
     async def flush(self, uses: Uses) -> None:
-        """Have the graph note what was counted, and that somebody asks. What it does not take is lost, and logged."""
+        """Write the counts, and the fact that a question was asked, to the graph. Failed writes are logged and lost."""
         shown, self._shown, self._items = self._shown, defaultdict(Counter), 0
         asked, self._asked = self._asked, False
         try:
@@ -57,7 +57,7 @@ class UsageCounter:
             _log.warning("what answers have shown could not be noted", error=error.detail)
 
     async def keep_flushing(self, uses: Uses) -> NoReturn:
-        """Note again and again, and a last time when it is cancelled."""
+        """Flush at intervals, and a last time on cancellation."""
         try:
             while True:
                 await asyncio.sleep(_SECONDS)

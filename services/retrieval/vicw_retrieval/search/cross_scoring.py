@@ -1,4 +1,7 @@
-"""What only one vector channel found, or only a statement leads to, scored by all: then they judge the same."""
+"""Cross-scoring: each vector channel scores the passages found by the other, and those found by statements only.
+
+All candidates are then compared by the same scores.
+"""
 
 from __future__ import annotations
 

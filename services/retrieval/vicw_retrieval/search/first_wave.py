@@ -1,4 +1,4 @@
-"""The channels of one request: run over everything, and if need be again inside a domain."""
+"""Channels of one request: run over all domains, and again inside one domain if needed."""
 
 from __future__ import annotations
 

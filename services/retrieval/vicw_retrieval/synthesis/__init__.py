@@ -1,1 +1,1 @@
-"""The answer as an application takes it: a sub-graph, and text within the caller's budget."""
+"""Building of the answer: a sub-graph, and text within the budget."""

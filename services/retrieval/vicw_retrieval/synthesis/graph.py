@@ -1,4 +1,4 @@
-"""The sub-graph of an answer, as the wire has it (design section 7)."""
+"""Sub-graph of an answer in the wire format (design section 7)."""
 
 from __future__ import annotations
 

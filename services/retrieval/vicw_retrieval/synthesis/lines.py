@@ -1,4 +1,4 @@
-"""What stands around a result in the graph, as lines of text."""
+"""Neighbourhood of a result in the graph, as lines of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a text is, by the measure of the caller's budget."""
+"""Length of a text in the unit of the caller's budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of text that are chosen, in order of worth, until the budget is full, and written in the order to read."""
+"""Selection of text blocks: chosen by worth until the budget is full, written in reading order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates as the wire's results."""
+"""Conversion of candidates into results of the wire format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The caller's own words around the evidence: places in braces, no other syntax, so that a text is never code."""
+"""Caller's template around the evidence: placeholders in braces, no other syntax, so a template is never code."""
 
 from __future__ import annotations
 

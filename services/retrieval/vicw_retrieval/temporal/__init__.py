@@ -1,1 +1,1 @@
-"""When a question asks about: its times and events, and what they make of items."""
+"""Times and events that a question refers to, and their effect on items."""

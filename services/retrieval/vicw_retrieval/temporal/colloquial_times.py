@@ -1,4 +1,4 @@
-"""Times as people say them when they ask: ten mins ago, Tuesday, at 3pm, the Monday two weeks ago."""
+"""Colloquial times in questions: ten mins ago, Tuesday, at 3pm, the Monday two weeks ago."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Events that a question names to say when: "after the explosion", "when we deployed, …".
+"""Events that a question names as a time reference: "after the explosion", "when we deployed, …".
 
-What the event is, is for a search to say: here is only its phrase.
+This module extracts the phrase only; a search finds the event.
 """
 
 from __future__ import annotations

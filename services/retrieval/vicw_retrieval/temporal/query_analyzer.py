@@ -1,4 +1,4 @@
-"""What a question says of time: rules, no model."""
+"""Temporal analysis of a question: rules, no model."""
 
 from __future__ import annotations
 

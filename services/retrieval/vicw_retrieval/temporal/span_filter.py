@@ -1,4 +1,4 @@
-"""What happened in a span of time, as far as the asker may see and wants it: the others take nobody's place."""
+"""Items of a time span that are visible and wanted; excluded items take no places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of time that a question limits itself to, by its times and the words before them."""
+"""Time intervals to which a question is limited, from its times and the words before them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The times that a question names, each as an interval.
+"""Time expressions of a question, each as an interval.
 
-Dates and counted times are read as statements are (``vicw_shared.language.times``); what people only ask by is read
-here: parts of a day, the last so many days, seasons, feasts, vague words, and days and months behind "since", "before".
+Dates and counted times are parsed as in statements (``vicw_shared.language.times``). This module adds the expressions
+typical of questions: parts of a day, the last so many days, seasons, feasts, vague words, and days and months behind
+"since", "before".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The time of a question among its candidates: what happened then comes first, whether or not it was found."""
+"""Ranking by the time of a question: items of that time come first, whether or not a channel found them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the time of a question makes of items: pure, times in, factors out."""
+"""Time factors of items for the time of a question: pure functions from times to factors."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The graph looked at directly: where a question begins, how it spreads, what it answers (seed 004)."""
+"""Direct graph queries: start nodes, spreading, answers (seed 004)."""

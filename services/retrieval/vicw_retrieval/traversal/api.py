@@ -1,4 +1,4 @@
-"""The door to the graph itself."""
+"""Endpoints of the graph."""
 
 from __future__ import annotations
 

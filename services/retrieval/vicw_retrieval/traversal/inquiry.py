@@ -1,4 +1,4 @@
-"""What a question about the graph works with, and how its answer is written."""
+"""Context of a graph question, and the rendering of its answer."""
 
 from __future__ import annotations
 

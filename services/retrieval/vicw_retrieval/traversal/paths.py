@@ -1,4 +1,4 @@
-"""How each node of an answer was reached: along which of its edges (seed 004, "TraversalResult")."""
+"""Paths by which the nodes of an answer were reached, along its edges (seed 004, "TraversalResult")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The traversals of seed 004's table, each a question of its own: what happens on ``POST /graph/…``."""
+"""Traversals of seed 004's table, one function per question: the work of ``POST /graph/…``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The use case behind every door of the graph: sizes, scope, the question, its answer."""
+"""Use case behind every graph endpoint: sizes, scope, the question, its answer."""
 
 from __future__ import annotations
 

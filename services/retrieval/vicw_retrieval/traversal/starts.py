@@ -1,4 +1,4 @@
-"""Where a question begins: what a uid, a caller's id or a name means to who asks."""
+"""Start nodes of a traversal: the nodes that a uid, a caller's id or a name refers to for the viewer."""
 
 from __future__ import annotations
 

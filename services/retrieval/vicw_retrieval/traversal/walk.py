@@ -1,7 +1,7 @@
-"""Breadth first along typed edges, one batched hop at a time, inside what the asker may see (seed 004).
+"""Breadth-first walk along typed edges, one batched hop at a time, within the visible graph (seed 004).
 
-No hub is read to its end: of one node, edges of one type and direction are followed up to a fan-out, the heaviest
-first. What may not be seen is left out before anything is counted, so that no limit tells of it.
+Hubs are not read completely: per node, type and direction the heaviest edges are followed, up to a fan-out. Invisible
+nodes and edges are removed before anything is counted, so no limit reveals them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The graph channel, the second wave: what the hits of the first lead to (seed 002 §4; design section "Read path").
+"""Graph channel, the second wave: items reached from the hits of the first (seed 002 §4; design section "Read path").
 
-Each spread is for one kind of item: Events lift their neighbours, Entity items hand over to what they name.
+Each spread serves one kind of item: Events lift their neighbours, Entity items pass scores to the pages they name.
 """
 
 from __future__ import annotations

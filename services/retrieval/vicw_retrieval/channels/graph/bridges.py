@@ -1,8 +1,9 @@
-"""Bridges of knowledge items: a sentence like the question hands over to what it names (design: "What was tried").
+"""Bridges of knowledge items: a statement similar to the question passes its score to the pages that it names.
 
-"The Dry is based on a novel by Jane Harper" answers half of a question; the other half stands on the page called Jane
-Harper, or in another passage that speaks of her. Names of chats and stories are everywhere and lead nowhere, so only
-Entity items hand over, and only they receive: the more, the better they answer what the sentence leaves open.
+"The Dry is based on a novel by Jane Harper" answers half of a question. The other half is on the page "Jane Harper", or
+in another passage that mentions her. Names in chats and stories are too frequent to lead anywhere, so only Entity items
+pass on and receive scores. A receiver gains more, the better it covers the query terms that the statement leaves
+uncovered (design: "What was tried").
 """
 
 from __future__ import annotations

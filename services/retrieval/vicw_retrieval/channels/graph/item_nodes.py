@@ -1,7 +1,7 @@
-"""Where an item is in the graph beside its own node: in its statements, and in the node of its page.
+"""Further nodes of an item beside its own: its statements and the node of its page.
 
-Statements have the causes of what an item tells, page nodes have the links of what it documents. To go from one to the
-other is no step.
+Statements hold the causes of what an item says, page nodes hold the links of what it documents. Moving between these
+nodes does not count as a hop.
 """
 
 from __future__ import annotations

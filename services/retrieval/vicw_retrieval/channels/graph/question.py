@@ -1,4 +1,4 @@
-"""What the spreads of the graph channel know of the question."""
+"""Context of the question shared by the spreads of the graph channel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A look around the best of what was found, before anything spreads from it.
+"""Prefetch of the edges around the best results, before any spread starts.
 
-Stages ask of the same items one after another, each for edges of its own. What most of them will ask is read here, in
-as few reads as there are kinds of it, and answered from the question's cache (``graph_cache``): this changes how often
-the graph is asked, and nothing else. What is not asked for in the end costs less than a read of its own.
+Stages read different edges of the same items one after another. This module reads what most of them will need in one
+read per kind, and ``graph_cache`` serves it from then on. It changes the number of graph reads and nothing else. An
+unused prefetch costs less than a separate read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages that the question names by their title: where a walk through knowledge begins (seed 002 §5.2, step 1)."""
+"""Pages whose title the question names: starting points of a walk through knowledge (seed 002 §5.2, step 1)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Typed spreading: what edges lead to, through the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
+"""Typed spreading along edges of the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
 
-Both are walked at the same time, from what the question names and from what was found for it. An edge hands on its
-weight, the second hop half of that, and each of a crowd of like edges little. What is come to is carried to its item.
+Both sub-graphs are walked at the same time, from the entities that the question names and from its results. An edge
+passes on its weight, the second hop half of it. Edges of one type that leave one node share the weight. Scores of
+reached nodes are carried to their items.
 """
 
 from __future__ import annotations

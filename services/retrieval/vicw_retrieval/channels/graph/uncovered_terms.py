@@ -1,4 +1,4 @@
-"""What a sentence leaves open of a question: the words that it does not have, weighed by how rare they are."""
+"""Uncovered terms: the query terms that a statement lacks, weighted by rarity."""
 
 from __future__ import annotations
 
