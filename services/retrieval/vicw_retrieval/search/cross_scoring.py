@@ -30,11 +30,11 @@ from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, V
 _log = structlog.get_logger()
 _VECTOR_CHANNELS = ("dense", "bm25")
 _HANDING = 20
-"""Summaries that hand over to what they stand for: the most like the question, and the first in the fused order."""
+"""Maximum summaries whose sources are scored: those most similar to the question, and the first in fused order."""
 
 
 class Scored(NamedTuple):
-    """Each channel's own hits, best first, and the scores that it gives to what all of them found."""
+    """Each channel's own hits, best first, and its scores of the hits of all channels."""
 
     ranked: Mapping[str, Sequence[VectorHit]]
     scores: Mapping[str, dict[str, float]]
@@ -95,7 +95,7 @@ class CrossScorer:
         return await self._score_proofs(scores, await self._sources_of(new, set().union(*scores.values())))
 
     async def _sources_of(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
-        """Return what Macro-Events stand for, but what is known; nothing where the graph does not answer."""
+        """Return the unknown source passages of Macro-Events; none if the graph does not answer."""
         try:
             proofs = await proofs_of(self.graph, self.tenant, summaries, known)
         except (RetryableError, TimeoutError):
@@ -117,7 +117,7 @@ class CrossScorer:
         return await self._add(scores, lacking, score)
 
     async def _ask(self, lacking: Mapping[str, Sequence[str]]) -> _Scores:
-        """Return what the engine says of what each channel lacks, statements weighed in."""
+        """Return the engine's scores of the passages that each channel lacks, statements included."""
         cosines, lexical = await self.vectors.score(
             [
                 ScoreQuery(ids=lacking["dense"], dense=self.vector),
@@ -132,7 +132,7 @@ class CrossScorer:
         lacking: Mapping[str, Sequence[str]],
         score: Callable[[], Awaitable[_Scores]],
     ) -> list[str]:
-        """Add what ``score`` brings to ``scores``, and return the channels that lack some of it."""
+        """Add the results of ``score`` to ``scores``; return the channels that still lack some."""
         if not any(lacking.values()):
             return []
         try:
@@ -148,7 +148,7 @@ class CrossScorer:
 
 
 def _summaries(remains: UnfoundStatements, cosines: Mapping[str, float]) -> list[str]:
-    """Return the Macro-Events whose summaries are most like the question."""
+    """Return the Macro-Events whose summaries are most similar to the question."""
     best: dict[str, float] = {}
     for passage, item in remains.owners.items():
         if item.is_macro and item.part is None and passage in cosines:

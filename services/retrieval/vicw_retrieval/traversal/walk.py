@@ -45,7 +45,7 @@ class WalkPlan:
 
 @dataclass(slots=True)
 class Walk:
-    """A walk that goes on: ``nodes`` by uid in the order in which they were reached, and how far each is."""
+    """A resumable walk: ``nodes`` by uid in the order in which they were reached, and the distance of each."""
 
     graph: GraphStore
     scope: Scope
@@ -59,7 +59,7 @@ class Walk:
     _named: set[str] = field(default_factory=set)
 
     async def run(self, starts: Iterable[Node]) -> None:
-        """Walk from nodes that may be seen, until the hops or the room for nodes are used up."""
+        """Walk from visible nodes until the hops or the node limit are used up."""
         frontier = await self._take(starts, 0)
         for hop in range(1, self.plan.hops + 1):
             if not frontier:
@@ -78,7 +78,7 @@ class Walk:
         )
 
     def adopt(self, other: Walk) -> None:
-        """Take over how another walk found the nodes joined."""
+        """Adopt the edges found by another walk."""
         self._edges |= other._edges
 
     async def leading(self, nodes: Sequence[Node], asked: Collection[str] = ()) -> list[Node]:
@@ -98,7 +98,7 @@ class Walk:
         return sorted((node for node in nodes if node.uid in leading), key=lambda node: (node.name, node.uid))
 
     async def _take(self, reached: Iterable[Node], hop: int) -> list[str]:
-        """Add the nodes that are new, and what they were merged with, while there is room; return their uids."""
+        """Add new nodes, and the nodes merged with them, up to the limit; return their uids."""
         taken: list[str] = []
         fresh = self.add(reached, hop)
         while fresh:
@@ -110,7 +110,7 @@ class Walk:
         return taken
 
     def add(self, reached: Iterable[Node], hop: int = 0) -> list[str]:
-        """Add the nodes that are new, while there is room; return their uids."""
+        """Add new nodes up to the limit; return their uids."""
         added = []
         for node in reached:
             if node.uid in self.nodes:
@@ -138,7 +138,7 @@ class Walk:
         self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
 
     async def read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
-        """Return at most a fan-out of the edges of each node and spread, the heaviest that may be seen."""
+        """Return the heaviest visible edges of each node and spread, up to the fan-out."""
         kept: list[Neighbour] = []
         for batch in batched(uids, _BATCH):
             seen = await self.visibility.heaviest(batch, spreads, self.plan.fanout + 1, self._worth, ties=True)
@@ -146,7 +146,7 @@ class Walk:
         return kept
 
     async def _worth(self, found: Sequence[Neighbour]) -> list[Neighbour]:
-        """Keep what may be seen and is to be followed."""
+        """Keep the neighbours that are visible and to be followed."""
         seen = [n for n in await self.visibility.visible(found) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.sentences:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
@@ -181,11 +181,11 @@ class Walk:
 
 
 def when(node: Node) -> datetime:
-    """Return when a node is of: when it happened, else when it was learnt."""
+    """Return the time of a node: its timestamp, else its time of creation."""
     return node.timestamp or node.created_at
 
 
 def _order(neighbour: Neighbour) -> tuple[float, float, str, str]:
-    """The heaviest edge first, then the newest node; nothing is left to the engine."""
+    """Sort key: heaviest edge first, then newest node; the order never depends on the engine."""
     node = neighbour.node
     return (-neighbour.edge.weight, -when(node).timestamp(), node.uid, neighbour.edge.id)
