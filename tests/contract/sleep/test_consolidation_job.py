@@ -150,7 +150,7 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     told: list[tuple[int, str]] = []
     dry = consolidation(
         side,
-        told=lambda flow, consolidate, reason: told.append((len(consolidate.sources) if consolidate else 0, reason)),
+        on_batch=lambda flow, consolidate, reason: told.append((len(consolidate.sources) if consolidate else 0, reason)),
     )
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.events, told) == (10, [(5, ""), (5, "")])
@@ -432,7 +432,7 @@ async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkey
 async def left_by_a_dry_run(side: Side) -> str:
     """Return why the only batch is left."""
     reasons: list[str] = []
-    dry = consolidation(side, told=lambda flow, consolidate, reason: reasons.append(reason))
+    dry = consolidation(side, on_batch=lambda flow, consolidate, reason: reasons.append(reason))
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.macros, done.refused, done.left) == (0, 0, 1), "as a run leaves it"
     (reason,) = reasons
@@ -473,7 +473,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=2)
-        done = await consolidation(side, asking=asking).run(RULES, now=LATER)
+        done = await consolidation(side, llm=asking).run(RULES, now=LATER)
         await model.close()
     assert (done.macros, done.refused, len(chat.asked)) == (2, 0, 2)
     await sound(side)
@@ -501,7 +501,7 @@ async def test_what_a_language_model_has_written_is_used_first(side: Side) -> No
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=3)
-        done = await consolidation(side, asking=asking).run(RULES, now=LATER, seconds=0.0)
+        done = await consolidation(side, llm=asking).run(RULES, now=LATER, seconds=0.0)
         assert (done.macros, len(chat.asked)) == (1, 3)
         await model.close()
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
@@ -517,7 +517,7 @@ async def test_what_a_language_model_has_written_is_not_lost_to_the_end_of_a_tur
 
     async with chatting(answer) as chat:
         model = OpenAILanguageModel(base_url=chat.url, model="m")
-        made = consolidation(side, asking=LlmRequester(model, max_tokens=4096, at_once=2))
+        made = consolidation(side, llm=LlmRequester(model, max_tokens=4096, at_once=2))
         done = await made.run(RULES, now=LATER, seconds=0.0)
         assert (done.macros, len(chat.asked), done.next is None) == (2, 2, False), "as many as it is asked for at once"
         done = await made.run(RULES, now=LATER, start=done.next)
@@ -539,7 +539,7 @@ async def test_a_language_model_that_leaves_no_room_costs_a_batch_nothing_but_it
         model = OpenAILanguageModel(base_url=chat.url, model="m")
         asking = LlmRequester(model, max_tokens=4096, at_once=2)
         written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"}) or 0.0
-        done = await consolidation(side, chunk_chars=190, asking=asking).run(RULES, now=LATER)
+        done = await consolidation(side, chunk_chars=190, llm=asking).run(RULES, now=LATER)
         await model.close()
     assert len(chat.asked) == 1
     now_written = METRICS.get_sample_value("vicw_consolidate_llm_total", {"outcome": "written"})

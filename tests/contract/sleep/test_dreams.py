@@ -121,7 +121,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     await tell(side, *items())
     before = await whole(side)
     told: list[str] = []
-    dry = await dream(side, told=lambda one: told.append(one.atom.id)).run(_RULES, now=_LATER, dry=True)
+    dry = await dream(side, on_item=lambda one: told.append(one.atom.id)).run(_RULES, now=_LATER, dry=True)
     assert sorted(told) == ["0", "1", "2", "3"]
     assert await whole(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
@@ -136,7 +136,7 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
     assert await side.graph.scan(Steps(), limit=9) == []
     done: list[DreamResult] = []
-    assert await dream(side, told=done.append).run(_RULES, now=_LATER) == dry
+    assert await dream(side, on_item=done.append).run(_RULES, now=_LATER) == dry
     assert dry.tags == sum(map(len, (await tags_of(side)).values()))
     assert told == done
     assert sum(len(one.tags) for one in done) == dry.tags
