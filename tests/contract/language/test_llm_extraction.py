@@ -130,7 +130,7 @@ async def test_the_rules_reading_is_there_at_once_and_the_models_is_added_beside
         assert (job.extractions_waiting, job.status) == (0, "done")
         assert job.result is not None
         assert job.result.items[0].extraction is ExtractionState.DONE
-        assert await s.side.graph.unread.backlog() == Backlog(0, 0)
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
 async def test_a_model_reads_what_nobody_else_has_and_only_if_it_may(story: Open) -> None:
@@ -213,20 +213,20 @@ async def test_nonsense_costs_no_item_and_is_tried_later(story: Open) -> None:
     async with story("no", max_tries=2) as s:
         response = await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
-        (failure,) = await s.side.graph.unread.failures("t", 9)
+        (failure,) = await s.side.graph.pending_extractions.failures("t", 9)
         assert (failure.source_id, failure.tries, failure.dead) == ("x", 1, False)
         assert failure.error == "nonsense: it is no JSON object"
         assert [result.id for result in (await s.side.retrieve({"query": "Who took the amulet?"}, "t")).results] == [
             "x"
         ]
-        await s.side.graph.unread.postpone(response.items[0].uid, seconds=0)
+        await s.side.graph.pending_extractions.postpone(response.items[0].uid, seconds=0)
         await s.settle()
-        assert await s.side.graph.unread.backlog() == Backlog(0, 0, 1), "given up"
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0, 1), "given up"
         job = await s.side.job(response.job or "", "t")
         assert (job.extractions_failed, job.status) == (1, "done")
 
         s.chat.replies = [GOOD]
-        assert await s.side.graph.unread.replay() == 1
+        assert await s.side.graph.pending_extractions.replay() == 1
         await s.settle()
         assert await s.told("CAUSED")
 
@@ -244,8 +244,8 @@ async def test_a_text_that_a_model_fails_at_rests(story: Open, reply: Reply, rea
     async with story(reply) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
-        assert await s.side.graph.unread.backlog() == Backlog(1, 1)
-        (failure,) = await s.side.graph.unread.failures("t", 9)
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(1, 1)
+        (failure,) = await s.side.graph.pending_extractions.failures("t", 9)
         assert failure.error.startswith(f"{reason}: ")
         assert len(s.chat.asked) == 1, "it rests"
 
@@ -254,7 +254,7 @@ async def test_a_slow_answer_is_one_try(story: Open) -> None:
     async with story(GOOD, pause=5.0) as s:
         await s.ingest({"id": "x", "text": TEXT})
         await s.extractor.drain()
-        (failure,) = await s.side.graph.unread.failures("t", 9)
+        (failure,) = await s.side.graph.pending_extractions.failures("t", 9)
         assert failure.error == "too_slow: llm: no answer within 2 s"
 
 
@@ -265,7 +265,7 @@ async def test_a_server_that_is_away_costs_time_and_no_try(story: Open, status: 
         for _ in range(7):
             with pytest.raises(error):
                 await s.extractor.drain()
-        assert await s.side.graph.unread.backlog() == Backlog(1, 0)
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(1, 0)
         s.chat.replies = [GOOD]
         await s.settle()
         assert await s.told("CAUSED")
@@ -282,7 +282,7 @@ async def test_an_answer_about_what_an_item_was_is_dropped(story: Open) -> None:
         await reading
         await s.settle()
         assert await s.told() == set()
-        assert await s.side.graph.unread.backlog() == Backlog(0, 0)
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
 async def test_an_item_that_was_updated_before_is_not_read_at_all(story: Open) -> None:
@@ -344,7 +344,7 @@ async def test_a_name_that_is_known_as_another_kind_of_node_is_left_out(story: O
         await s.ingest({"id": "x", "text": TEXT})
         await s.settle()
         assert await s.told("CAUSED"), "the rest is told"
-        assert await s.side.graph.unread.backlog() == Backlog(0, 0)
+        assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
 async def test_items_of_tenants_are_read_in_turns_and_kept_apart(story: Open) -> None:

@@ -150,7 +150,9 @@ async def test_a_dry_run_changes_nothing_and_tells_all(side: Side) -> None:
     told: list[tuple[int, str]] = []
     dry = consolidation(
         side,
-        on_batch=lambda flow, consolidate, reason: told.append((len(consolidate.sources) if consolidate else 0, reason)),
+        on_batch=lambda flow, consolidate, reason: told.append(
+            (len(consolidate.sources) if consolidate else 0, reason)
+        ),
     )
     done = await dry.run(RULES, now=LATER, dry=True)
     assert (done.events, told) == (10, [(5, ""), (5, "")])

@@ -133,7 +133,7 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
     told: list[DreamResult] = []
-    dry = await dream(side, told=told.append).run(_RULES, now=_LATER, dry=True)
+    dry = await dream(side, on_item=told.append).run(_RULES, now=_LATER, dry=True)
     assert await side.graph.scan(Steps(), limit=9) == []
     done: list[DreamResult] = []
     assert await dream(side, on_item=done.append).run(_RULES, now=_LATER) == dry
