@@ -39,15 +39,15 @@ class GraphClient[R]:
         return self._ask("walk", WalkRequest, request, fields)
 
     def about(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
-        """Return a person and the memories about him, the newest first."""
+        """Return a person and the memories about that person, the newest first."""
         return self._ask("about", NodeQuestion, request, fields)
 
     def person(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
-        """Return a user and the person that he is."""
+        """Return a user and the user's person."""
         return self._ask("person", NodeQuestion, request, fields)
 
     def users(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
-        """Return a person and the users that are he."""
+        """Return a person and that person's users."""
         return self._ask("users", NodeQuestion, request, fields)
 
     def history(self, request: HistoryRequest | None = None, /, **fields: Any) -> R:

@@ -138,9 +138,9 @@ class VicwClient:
         return self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
 
     def identify(self, user: str, person: str, *, holds: bool = True) -> IdentityChange:
-        """Say that a user is a person, or, unless it ``holds``, that he is not.
+        """Say that a user is a person, or, unless it ``holds``, that the two are different.
 
-        As a viewer a user sees what is about the person that he is.
+        As a viewer a user sees the items about their person.
         """
         fields = {"user": user, "person": person, "holds": holds}
         return self._run(_protocol.change_identity("/entities/identify", IdentifyRequest, fields, self._retry))

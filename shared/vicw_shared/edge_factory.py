@@ -35,7 +35,7 @@ class EdgeFactory:
     ) -> Edge:
         """Return an edge between two uids, with ``said`` as properties; ``item`` is the item it was extracted from.
 
-        ``told_by`` and ``desc`` distinguish edges of one type between the same two nodes.
+        ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
         """
         told = {TOLD_BY: item} if item is not None else {}
         return Edge(

@@ -47,7 +47,7 @@ class Indexes:
         record: StoreRecord,
         opener: Callable[[ModelIdentity], Awaitable[Index]],
         *,
-        look_seconds: float = float("inf"),
+        poll_seconds: float = float("inf"),
     ) -> None:
         """``opener`` opens a model's index; it raises ModelMismatchError if no configured embedder has the model.
 
@@ -55,7 +55,7 @@ class Indexes:
         """
         self._record = record
         self._opener = opener
-        self._look_seconds = look_seconds
+        self._poll_seconds = poll_seconds
         self._lock = asyncio.Lock()
         self._looked_at = float("-inf")
         self._models = Models()
@@ -87,7 +87,7 @@ class Indexes:
 
     async def writing(self) -> Index:
         """Return the index in use, by the record. Raises UnavailableError if this process cannot write it."""
-        if time.monotonic() - self._looked_at > self._look_seconds:
+        if time.monotonic() - self._looked_at > self._poll_seconds:
             await self.refresh()
         if self._lack is not None:
             raise UnavailableError("embedding", self._lack.detail) from self._lack
@@ -130,7 +130,7 @@ class Indexes:
     async def follow(self) -> None:
         """Read the record periodically, for ever."""
         while True:
-            await asyncio.sleep(self._look_seconds)
+            await asyncio.sleep(self._poll_seconds)
             try:
                 await self.refresh()
             except Exception as error:  # what was known stands until the record can be read

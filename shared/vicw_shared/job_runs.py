@@ -15,7 +15,7 @@ from vicw_shared.errors import VicwError
 from vicw_shared.ports import JobRun, SleepLog
 from vicw_shared.telemetry.stages import SECONDS
 
-TURN_SECONDS = Histogram("vicw_job_slice_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
+SLICE_SECONDS = Histogram("vicw_job_slice_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
 GIVEN_UP = timedelta(minutes=15)
 """A run without an update for this long counts as over: a slice takes a minute, and waits for others."""
 STOPPED = "stopped; the log says why"
@@ -44,7 +44,7 @@ async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterato
         turn.failed = True
         raise
     finally:
-        TURN_SECONDS.labels(task).observe(time.monotonic() - began)
+        SLICE_SECONDS.labels(task).observe(time.monotonic() - began)
         over, error = not turn.more and not turn.failed, STOPPED if turn.failed else ""
         await _store_run(log, replace(round_, at=now(), slices=round_.slices + 1, over=over, error=error))
 

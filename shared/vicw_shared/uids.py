@@ -57,7 +57,7 @@ def extracted_event_uid(item: str, local_id: str) -> str:
 def edge_id(edge_type: str, source: str, target: str, *, desc: str = "", source_item: str = "") -> str:
     """Return the id of an edge: one per type, direction, pair, (for RELATED_TO) description, and source item.
 
-    ``told_by`` is the item that the edge was extracted from: an edge stated by two items survives when one is
+    ``source_item`` is the item that the edge was extracted from: an edge stated by two items survives when one is
     retracted.
     """
     return make_uid("edge", edge_type, source, target, desc, source_item)

@@ -24,7 +24,7 @@ from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
 from vicw_shared.job_runs import recorded_run
 
-TURN_SECONDS = 10.0
+SLICE_SECONDS = 10.0
 """Seconds that a task works before it ends and reschedules: well below a container's stop timeout."""
 
 _settings = IngestServiceSettings.read()
@@ -53,8 +53,8 @@ def index(self: Task[Any, Any]) -> None:
 
     async def drain(wiring: IngestWiring) -> bool:
         began = time.monotonic()
-        await wiring.expiry.look(seconds=TURN_SECONDS / 2)
-        return await wiring.indexer.drain(count, seconds=TURN_SECONDS - (time.monotonic() - began))
+        await wiring.expiry.look(seconds=SLICE_SECONDS / 2)
+        return await wiring.indexer.drain(count, seconds=SLICE_SECONDS - (time.monotonic() - began))
 
     try:
         more = _runtime.run(self.request, drain)
@@ -73,7 +73,7 @@ def extract(self: Task[Any, Any]) -> None:
     """Run pending extractions with a language model. Reschedules itself while items are left."""
 
     async def drain(wiring: IngestWiring) -> bool:
-        return wiring.extractor is not None and await wiring.extractor.drain(seconds=TURN_SECONDS)
+        return wiring.extractor is not None and await wiring.extractor.drain(seconds=SLICE_SECONDS)
 
     try:
         more = _runtime.run(self.request, drain)

@@ -27,7 +27,7 @@ from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.refine.speaker_boost import vouch_for_domain
-from vicw_retrieval.request.isolation import isolated
+from vicw_retrieval.request.isolation import isolate
 from vicw_retrieval.request.limits import name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.timings import Stopwatch
@@ -152,7 +152,7 @@ async def _find(
         search.degraded.append(DOMAIN)  # otherwise the channels tell of it
     with search.watch.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
-        with isolated(search.degraded, DOMAIN):
+        with isolate(search.degraded, DOMAIN):
             strengths: Mapping[str, float] = wave.strengths
             if ports.settings.speaker_boost:
                 strengths = vouch_for_domain(request.query, candidates, strengths)
@@ -206,7 +206,7 @@ async def _surroundings(
 ) -> Neighbourhood:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
     if request.expand.hops > 0:
-        with isolated(search.degraded, EXPAND):
+        with isolate(search.degraded, EXPAND):
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
@@ -227,7 +227,7 @@ async def _add_chains(
     if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
     in_time = True  # a mistake is told of by whoever catches it
-    with search.watch.stage(WHY), isolated(search.degraded, WHY):
+    with search.watch.stage(WHY), isolate(search.degraded, WHY):
         in_time = await attach_chains(
             ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around
         )

@@ -83,7 +83,7 @@ class PlatformIndexes:
             settings.embedding
         )  # first: that none is named is said whether the graph is up or not
         stack.push_async_callback(servers.close)
-        graph = await Neo4jGraphStore.open(settings.neo4j, registry, patience_seconds=settings.graph_seconds)
+        graph = await Neo4jGraphStore.open(settings.neo4j, registry, timeout_seconds=settings.graph_seconds)
         stack.push_async_callback(graph.close)
         return graph, cls(settings, servers, graph, stack)
 
@@ -144,7 +144,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
     async def open_index(model: ModelIdentity) -> Index:
         return await opened.open(model, seconds=patience.pop() if patience else 0)
 
-    indexes = Indexes(graph.record, open_index, look_seconds=settings.reindex.poll_seconds)
+    indexes = Indexes(graph.record, open_index, poll_seconds=settings.reindex.poll_seconds)
     stack.push_async_callback(indexes.close)
     await indexes.open()
     return Engines(graph, indexes, opened)

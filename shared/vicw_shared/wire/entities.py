@@ -106,7 +106,7 @@ class SplitRequest(Message):
 
 
 class IdentifyRequest(Message):
-    """Say which person a user is: as a viewer he sees what is about that person."""
+    """Say which person a user is: as a viewer the user sees the items about that person."""
 
     user: Id = Field(description="Uid of the user")
     person: Id = Field(description="Uid of the user's person")

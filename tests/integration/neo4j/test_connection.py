@@ -78,7 +78,7 @@ async def test_too_many_at_once_and_too_long_are_overload(server: Neo4jServer) -
 async def open_hurried(server: Neo4jServer, seconds: float) -> AsyncIterator[Neo4jGraphStore]:
     """Open the graph as the retrieval service does."""
     registry = EdgeRegistry.with_core_types()
-    graph = await Neo4jGraphStore.open(neo4j_settings(server), registry, patience_seconds=seconds)
+    graph = await Neo4jGraphStore.open(neo4j_settings(server), registry, timeout_seconds=seconds)
     try:
         yield graph
     finally:

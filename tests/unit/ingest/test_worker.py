@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_a_turn_is_over_well_before_a_container_is_killed() -> None:
-    program = "import vicw_ingest.worker as worker; print(worker.TURN_SECONDS)"
+    program = "import vicw_ingest.worker as worker; print(worker.SLICE_SECONDS)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     service = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]["ingest-worker"]
     assert 2 * float(done.stdout) <= float(service["stop_grace_period"].removesuffix("s"))

@@ -30,13 +30,13 @@ class _BacklogReading:
 class Backpressure:
     """Refuse new work while more than ``most`` passages wait for vectors, or more than ``most_of_tenant`` of a tenant.
 
-    The counts, also those of each tenant, are cached for ``look_seconds`` (one second).
+    The counts, also those of each tenant, are cached for ``poll_seconds`` (one second).
     """
 
     outbox: Outbox
     most: int
     most_of_tenant: int
-    look_seconds: float = _LOOK_AGAIN_SECONDS
+    poll_seconds: float = _LOOK_AGAIN_SECONDS
     most_looks: int = _MOST_LOOKS
     _looks: dict[str | None, _BacklogReading] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Backpressure:
         if len(self._looks) > self.most_looks:
             del self._looks[next(iter(self._looks))]
         instant = time.monotonic()
-        if instant - look.at >= self.look_seconds:
+        if instant - look.at >= self.poll_seconds:
             look.at = instant
             look.waiting = (await self.outbox.backlog(tenant)).waiting
         return look.waiting

@@ -22,7 +22,7 @@ from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_c
 from vicw_retrieval.refine.deduplication import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.isolation import isolated
+from vicw_retrieval.request.isolation import isolate
 from vicw_retrieval.search.first_wave import TIME, FirstWave
 from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
 from vicw_shared.text import fold_case
@@ -50,7 +50,7 @@ class RefinePipeline:
         if self.request.channels is None:
             found = await self._spread(question, found) if found else found
             found = await self._place(question, found)  # what happened then is there whether or not a word is found
-            with isolated(self.search.degraded, RECENT):
+            with isolate(self.search.degraded, RECENT):
                 found = prefer_recent(found, self.ports.settings)
         found = await self._merge(question, found)
         found = await self._rerank(found)
@@ -61,8 +61,8 @@ class RefinePipeline:
         return tags.among(top, self.associates, self.request.limit)
 
     @contextmanager
-    def _isolated(self, stage: str) -> Iterator[None]:
-        with self.search.watch.stage(stage), isolated(self.search.degraded, stage):
+    def _isolate(self, stage: str) -> Iterator[None]:
+        with self.search.watch.stage(stage), isolate(self.search.degraded, stage):
             yield
 
     def _within(self, most_ms: int) -> asyncio.Timeout:
@@ -86,7 +86,7 @@ class RefinePipeline:
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let the graph lead on from what was found."""
         settings = self.ports.settings
-        with self._isolated("graph"):
+        with self._isolate("graph"):
             found = prefer_speaker(self.request.query, found) if settings.speaker_boost else found
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
             async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
@@ -103,7 +103,7 @@ class RefinePipeline:
         asked = replace(question, strengths={candidate.key: candidate.strength for candidate in found})
         settings = self.ports.settings
         seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-        with self._isolated(TIME):
+        with self._isolate(TIME):
             async with self._within(_AFTERWARDS * settings.spread_ms):
                 found = await rank_by_time(
                     asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds
@@ -118,7 +118,7 @@ class RefinePipeline:
             return found
         if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
             return found
-        with self._isolated(CURRENT):
+        with self._isolate(CURRENT):
             async with self._within(self.ports.settings.spread_ms):
                 return await prefer_current(question, found)
         return found
@@ -130,7 +130,7 @@ class RefinePipeline:
         least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
         if not found or not (least or share):
             return found
-        with self._isolated(MERGE):
+        with self._isolate(MERGE):
             async with self._within(_AFTERWARDS * settings.graph_ms):
                 texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
                 found = await cover(question.likeness, texts, found, limit, share) if share else found
@@ -162,6 +162,6 @@ class RefinePipeline:
         if not most:
             return
         anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
-        with self._isolated(tags.TAGS):
+        with self._isolate(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
                 self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)

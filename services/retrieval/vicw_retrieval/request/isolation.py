@@ -13,7 +13,7 @@ _log = structlog.get_logger()
 
 
 @contextmanager
-def isolated(degraded: list[str], stage: str) -> Iterator[None]:
+def isolate(degraded: list[str], stage: str) -> Iterator[None]:
     """Let a stage fail alone: whatever it raises ends it, ``degraded`` names it, and no mistake takes the answer."""
     try:
         yield

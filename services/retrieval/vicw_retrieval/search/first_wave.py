@@ -22,7 +22,7 @@ from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group,
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.isolation import isolated
+from vicw_retrieval.request.isolation import isolate
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.timings import Stopwatch
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
@@ -61,7 +61,7 @@ class FirstWave:
         self.terms = sparse.encode_query(request.query)
         asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
         self.time = TimeReading()
-        with isolated(self.degraded, TIME):
+        with isolate(self.degraded, TIME):
             self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._told = StatementScores()

@@ -25,7 +25,7 @@ _WORDS = {
 }
 
 
-def context_lines(
+def surrounding_lines(
     result: Result, around: Neighbourhood, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
 ) -> Iterator[str]:
     """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere.

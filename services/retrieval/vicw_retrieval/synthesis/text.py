@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from vicw_retrieval.causal_chains.render import render_chain
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_retrieval.synthesis.lines import associate_line, context_lines
+from vicw_retrieval.synthesis.lines import associate_line, surrounding_lines
 from vicw_retrieval.synthesis.meter import TextMeter
 from vicw_retrieval.synthesis.page import TextBlock, TextPage
 from vicw_retrieval.synthesis.template import RESULT, fill_text, write_result, writes_speaker
@@ -57,7 +57,7 @@ def write_text(
         new = page.ranks - before
         told |= _write_chains(page, around, new)
         shown = [result for result in results if result.rank in new]
-        _write_context_lines(page, shown, around, told, nodes, associates, speaks=writes_speaker(as_result))
+        _write_surrounding_lines(page, shown, around, told, nodes, associates, speaks=writes_speaker(as_result))
         before = page.ranks
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
@@ -81,7 +81,7 @@ def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int])
     return told
 
 
-def _write_context_lines(
+def _write_surrounding_lines(
     page: TextPage,
     results: Sequence[Result],
     around: Neighbourhood,
@@ -98,7 +98,7 @@ def _write_context_lines(
     for result in results:
         alone = result.node in nodes
         nodes.add(result.node)
-        around_it = context_lines(result, around, told, alone=alone, speaks=speaks)
+        around_it = surrounding_lines(result, around, told, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))

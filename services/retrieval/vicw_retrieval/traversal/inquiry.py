@@ -20,7 +20,7 @@ from vicw_shared.wire.graph import GraphAnswer, WalkedNode
 
 
 @dataclass(frozen=True)
-class GraphQuestionContext:
+class Traversal:
     """One question: who asks, and the graph. ``ever``: what is past is seen, too."""
 
     ports: RetrievalPorts

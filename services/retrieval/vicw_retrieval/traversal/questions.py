@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import MOST_LOOKED_AT
-from vicw_retrieval.traversal.inquiry import GraphQuestionContext
+from vicw_retrieval.traversal.inquiry import Traversal
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
@@ -34,7 +34,7 @@ _BEARERS = (
 _REPLACED = (("SUPERSEDES", Direction.OUT), ("SUPERSEDES", Direction.IN))
 
 
-async def find(request: FindRequest, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def find(request: FindRequest, inquiry: Traversal) -> GraphAnswer:
     """Return what a uid, an id or a name may mean; without any of them, the named things of a context, by name.
 
     Raises InvalidInputError if neither a name nor a context is given.
@@ -54,7 +54,7 @@ async def find(request: FindRequest, inquiry: GraphQuestionContext) -> GraphAnsw
     return await inquiry.answer(walk, [])
 
 
-async def walk_from(request: WalkRequest, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
     """Return everything within the hops asked for. Raises UnknownTypeError, or what ``Finder.one`` does."""
     inquiry.registry.require([*(request.types.only or ()), *(request.types.left_out or ())])
     only = request.types.only or tuple(edge_type.name for edge_type in inquiry.registry)
@@ -83,7 +83,7 @@ async def walk_from(request: WalkRequest, inquiry: GraphQuestionContext) -> Grap
     return await inquiry.answer(walk, starts)
 
 
-async def _pages_of(inquiry: GraphQuestionContext, starts: Sequence[Node]) -> list[Node]:
+async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
     """Return the nodes of pages and files that items are the texts of: these have the links, and the symbols."""
     items = [node for node in starts if node.content_hash]
     pages = [node for node in items if node.source_id and node.subtype in {PAGE, FILE}]
@@ -96,7 +96,7 @@ async def _pages_of(inquiry: GraphQuestionContext, starts: Sequence[Node]) -> li
     )
 
 
-async def _all_of(inquiry: GraphQuestionContext, walk: Walk, asked: Sequence[str] = ()) -> list[Node]:
+async def _all_of(inquiry: Traversal, walk: Walk, asked: Sequence[str] = ()) -> list[Node]:
     """Return what is in the context and leads anywhere, the newest first; by a mere mention if ``asked`` for."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
@@ -107,7 +107,7 @@ async def _all_of(inquiry: GraphQuestionContext, walk: Walk, asked: Sequence[str
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
 
 
-async def about(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     """Return a person, and the memories about him or his users, the newest first; for a user, those of his person."""
     start, everybody = await _person_and_users(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
@@ -115,17 +115,17 @@ async def about(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphAn
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
-async def person(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def person(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     """Return a user, and the person that he is, with whatever these were merged with."""
     return await _identity(request, inquiry, Direction.OUT)
 
 
-async def users(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def users(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     """Return a person, and the users that are he."""
     return await _identity(request, inquiry, Direction.IN)
 
 
-async def merges(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def merges(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     """Return what a thing was merged into, what that was merged into …, and all that was merged into these."""
     start = await inquiry.finder.one(request.node, "node")
     walk = inquiry.walk([("MERGED_INTO", Direction.OUT)], hops=0, limit=request.limit)
@@ -133,7 +133,7 @@ async def merges(request: NodeQuestion, inquiry: GraphQuestionContext) -> GraphA
     return await inquiry.answer(walk, [start])
 
 
-async def history(request: HistoryRequest, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
     """Return what replaced what, the newest first: of an item, of what its text tells, or of what tells of a thing.
 
     Without a node: of all that a context holds. What is not believed any more is in it; what the asker may not see,
@@ -163,7 +163,7 @@ async def history(request: HistoryRequest, inquiry: GraphQuestionContext) -> Gra
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
-async def thread(request: ThreadRequest, inquiry: GraphQuestionContext) -> GraphAnswer:
+async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
     """Return one flow in the order of its NEXT chain.
 
     Raises InvalidInputError for a flow that is not known, and where several contexts have it.
@@ -182,7 +182,7 @@ async def thread(request: ThreadRequest, inquiry: GraphQuestionContext) -> Graph
     return await inquiry.answer(walk, [])
 
 
-async def _thread(request: ThreadRequest, inquiry: GraphQuestionContext, context: str) -> list[Node]:
+async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> list[Node]:
     """Return the first items of a flow that may be seen, one more than asked for if there are more."""
     flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
@@ -194,14 +194,14 @@ async def _thread(request: ThreadRequest, inquiry: GraphQuestionContext, context
         looked_at = min(looked_at * 8, most)
 
 
-async def _identity(request: NodeQuestion, inquiry: GraphQuestionContext, way: Direction) -> GraphAnswer:
+async def _identity(request: NodeQuestion, inquiry: Traversal, way: Direction) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
     walk = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
     await walk.run([start])
     return await inquiry.answer(walk, [start])
 
 
-async def _person_and_users(request: NodeQuestion, inquiry: GraphQuestionContext) -> tuple[Node, list[Node]]:
+async def _person_and_users(request: NodeQuestion, inquiry: Traversal) -> tuple[Node, list[Node]]:
     """Return who is meant, the person that he is, if he is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
     found = [start]

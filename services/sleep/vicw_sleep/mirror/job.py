@@ -9,7 +9,7 @@ import structlog
 
 from vicw_shared.clock import now
 from vicw_shared.errors import StateConflictError, VicwError
-from vicw_shared.job_runs import TURN_SECONDS, record_run
+from vicw_shared.job_runs import SLICE_SECONDS, record_run
 from vicw_shared.ports import Store
 from vicw_shared.settings import MirrorSettings
 from vicw_sleep.mirror.relocation import EDITS
@@ -27,7 +27,7 @@ async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
     try:
         if mirror.rests():
             return
-        with TURN_SECONDS.labels("mirror").time():
+        with SLICE_SECONDS.labels("mirror").time():
             done = await mirror.sync()
     except StateConflictError as error:
         _log.info("another process writes the mirror", reason=error.detail)

@@ -89,7 +89,7 @@ class Reindex:
     known: Callable[[], Awaitable[None]]
     swap: Callable[[], Awaitable[None]] = _nothing
     source: str | None = None
-    patience_seconds: float = 300.0
+    timeout_seconds: float = 300.0
     _embedded: int = 0
     _held_until: int = 0
     _lock: ChangeLock = field(init=False)
@@ -115,12 +115,12 @@ class Reindex:
                 await self._fill()
                 await self._swap(before)
             await self.known()
-            until = time.monotonic() + self.patience_seconds
+            until = time.monotonic() + self.timeout_seconds
 
             async def settle(differing: int) -> None:
                 nonlocal until
                 if await self._patiently(lambda: self._drain(differing)):
-                    until = time.monotonic() + self.patience_seconds
+                    until = time.monotonic() + self.timeout_seconds
                 elif time.monotonic() > until:
                     raise FatalError("The index lacks passages that are not indexed in time; see the log, run it again")
                 await asyncio.sleep(_LOOK_SECONDS)
@@ -131,14 +131,14 @@ class Reindex:
 
     async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
         """Return what ``work`` does, which must be safe to do twice: what fails for a passing reason is tried again."""
-        pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.patience_seconds
+        pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.timeout_seconds
         while True:
             began = time.monotonic()
             try:
                 return await work()
             except RetryableError as error:
                 if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:  # it has done something
-                    pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.patience_seconds
+                    pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.timeout_seconds
                 if time.monotonic() + pause > until:
                     raise
                 _log.warning("reindexing waits for an engine", error=error.detail, pause_seconds=pause)

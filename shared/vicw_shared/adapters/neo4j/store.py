@@ -70,7 +70,7 @@ class Neo4jGraphStore(Neo4jScans):
 
     @classmethod
     async def open(
-        cls, settings: Neo4jSettings, registry: EdgeRegistry, *, patience_seconds: float | None = None
+        cls, settings: Neo4jSettings, registry: EdgeRegistry, *, timeout_seconds: float | None = None
     ) -> Neo4jGraphStore:
         """Connect and migrate the database's schema to this program's.
 
@@ -83,11 +83,11 @@ class Neo4jGraphStore(Neo4jScans):
         except BaseException:
             await database.close()
             raise
-        if patience_seconds is not None:
+        if timeout_seconds is not None:
             await _warm_up(cls(database, types))
             await database.close()
-            bound = {"bound": "VICW_RETRIEVAL_GRAPH_MS"} if patience_seconds < settings.query_seconds else {}
-            database = Neo4jDatabase(settings.with_timeout(patience_seconds), **bound)
+            bound = {"bound": "VICW_RETRIEVAL_GRAPH_MS"} if timeout_seconds < settings.query_seconds else {}
+            database = Neo4jDatabase(settings.with_timeout(timeout_seconds), **bound)
         return cls(database, types)
 
     @property

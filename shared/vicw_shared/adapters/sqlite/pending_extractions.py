@@ -1,4 +1,4 @@
-"""SqliteUnreadItems: pending extractions in the graph's file, and so in its transactions."""
+"""SqlitePendingExtractions: pending extractions in the graph's file, and so in its transactions."""
 
 from __future__ import annotations
 

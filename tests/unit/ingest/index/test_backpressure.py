@@ -24,7 +24,7 @@ from vicw_shared.settings import IngestSettings
 @pytest.fixture
 def looking(memory: Memory) -> None:
     """Every request looks at the queue."""
-    memory.standalone.ingest_ports().pressure.look_seconds = 0.0
+    memory.standalone.ingest_ports().pressure.poll_seconds = 0.0
 
 
 @pytest.mark.usefixtures("looking")

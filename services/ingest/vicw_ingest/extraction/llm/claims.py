@@ -62,24 +62,24 @@ class ClaimMapper:
         quote = ground.quoted(said.quote[:_QUOTE_CHARS])
         value = " ".join((said.value or "").split())
         attribute = subject_of(f"the {said.attribute}")
-        whose_and_of = self._owner_and_attribute(said, keys, things)
+        owned = self._owner_and_attribute(said, keys, things)
         if quote is None or (value and ground.find(value) is None):
             self.dropped["not_in_text"] += 1
-        elif whose_and_of is None:
+        elif owned is None:
             self.dropped["unknown_end"] += 1
         elif attribute is None or not (value or said.ended):
             self.dropped["empty"] += 1
-        elif max(map(len, (value, attribute, whose_and_of[1]))) > _CHARS:
+        elif max(map(len, (value, attribute, owned[1]))) > _CHARS:
             self.dropped["too_long"] += 1
         else:
             statement = self._statement(quote.start + start)
             if _NOT_ASSERTED.search(statement.text):
                 self.dropped["not_asserted"] += 1
-            elif self._is_new(statement.key, whose_and_of, attribute, value, ended=said.ended):
+            elif self._is_new(statement.key, owned, attribute, value, ended=said.ended):
                 single = attribute in _SINGLE or attribute.startswith(_SINGLE_KINDS)
                 return statement, AttributeClaim(
                     statement.key,
-                    *whose_and_of,
+                    *owned,
                     attribute,
                     value,
                     ended=said.ended,
@@ -92,11 +92,11 @@ class ClaimMapper:
         return None
 
     def _is_new(
-        self, statement: str, whose_and_of: tuple[str | None, str], attribute: str, value: str, *, ended: bool
+        self, statement: str, owned: tuple[str | None, str], attribute: str, value: str, *, ended: bool
     ) -> bool:
         """Record a claim; return False for a repetition. One value counts once, whatever its attribute is called."""
-        tellings: set[tuple[str | None, ...]] = {(statement, *whose_and_of, attribute)}
-        tellings |= {(statement, *whose_and_of, fold_case(value), str(ended))} if value else set()
+        tellings: set[tuple[str | None, ...]] = {(statement, *owned, attribute)}
+        tellings |= {(statement, *owned, fold_case(value), str(ended))} if value else set()
         new = self._told.isdisjoint(tellings)
         self._told |= tellings
         return new
