@@ -140,7 +140,7 @@ def test_a_server_that_is_killed_half_way_serves_with_the_old_model_and_goes_on(
         command.wait()
         server.start()
         assert found(server, 7) == ["i7"]
-        assert "a change of the model is not over" in server.log
+        assert "a model change is in progress" in server.log
         assert "is being filled" in run(server, "reindex", "--status").stdout
         assert remember(server, 1000 + least).status_code == 201
     done = run(server, "reindex", within=300)

@@ -220,7 +220,7 @@ elif where == "two renames":
     folder._exchanged = lambda *_: False
     Path.rename = dying(Path.rename)
 else:
-    folder.leave = dying(folder.leave)
+    folder.move_foreign_files = dying(folder.move_foreign_files)
 
 async def main():
     graph = SqliteGraphStore(DataDir(Path(store)), EdgeRegistry.with_core_types(), beside=True)
