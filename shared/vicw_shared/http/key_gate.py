@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fastapi import Request
 
 from vicw_shared.http.gate import HEADER, Caller, Gate
-from vicw_shared.http.known_keys import KnownKeys
+from vicw_shared.http.known_keys import KeyCacheLimits, KnownKeys
 from vicw_shared.model.keys import split_token
 from vicw_shared.ports import KeyRing
 
@@ -15,10 +15,12 @@ from vicw_shared.ports import KeyRing
 class KeyGate(Gate):
     """Admits requests with a key of the ring, as cached by ``KnownKeys``, also while the ring is down."""
 
-    def __init__(self, keys: Callable[[], KeyRing], *, required: bool, tenant: str) -> None:
+    def __init__(
+        self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
+    ) -> None:
         """Look keys up in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
-        self._keys = KnownKeys(keys)
+        self._keys = KnownKeys(keys, limits)
         self._tenant = tenant
 
     async def identify(self, request: Request) -> Caller:

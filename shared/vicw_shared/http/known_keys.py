@@ -17,11 +17,18 @@ from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import KeyRing
 
 _log = structlog.get_logger()
-_REMEMBERED_SECONDS = 5.0
-_TRUSTED_SECONDS = 600.0
-_PATIENCE_SECONDS = 5.0
-_AGAIN_SECONDS = 3.0
-_REMEMBERED_KEYS = 4096
+
+
+@dataclass(slots=True)
+class KeyCacheLimits:
+    """Numbers of cached keys and seconds."""
+
+    cache_seconds: float = 5.0
+    outage_seconds: float = 600.0
+    """Age of a look-up that still admits a key while the ring is down."""
+    timeout_seconds: float = 5.0
+    retry_seconds: float = 3.0
+    keys: int = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +50,9 @@ class KnownKeys:
     last ten minutes are found.
     """
 
-    def __init__(self, ring: Callable[[], KeyRing]) -> None:
+    def __init__(self, ring: Callable[[], KeyRing], limits: KeyCacheLimits | None = None) -> None:
         self._ring = ring
+        self._limits = limits or KeyCacheLimits()
         # Kept apart, so that made-up ids evict no key.
         self._known: OrderedDict[str, _Found] = OrderedDict()
         self._unknown: OrderedDict[str, _Found] = OrderedDict()
@@ -58,14 +66,14 @@ class KnownKeys:
         Raises UnavailableError if the ring is down and has not returned this key lately.
         """
         last = self._known.get(key_id) or self._unknown.get(key_id)
-        if last is not None and last.within(_REMEMBERED_SECONDS):
+        if last is not None and last.within(self._limits.cache_seconds):
             return last.key
         try:
             if self._away:
                 raise _unavailable()
             return await asyncio.shield(self._ask(key_id))  # others may wait for the same look-up
         except UnavailableError:
-            if last is not None and last.key is not None and last.within(_TRUSTED_SECONDS):
+            if last is not None and last.key is not None and last.within(self._limits.outage_seconds):
                 return last.key
             raise
 
@@ -80,10 +88,10 @@ class KnownKeys:
     async def _look_up(self, key_id: str) -> ApiKey | None:
         began, failure = time.monotonic(), None
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(self._limits.timeout_seconds):
                 key = await self._ring().key(key_id)
         except (RetryableError, TimeoutError) as error:
-            failure = str(error) or f"no answer within {_PATIENCE_SECONDS:g} s"
+            failure = str(error) or f"no answer within {self._limits.timeout_seconds:g} s"
             raise _unavailable() from error
         finally:
             self._note(failure, key_id)
@@ -101,7 +109,7 @@ class KnownKeys:
 
     async def _until_back(self, key_id: str) -> None:
         while self._away:
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(self._limits.retry_seconds)
             with contextlib.suppress(UnavailableError):
                 await self._ask(key_id)
 
@@ -111,7 +119,7 @@ class KnownKeys:
         other.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored
         kind[key_id] = found
         kind.move_to_end(key_id)
-        if len(kind) > _REMEMBERED_KEYS:
+        if len(kind) > self._limits.keys:
             kind.popitem(last=False)
 
 

@@ -17,7 +17,8 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import UnavailableError
-from vicw_shared.http import KeyGate, create_app, is_loopback, known_keys, tenant_of
+from vicw_shared.http import KeyGate, create_app, is_loopback, tenant_of
+from vicw_shared.http.known_keys import KeyCacheLimits
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint, split_token
 from vicw_shared.settings import LimitSettings
@@ -32,8 +33,14 @@ async def ring(store: Path) -> SqliteKeyRing:
     return SqliteKeyRing(store / "graph.sqlite3")
 
 
-def served(ring: SqliteKeyRing, *, required: bool = True, fails: str | None = None) -> httpx.AsyncClient:
-    gate = KeyGate(lambda: ring, required=required, tenant="mine")
+def served(
+    ring: SqliteKeyRing,
+    *,
+    required: bool = True,
+    fails: str | None = None,
+    limits: KeyCacheLimits | None = None,
+) -> httpx.AsyncClient:
+    gate = KeyGate(lambda: ring, required=required, tenant="mine", limits=limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -110,22 +117,22 @@ async def test_a_key_without_the_right_is_refused(ring: SqliteKeyRing) -> None:
 
 
 async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
-    ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+    ring: SqliteKeyRing,
 ) -> None:
     key, token = mint("t", (Right.INGEST,), NOW)
     headers = {"Authorization": f"Bearer {token}"}
-    async with served(ring) as client:
+    limits = KeyCacheLimits()
+    async with served(ring, limits=limits) as client:
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401
         await ring.add(key)
         assert (await client.post("/things", json={}, headers=headers)).status_code == 401, "it is remembered"
-        monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
+        limits.cache_seconds = 0
         assert (await client.post("/things", json={}, headers=headers)).is_success
-        monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 5)
+        limits.cache_seconds = 5
         assert (await client.post("/things", json={}, headers=headers)).is_success
 
 
 async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_keys, "_REMEMBERED_KEYS", 2)
     headers = await made(ring, Right.INGEST)
     asked: list[str] = []
     look_up = ring.key
@@ -135,7 +142,7 @@ async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pyte
         return await look_up(key_id)
 
     monkeypatch.setattr(ring, "key", counted)
-    async with served(ring) as client:
+    async with served(ring, limits=KeyCacheLimits(keys=2)) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         for _ in range(5):
             _, token = mint("t", (Right.INGEST,), NOW)
@@ -163,11 +170,10 @@ async def test_refused_keys_are_counted_by_what_is_wrong_with_them_and_probes_wi
     assert [count() for count in refused] == [1, 1, 1, 1]
 
 
-async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing) -> None:
     headers = await made(ring, Right.INGEST)
     (key,) = await ring.keys()
-    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
-    async with served(ring) as client:
+    async with served(ring, limits=KeyCacheLimits(cache_seconds=0)) as client:
         assert (await client.post("/things", json={}, headers=headers)).is_success
         assert await ring.revoke(key.id, NOW)
         assert not await ring.revoke(key.id, NOW), "it holds no longer"
@@ -179,17 +185,17 @@ async def test_while_the_keys_cannot_be_read_a_known_one_is_admitted(
     ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, unknown = await made(ring, Right.INGEST), await made(ring, Right.INGEST)
-    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
+    limits = KeyCacheLimits(cache_seconds=0)
 
     async def down(key_id: str) -> NoReturn:
         raise UnavailableError("graph", "is down")
 
-    async with served(ring) as client:
+    async with served(ring, limits=limits) as client:
         assert (await client.post("/things", json={}, headers=known)).is_success
         monkeypatch.setattr(ring, "key", down)
         assert (await client.post("/things", json={}, headers=known)).is_success
         assert (await client.post("/things", json={}, headers=unknown)).status_code == 503
-        monkeypatch.setattr(known_keys, "_TRUSTED_SECONDS", 0)
+        limits.outage_seconds = 0
         assert (await client.post("/things", json={}, headers=known)).status_code == 503
 
 

@@ -12,8 +12,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
-from vicw_shared.http import known_keys
-from vicw_shared.http.known_keys import KnownKeys
+from vicw_shared.http.known_keys import KeyCacheLimits, KnownKeys
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint
 
@@ -52,9 +51,9 @@ async def ring(store: Path) -> Ring:
 
 
 @pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+def uncached() -> KeyCacheLimits:
     """Every request asks the ring, unless it is away."""
-    monkeypatch.setattr(known_keys, "_REMEMBERED_SECONDS", 0)
+    return KeyCacheLimits(cache_seconds=0)
 
 
 async def soon(keys: KnownKeys, key: ApiKey) -> None:
@@ -68,9 +67,8 @@ async def soon(keys: KnownKeys, key: ApiKey) -> None:
                 await asyncio.sleep(0.01)
 
 
-@pytest.mark.usefixtures("forgetful")
-async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring) -> None:
-    keys, key, unused = KnownKeys(lambda: ring), await ring.made(), await ring.made()
+async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring, uncached: KeyCacheLimits) -> None:
+    keys, key, unused = KnownKeys(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
     ring.failure = UnavailableError("graph", "bolt://10.0.0.7 refused")
     assert await keys.find(key.id) == key
@@ -83,10 +81,9 @@ async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring) -> None
     assert ring.asked == asked
 
 
-@pytest.mark.usefixtures("forgetful")
-async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
-    keys, key = KnownKeys(lambda: ring), await ring.made()
+async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, uncached: KeyCacheLimits) -> None:
+    uncached.retry_seconds = 0.02
+    keys, key = KnownKeys(lambda: ring, uncached), await ring.made()
     ring.failure = UnavailableError("graph", "is down")
     with pytest.raises(UnavailableError):
         await keys.find("another")
@@ -102,17 +99,16 @@ async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, monkeypatch:
     assert found.revoked_at == NOW, "it is asked by requests again"
 
 
-@pytest.mark.usefixtures("forgetful")
-async def test_a_ring_that_hangs_is_away(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
-    keys, key, unused = KnownKeys(lambda: ring), await ring.made(), await ring.made()
+async def test_a_ring_that_hangs_is_away(ring: Ring, uncached: KeyCacheLimits) -> None:
+    uncached.retry_seconds = 0.02
+    keys, key, unused = KnownKeys(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
-    monkeypatch.setattr(known_keys, "_PATIENCE_SECONDS", 0.05)
+    uncached.timeout_seconds = 0.05
     ring.answers.clear()
     assert await keys.find(key.id) == key
     with pytest.raises(UnavailableError, match="keys: "):
         await keys.find(unused.id)
-    monkeypatch.setattr(known_keys, "_PATIENCE_SECONDS", 20)
+    uncached.timeout_seconds = 20
     ring.answers.set()
     await soon(keys, unused)
 
@@ -135,10 +131,9 @@ async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: 
     assert (first.cancelled(), ring.asked) == (True, 1)
 
 
-@pytest.mark.usefixtures("forgetful")
-async def test_a_ring_that_comes_back_broken_says_so(ring: Ring, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_keys, "_AGAIN_SECONDS", 0.02)
-    keys, key = KnownKeys(lambda: ring), await ring.made()
+async def test_a_ring_that_comes_back_broken_says_so(ring: Ring, uncached: KeyCacheLimits) -> None:
+    uncached.retry_seconds = 0.02
+    keys, key = KnownKeys(lambda: ring, uncached), await ring.made()
     assert await keys.find(key.id) == key
     ring.failure = UnavailableError("graph", "is down")
     assert await keys.find(key.id) == key
