@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -321,9 +322,8 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
 async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(6)])
     await tell(side, [turn(9, "Ben left.")])
-    monkeypatch.setattr("vicw_ingest.erasure.service._ITEMS", 2)
     chosen = await choose_items(side.graph, "t", [str(n) for n in range(6)], None)
-    erasing = eraser(side)
+    erasing = replace(eraser(side), item_batch=2)
     erasure = await erasing.begin(chosen)
     write, deaths = side.graph.write, 0
     for _ in range(40):
@@ -342,18 +342,15 @@ async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkey
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["items", "context"])
-async def test_two_who_erase_the_same_at_once_forget_nothing(
-    side: Side, monkeypatch: pytest.MonkeyPatch, whole: bool
-) -> None:
+async def test_two_who_erase_the_same_at_once_forget_nothing(side: Side, whole: bool) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(12)])
     await tell(side, [turn(19, "Ben left.", flow_id="g")])
-    monkeypatch.setattr("vicw_ingest.erasure.service._ITEMS", 1)
-    monkeypatch.setattr("vicw_ingest.erasure.service._NODES", 2)
     before = set(await side.nodes())
     names = [str(n) for n in range(12)]
     chosen = ErasureSelection("t", contexts=("c",)) if whole else await choose_items(side.graph, "t", names, None)
-    erasure = await eraser(side).begin(chosen)
-    await asyncio.gather(eraser(side).run(erasure), eraser(side).run(erasure))
+    erasing = replace(eraser(side), item_batch=1, node_batch=2)
+    erasure = await erasing.begin(chosen)
+    await asyncio.gather(erasing.run(erasure), erasing.run(erasure))
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     gone = before - set(await side.nodes())
     assert len(gone) >= 24

@@ -38,12 +38,14 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
         yield opened
 
 
-def capacity(side: Side) -> Eviction:
-    return Eviction(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer)
+def capacity(side: Side, batch: int = 25) -> Eviction:
+    return Eviction(side.graph, Eraser(side.graph, side.indexer.indexes, REGISTRY), side.indexer, batch=batch)
 
 
-async def forget(side: Side, now: datetime = _NOW, policy: EvictionPolicy = _POLICY, **how: Any) -> EvictionReport:
-    done = await capacity(side).run(policy, now=now, **how)
+async def forget(
+    side: Side, now: datetime = _NOW, policy: EvictionPolicy = _POLICY, batch: int = 25, **how: Any
+) -> EvictionReport:
+    done = await capacity(side, batch).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
 
@@ -176,7 +178,6 @@ async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> Non
 
 async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, weighing(*[0.1] * 5, None, None, None))
-    monkeypatch.setattr(module, "_AT_ONCE", 2)
     erase, left = ErasureTransaction.erase, [1]
 
     async def dies(erasing: ErasureTransaction, uids: Sequence[str]) -> list[Node]:
@@ -188,9 +189,9 @@ async def test_a_death_in_the_middle_is_mended_by_the_next_run(side: Side, monke
     with monkeypatch.context() as broken:
         broken.setattr(ErasureTransaction, "erase", dies)
         with pytest.raises(UnavailableError):
-            await forget(side)
+            await forget(side, batch=2)
     assert await ids(side) == ["2", "3", "4", "5", "6", "7"]
-    assert await forget(side) == EvictionReport(erased=3)
+    assert await forget(side, batch=2) == EvictionReport(erased=3)
     assert await ids(side) == ["5", "6", "7"]
     await sound(side)
 
@@ -215,9 +216,8 @@ async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
     assert (await side.graph.uses.uses("t", [uids[1]]))[uids[1]].times == 50
 
 
-async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_AT_ONCE", 2)
+async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side) -> None:
     await tell(side, weighing(*[None] * 9))
-    assert await forget(side, most=4) == EvictionReport(erased=4, more=True)
-    assert await forget(side, most=4) == EvictionReport(erased=2)
+    assert await forget(side, batch=2, most=4) == EvictionReport(erased=4, more=True)
+    assert await forget(side, batch=2, most=4) == EvictionReport(erased=2)
     assert len(await thread(side)) == 3

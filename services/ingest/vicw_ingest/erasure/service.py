@@ -53,9 +53,6 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
-_ITEMS = 25
-"""Items that one transaction erases."""
-_NODES = 500
 _RECORDS = 500
 
 
@@ -82,6 +79,9 @@ class Eraser:
     registry: EdgeRegistry
     on_progress: Callable[[int], None] = lambda erased: None
     """Receives the number of nodes erased so far."""
+    item_batch: int = 25
+    """Items that one transaction erases."""
+    node_batch: int = 500
 
     async def begin(self, chosen: ErasureSelection) -> str:
         """Note the selection and return the erasure's uid. Nothing is erased yet."""
@@ -154,7 +154,7 @@ class Eraser:
         for root in (roots[uid] for uid in items if uid in roots):
             left = await self._left(root.tenant, items[root.uid])
             there = await self.graph.nodes(root.tenant, people)
-            for batch in batched(left, _ITEMS) if left else [()] * bool(there):
+            for batch in batched(left, self.item_batch) if left else [()] * bool(there):
                 done.count(await self._erase(root, batch, people, first, key))
                 self.on_progress(sum(done.nodes.values()))
         wanted = first.body[ROOTS]
@@ -197,7 +197,7 @@ class Eraser:
     async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
         """Remove a whole context. Duplicates in other contexts take over the texts that they repeat."""
         while await self._is_pending(first.erasure) and (members := await self._members(root)):
-            for batch in batched(members, _NODES):
+            for batch in batched(members, self.node_batch):
                 yield await self._drop_members(root.context, batch, first, key)
 
         if not await self._is_pending(first.erasure):

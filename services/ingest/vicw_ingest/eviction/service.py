@@ -23,7 +23,6 @@ from vicw_shared.uids import context_uid, make_uid
 
 FORGET = "forget"
 """Task name of eviction in the log of the sleep cycle."""
-_AT_ONCE = 25
 """Items that one transaction erases."""
 ERASED = Counted("vicw_eviction_erased_total", "Items that were evicted for lack of space")
 
@@ -52,6 +51,8 @@ class Eviction:
     eraser: Eraser
     queue: WorkQueue
     on_evicted: OnEvicted = field(default=lambda item, weight: None)
+    batch: int = 25
+    """Items that one transaction erases."""
 
     async def run(
         self, policy: EvictionPolicy, *, now: datetime, dry: bool = False, most: int = 10_000
@@ -64,7 +65,7 @@ class Eviction:
         chosen = await weakest(self.graph, policy, now, most)
         for tenant, found in chosen.items():
             if dry:
-                for batch in batched(found, _AT_ONCE):
+                for batch in batched(found, self.batch):
                     self._count(await self.graph.nodes(tenant, [one.uid for one in batch]), batch, done)
             else:
                 await self._erase(tenant, found, policy, now, done)
@@ -81,7 +82,7 @@ class Eviction:
         try:
             for context, some in of_context.items():
                 went = 0
-                for batch in batched(some, _AT_ONCE):
+                for batch in batched(some, self.batch):
                     nodes, count = await self._erase_batch(tenant, context, batch, went, policy, now, done)
                     gone += nodes
                     went += count
