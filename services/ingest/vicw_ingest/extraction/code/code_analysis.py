@@ -29,7 +29,7 @@ _CODE_SIGN = re.compile(r"[{};=]|\)\s*:|^\s*(?:def|class|module|import|from|requ
 
 
 def read_here(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Do the work of ``worker_process.read_code`` in this process."""
+    """Analyse code in this process; contract of ``worker_process.read_code``."""
     if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
         return None
     told = _declared_languages(text, path, language)
@@ -64,10 +64,10 @@ def _best(text: str, languages: tuple[CodeLanguage, ...], bounds: Bounds) -> Par
 
 
 def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
-    """Return a fragment parsed by the only grammar that fits it, or None, which is better than a wrong language.
+    """Parse a fragment with the grammar that fits it best; None if none does or two fit equally well.
 
-    A grammar fits if it finds a definition or an import and almost no errors. Of two that fit, the one whose typical
-    words occur wins; if one language contains the other, the smaller wins.
+    A grammar fits if it finds a definition or an import and almost no errors. The fewest errors win; then, of a
+    language and its superset, the smaller one; then the most matches of ``signature``.
     """
     if len(text) > GUESSED_CHARACTERS or not _CODE_SIGN.search(text):
         return None

@@ -17,9 +17,9 @@ def map_code(
 ) -> TextExtraction:
     """Return the extraction of a piece of code.
 
-    Keys begin with ``key``, spans with ``offset``. ``name`` is the name of its item: if it is ``Store.put`` and the
-    code defines ``put`` first, all symbols belong to ``Store``. ``whole``: the code is the whole item, which then
-    represents the file if no path is known.
+    Keys begin with ``key``; spans are shifted by ``offset``. ``name`` is the name of its item: if it is ``Store.put``
+    and the code defines ``put`` first, all symbols belong to ``Store``. ``whole``: the code is the whole item, which
+    then represents the file if no path is known.
     """
     return _CodeMapper(code, key, offset, name, whole=whole).reading()
 
@@ -109,7 +109,7 @@ class _CodeMapper:
             yield from self._using(self._known(base.symbol), base, "inherits")
 
     def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[ExtractedRelation]:
-        """Yield the dependencies of a use: on a symbol and, if it is not of this text, on the module it comes from."""
+        """Yield the dependencies of a use: on its symbol and, if that is not in this text, on the imported module."""
         ends = [self._used(use)]
         if use.target is None and use.module in self._modules:
             ends.append(self._key(f"module {self._modules[use.module]}"))
@@ -118,9 +118,9 @@ class _CodeMapper:
                 yield ExtractedRelation(user, "DEPENDS_ON", end, _RULE, desc=how)
 
     def _used(self, use: Call | Base) -> str | None:
-        """Return the key of the used symbol: one of this text, or a stored one with its external name.
+        """Return the key of the used symbol: one of this text, or an external one under its original name.
 
-        A base is certainly a type, known or not; a callee may be anything.
+        An external base always gets a node; an external callee only links to a stored symbol.
         """
         if use.target is not None:
             return self._known(use.target)

@@ -1,4 +1,4 @@
-"""Map a commit to a TextExtraction: its authors, and what it touches, fixes and reverts."""
+"""Map a commit to a TextExtraction: its authors, files, issues and reverts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _START = Span(0, 0)
 def map_commit(commit: Commit) -> TextExtraction:
     """Return the extraction of a commit; the item is the commit.
 
-    Its authors INITIATED it; files and issues are mentioned; RELATED_TO {desc: "fixes"} an issue that it closes,
-    CONTRADICTS a commit that it reverts, where that is an item under its hash.
+    Its authors INITIATED it; files and issues are mentioned; it is RELATED_TO {desc: "fixes"} an issue that it closes,
+    and CONTRADICTS a commit that it reverts, if that is an item under its hash.
     """
     reading = TextExtraction()
 

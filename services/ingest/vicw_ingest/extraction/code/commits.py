@@ -2,12 +2,11 @@
 
 Representation in the graph:
 
-* a ``Commit``: the item's own ``Event``, subtype ``commit``, named by its subject; ``INITIATED`` from its author
-  (``Entity``, subtype ``person``), and from each co-author;
-* its ``reverts``: ``CONTRADICTS`` to the commit that is taken back, where that one is known;
-* its ``closes``: ``RELATED_TO {desc: "closes"}`` to the ``Entity`` of subtype ``issue``; of a fix, what is closed
-  ``CAUSED`` the commit;
-* other ``references``: ``REFERENCES``; its ``files``: ``RELATED_TO {desc: "changes"}`` to ``Entity``, subtype ``file``.
+* a ``Commit``: the item's own ``Event``; ``INITIATED`` from its author (``Entity``, subtype ``person``), and from each
+  co-author;
+* its ``reverts``: ``CONTRADICTS`` to the reverted commit, if that is an item under its hash;
+* its ``closes``: ``RELATED_TO {desc: "fixes"}`` to the ``Entity`` of subtype ``issue``;
+* other ``references``, and its ``files`` (``Entity``, subtype ``file``): ``MENTIONS``.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ class CommitAuthor:
 class Commit:
     """A commit, or its message alone. Nothing is guessed: missing values are None, ``""`` or ().
 
-    ``sha`` is as long as printed. ``date`` is aware; one without a zone is taken for UTC. ``type``, ``scope`` and
-    ``breaking`` are of a subject in the form of Conventional Commits (``fix(db)!: …``), the type in small letters;
-    ``subject`` is whole. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of
-    commits) and hold what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
-    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text, and so is
-    ``apart``: its parts that are not prose (heads, trailers, changes), in order.
+    ``sha`` is as long as printed. ``date`` is aware; without a zone it is UTC. ``type``, ``scope`` and
+    ``breaking`` come from a Conventional Commits subject (``fix(db)!: …``), the type in lower case;
+    ``subject`` is the whole line. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, commit
+    hashes) and include ``closes`` (after fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
+    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text, as is
+    ``apart``: the parts that are not prose (headers, trailers, changes), in order.
     """
 
     sha: str | None
@@ -94,15 +93,15 @@ _MAX_DATE = 80
 
 
 def read_commits(text: str) -> list[Commit]:
-    """Return the commits of ``git log`` or ``git show`` output in a text, in order; none without such a head."""
+    """Return the commits of ``git log`` or ``git show`` output in a text, in order; none without a commit header."""
     return list(_logged(_lines(text)))[:MAX_COMMITS]
 
 
 def read_commit(text: str, *, known: bool = False) -> Commit | None:
-    """Return the first commit of a text that Git printed, else the text as a commit's message, if it plainly is one.
+    """Return the first commit of Git output, else the text as a commit message if it clearly is one.
 
-    Plainly: Git's author and date head it, its subject has one of the usual types (``fix: …``), is a revert's or a
-    merge's, or its last lines are trailers of Git's. ``known`` says that it is a message, whatever it looks like. None
+    A text is one if it starts with Git's author and date, if its subject has a usual type (``fix: …``) or is that of a
+    revert or merge, or if it ends with a Git trailer. ``known``: it is a message in any form. None
     for any other text and for a blank one. Raises nothing.
     """
     lines = _lines(text)
@@ -140,7 +139,7 @@ def _span(lines: _Lines) -> Span:
 
 
 def _fields(lines: _Lines) -> dict[str, str]:
-    """Return the fields that Git prints above a message, in order: as many as there are lines of them."""
+    """Return the header fields that Git prints above a message, in order. A repeated field keeps its first value."""
     fields: dict[str, str] = {}
     for line, _ in lines:
         if (field := _FIELD.match(line)) is None:
@@ -150,7 +149,7 @@ def _fields(lines: _Lines) -> dict[str, str]:
 
 
 def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
-    """Return the fields of a commit that is printed without its hash, and its message; none without an author."""
+    """Return the header fields and the message of a commit printed without its hash; no fields without an author."""
     fields = _fields(lines)
     if _PERSON.match(fields.get("Author", "").strip()) is None:
         return {}, lines
@@ -223,13 +222,13 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
 
 
 def _author_below(trailers: Sequence[re.Match[str]]) -> CommitAuthor | None:
-    """Return the author named at the end of a message, with a mail address."""
+    """Return the author of an ``Author:`` trailer with a mail address."""
     named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
 
 
 def _apart(message: _Lines, span: Span) -> Iterator[Span]:
-    """Yield what stands between the lines of a message that may be sentences."""
+    """Yield the spans between the message lines that may be prose."""
     reached = span.start
     for line, start in message:
         if line.startswith("diff --git "):
@@ -270,14 +269,14 @@ def _person(written: str) -> CommitAuthor | None:
 def _date(written: str) -> datetime | None:
     try:
         date = dates.parse(written[:_MAX_DATE])
-        date.astimezone(UTC)  # raises what is no time in UTC
+        date.astimezone(UTC)  # raises if UTC cannot represent it
         return date if date.tzinfo else date.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def _files(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths that a diff names, else those of a list of names or, if a summary ends it, of a diffstat."""
+    """Return the paths of a diff, of a list of names and, if a summary line confirms it, of a diffstat."""
     named = [next(filter(None, found.groups())) for line in lines if (found := _DIFF.match(line[:_MAX_LINE]))]
     listed = [found["file"] for line in lines if (found := _STATUS.match(line[:_MAX_LINE]))]
     stats = []

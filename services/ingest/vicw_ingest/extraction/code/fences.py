@@ -1,4 +1,4 @@
-"""Find fenced code blocks, so that code is analysed as code and prose without it."""
+"""Find fenced code blocks, to analyse code and prose separately."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _VISIBLE = re.compile(r"\S")
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A quoted block. In the graph: what ``read_code`` and ``read_trace`` find in it, ``MENTIONS`` from the item.
+    """A fenced block. In the graph: the results of ``read_code`` and ``read_trace``, ``MENTIONS`` from the item.
 
-    ``span`` has the fences, ``code`` only what stands between them, both in characters of the text; a place in
-    ``text[code.start : code.end]`` is one of the text when ``code.start`` is added. ``info`` is what stands behind the
-    opening fence (``python``, ``ts title=a.ts``), ``""`` if nothing does: the ``language`` of ``read_code``.
+    ``span`` includes the fences, ``code`` only the lines between them, both in characters of the text; add
+    ``code.start`` to an offset in ``text[code.start : code.end]`` to get one in the text. ``info`` is the info string
+    (``python``, ``ts title=a.ts``), or ``""``: the ``language`` of ``read_code``.
     ``path`` is the file that the info names (``title=a.ts``, ``src/a.ts``, ``12:20:src/a.ts``), or None.
     """
 
@@ -33,7 +33,7 @@ class Fence:
 
 
 def fences(text: str) -> Iterator[Fence]:
-    """Yield the fenced blocks in order; one that is never closed goes to the end of the text."""
+    """Yield the fenced blocks in order; an unclosed block extends to the end of the text."""
     lines = lines_of(text)
     starts = [0, *accumulate(map(len, lines))]
     for block in fenced_lines(lines):
@@ -48,7 +48,7 @@ def fences(text: str) -> Iterator[Fence]:
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
-    """Return ``text`` with these spans blanked: length and offsets stay the same."""
+    """Return ``text`` with these spans blanked; length and offsets stay the same."""
     parts = []
     reached = 0
     for span in sorted(spans, key=lambda span: span.start):

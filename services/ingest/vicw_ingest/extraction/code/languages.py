@@ -7,22 +7,22 @@ Its captures:
 ``@function`` ``@class`` ``@type``     a definition, by ``SymbolKind``, with its ``@name`` (and ``@receiver``,
 ``@interface`` ``@module``             the type it is a method of); a function in a class is a method
 ``@constant``
-``@scope``                             what holds definitions under a ``@name`` and is none (``impl Store``)
-``@wrap``                              what makes the definition longer that ends where it ends
-``@base``                              what the definition or scope around it extends
-``@doc`` ``@comment`` ``@attribute``   a docstring; what may stand above a definition
-``@package``                           what the file says to be in
-``@from`` ``@near``                    an imported module; one told by a path from the file's own folder
-``@prefix``                            what stands before the module of ``@from``, in PHP
-``@imported`` ``@as``                  a name of that module, and what it is called here
+``@scope``                             a named container of definitions that is no symbol (``impl Store``)
+``@wrap``                              a wrapper that extends the definition with the same end (decorators)
+``@base``                              a base of the enclosing definition or scope
+``@doc`` ``@comment`` ``@attribute``   a docstring; a comment or attribute above a definition
+``@package``                           the package that the file declares
+``@from`` ``@near``                    an imported module; one given as a path from the file's folder
+``@prefix``                            the prefix of the module of ``@from``, in PHP
+``@imported`` ``@as``                  a name in that module, and its local alias
 ``@use``                               a Rust use tree
-``@call`` (``@end``)                   what is called, or where that begins and ends
-``@bare``                              a name that is a call if it is none of a variable
-``@variable`` ``@made``                a local variable, and the class that it is made of
-``@bound``                             what binds names: a variable's class is plain if nothing binds it again
+``@call`` (``@end``)                   the callee, or its start and end
+``@bare``                              a name that is a call unless it is a variable
+``@variable`` ``@made``                a local variable, and the class of its new instance
+``@bound``                             a binding of names: a variable bound only once has a certain class
 =====================================  ====================================================================
 
-A node that two patterns define is what the first one says.
+If two patterns define a node, the first one wins.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ class CodeLanguage:
     own_members: bool = True
     """A bare name may be a member of the class around it."""
     signature: re.Pattern[str] | None = None
-    """Pattern that decides for it if a fragment is valid in two languages."""
+    """Tokens typical of it: they decide if a fragment is valid in two languages."""
     within: str | None = None
-    """The language whose texts are all valid in this one, too."""
+    """The language that this one is a superset of."""
     guessed: bool = True
     generic: bool = False
-    """``a < b`` may begin type arguments there, which its parser finds out only at their end."""
+    """``a < b`` may begin type arguments; the parser can only decide at their end."""
 
 
 _JS_TELL = re.compile(r"=>|===|\b(?:const|let|function|undefined|typeof)\b|\bconsole\.|\brequire\(")
@@ -153,7 +153,7 @@ def language_of_shebang(text: str) -> CodeLanguage | None:
 
 @cache
 def load(language: CodeLanguage) -> tuple[Language, Query]:
-    """Return a language's grammar and its patterns; both are loaded when they are first asked for."""
+    """Load a language's grammar and its patterns, on first use."""
     from tree_sitter import Language, Query
 
     grammar = Language(getattr(import_module(language.grammar), language.function)())

@@ -6,9 +6,9 @@ Representation in the graph (``Entity`` throughout, so that no label is added):
 * a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
   ``constant``), named ``path#qualified``; ``CONTAINS`` from its container, or from the file;
 * an ``ImportedModule``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
-* a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to the imported module and, where it is
-  known, to what that calls so; one that has neither is only a name, and ``MENTIONS`` is enough;
-* a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to what it extends or implements, and to its module.
+* a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to the imported module and, if it is
+  stored, the module's symbol; nothing for a call without target and module;
+* a ``Base``: ``DEPENDS_ON {desc: "inherits"}`` from the symbol to its base and, if imported, to the base's module.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Symbol:
     ``container`` is the qualified name of its enclosing symbol, None for the text itself. It may name a symbol
     defined elsewhere: the class of ``void Store::put() {}``, of a Go method, of a Rust ``impl``.
     ``span`` is in characters of the text, with decorators, without the comment above. ``doc`` is the first line with
-    words in its docstring or in the comment above it, without the marks; None if it has none.
+    words in its docstring or in the comment above it, without comment markers; None if it has none.
     """
 
     name: str
@@ -61,8 +61,8 @@ class ImportedModule:
 
     ``module`` is its name as written, without quotes. ``names`` maps local names to names in the
     module; ``""`` is the module itself. ``resolved`` is the path of the file or folder that a relative import
-    means, from where the text's own path starts, with a suffix only where one is written; None for any other import,
-    or if the text has no path. ``span`` is of the module's name, in characters.
+    refers to, relative to the root of the text's own path, with a suffix only if one is written; None for any other
+    import, or if the text has no path. ``span`` is of the module's name, in characters.
     """
 
     module: str
@@ -76,10 +76,10 @@ class Call:
     """A call, listed once for each caller and callee.
 
     ``caller`` is the qualified name of the innermost symbol around it, None at the level of the text. ``callee`` is
-    what is called, as written but for type arguments and white space (``db.connect``); if what stands before the last
-    name is no plain name (``rows()[0].close()``), only that is kept, after a dot: ``.close``.
-    ``target`` is the qualified name of a symbol of this text, and ``module`` an import's, if it plainly is theirs.
-    ``span`` is of the first such call, in characters.
+    the called name as written, without type arguments and white space (``db.connect``); if the receiver is an
+    expression (``rows()[0].close()``), only the last name remains, after a dot: ``.close``.
+    ``target`` is the qualified name of the called symbol of this text, ``module`` the imported module that the callee
+    belongs to; None if uncertain. ``span`` is of the first such call, in characters.
     """
 
     caller: str | None
@@ -91,9 +91,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a class, an interface or a trait's implementation extends, as written but for type arguments.
+    """The base of a class, an interface or a trait's implementation: ``name`` as written, without type arguments.
 
-    ``symbol`` is a qualified name, and may be one that the text does not define, as a ``container`` may.
+    ``symbol`` is the qualified name of the derived type, which the text need not define, as with ``container``.
     ``target`` and ``module`` are as in ``Call``.
     """
 
@@ -105,11 +105,11 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """What a piece of code defines and uses, each in the order of the text.
+    """The definitions and uses in a piece of code, each in the order of the text.
 
-    ``language`` is a name of the table in ``languages``, ``package`` the one the file says to be in, ``doc`` the first
-    line of the module's docstring. ``broken`` is the share of the text (0 to 1) inside syntax errors. ``cut`` tells
-    that a bound was met, so that there is more than was read.
+    ``language`` is a name of ``LANGUAGES``, ``package`` the package that the file declares, ``doc`` the first
+    line of the module's docstring. ``broken`` is the share of the text (0 to 1) inside syntax errors. ``cut``: a limit
+    was reached, so the result is incomplete.
     """
 
     language: str
@@ -126,7 +126,7 @@ class CodeReading:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is read of one text."""
+    """Limits on the analysis of one text."""
 
     characters: int = 1_000_000
     """Text beyond this limit is ignored."""

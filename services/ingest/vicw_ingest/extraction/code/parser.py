@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _BLOCK = 512
-"""Bytes that are handed over at once: a pattern that looks at a name copies a whole block for it."""
+"""Bytes passed to the parser at once: a pattern that tests a name copies a whole block for it."""
 _ENDS = re.compile(r"[;{}]")
 _LONG_RUN = 2_000
 _OPEN_ANGLES = 500
@@ -30,9 +30,9 @@ Match = dict[str, "list[Node]"]
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed text: its bytes in UTF-8, and what the language's patterns match in it, in the patterns' order.
+    """A parsed text: its bytes in UTF-8, and the matches of the language's patterns, in the patterns' order.
 
-    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors, ``cut`` tells that it goes on.
+    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors. ``cut``: the text was truncated.
     """
 
     language: CodeLanguage
@@ -61,7 +61,7 @@ class Parsed:
 
 
 def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
-    """Return ``text`` parsed, or None if that takes too long or finds no code in thousands of signs."""
+    """Parse ``text``; None if it takes too long or has a run of thousands of unnamed nodes, thus is no code."""
     from tree_sitter import Parser, QueryCursor
 
     grammar, patterns = load(language)
@@ -69,11 +69,11 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
     late = _alarm(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
-        return None  # each may open type arguments or compare, which nothing ends in time
+        return None  # each may open type arguments or compare; the parser does not stop in time
     parser = Parser(grammar)
     try:
         tree = parser.parse(lambda at, _: data[at : at + _BLOCK], progress_callback=lambda _, __: late())
-    except ValueError:  # the library raises this when it is stopped
+    except ValueError:  # tree-sitter raises this when the callback stops it
         return None
     if _has_long_run(tree.root_node, late):
         return None
@@ -116,7 +116,7 @@ def _alarm(seconds: float) -> Callable[[], bool]:
 
 
 def _covered(ranges: list[tuple[int, int]]) -> int:
-    """Return how many bytes are in any of these sorted ranges; an empty one, where a sign is missing, is one byte."""
+    """Return how many bytes the sorted ranges cover; an empty range (a missing token) counts as one byte."""
     total = reached = 0
     for start, end in ranges:
         stop = max(end, start + 1)

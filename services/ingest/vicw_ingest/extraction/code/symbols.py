@@ -43,7 +43,7 @@ class SymbolScope:
     qualified: str = field(default="", init=False)
 
     def settle(self, container: SymbolScope | None) -> None:
-        """Take a place inside another frame, or in the text itself (None)."""
+        """Set the container (None: the text itself), and the qualified name and kind that follow from it."""
         self.container = container
         self.depth = container.depth + 1 if container else 0
         outer = container.qualified if container else ""
@@ -55,9 +55,9 @@ class SymbolScope:
 
 
 def frames_of(parsed: Parsed, depth: int) -> tuple[list[SymbolScope], str | None]:
-    """Return what defines and what holds definitions, in the order of the text, each in its place; the text's doc line.
+    """Return the symbols and scopes in the order of the text, with their containers, and the text's doc line.
 
-    Left out are the constants of functions and what is nested deeper than ``depth``.
+    Omits constants inside functions and frames nested deeper than ``depth``.
     """
     taken = {node.start_byte for found in parsed.matches for node in found.get("as", ()) if "from" in found}
     frames: list[SymbolScope] = []
@@ -78,7 +78,7 @@ def frames_of(parsed: Parsed, depth: int) -> tuple[list[SymbolScope], str | None
 
 
 def nested(frames: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
-    """Yield each of the sorted frames with the innermost one around it."""
+    """Yield each of the sorted frames with its innermost enclosing frame."""
     stack: list[SymbolScope] = []
     for frame in frames:
         while stack and stack[-1].end < frame.end:
@@ -88,7 +88,7 @@ def nested(frames: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolS
 
 
 def owners(frames: Sequence[SymbolScope], places: Iterable[int]) -> Iterator[SymbolScope | None]:
-    """Yield, for bytes in rising order, the innermost of the sorted frames around each."""
+    """Yield the innermost of the sorted frames around each byte offset; offsets must ascend."""
     stack: list[SymbolScope] = []
     following = iter(frames)
     frame = next(following, None)
@@ -125,9 +125,9 @@ def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> SymbolScope | None:
 
 
 def _lengthen(frames: Iterable[SymbolScope], parsed: Parsed) -> None:
-    """Let a definition begin where what wraps it begins: its decorators, its ``export``, its ``template``.
+    """Extend definitions to the start of their wrappers: decorators, ``export``, ``template``.
 
-    A wrap is the outermost definition's of those in it that end with it; a semicolon between the ends counts for none.
+    A wrapper extends the outermost definition inside it with the same end, ignoring a final semicolon.
     """
     wraps: dict[int, list[int]] = {}
     for found in parsed.matches:
@@ -147,7 +147,7 @@ def _lengthen(frames: Iterable[SymbolScope], parsed: Parsed) -> None:
 
 
 def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> str | None:
-    """Give each frame the first line of its docstring, or of the comment above it; return that of the text itself."""
+    """Set each frame's ``doc`` from its docstring, else the comment above it; return the doc line of the text."""
     of_text = None
     docs = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("doc", ()))
     for (start, end), frame in zip(docs, owners(frames, [start for start, _ in docs]), strict=True):
@@ -175,7 +175,7 @@ class _Above:
         }
 
     def comment(self, start: int) -> str | None:
-        """Return the first line of the comment above what starts here."""
+        """Return the first line of the comment above the definition that starts here."""
         doc = None
         for _ in range(_LINES_ABOVE):
             end = self._stripped(start)

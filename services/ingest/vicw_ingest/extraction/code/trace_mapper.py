@@ -24,7 +24,7 @@ def traces_in(text: str) -> list[StackTrace]:
 
 
 def map_traces(traces: Sequence[StackTrace]) -> TextExtraction:
-    """Return the extraction: ``error`` events, CAUSED by one another, RELATED_TO the places where they occurred."""
+    """Return ``error`` events, with CAUSED relations between them, RELATED_TO the places where they occurred."""
     reading = TextExtraction()
     for number, trace in enumerate(traces):
         keys = [f"trace {number} failure {place}" for place in range(len(trace.failures))]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAMELESS = frozenset("c cpp bash ruby javascript typescript tsx".split())
 """Languages in which importing a whole module binds no name."""
 _MAX_WRITTEN = 300
-"""Bytes of a callee that are looked at, from its end: in a long chain of calls each holds those before it."""
+"""Maximum bytes of a callee, counted from its end: in a chain, each call contains those before it."""
 _JOINT = r"\s*(?:\?\.|!\.|\.|::|->|\?->|\\)\s*"
 _PLAIN = re.compile(rf"[~\w$@#!?]+(?:{_JOINT}[~\w$@#!?]+)*$")
 _SPLIT = re.compile(_JOINT)
@@ -31,7 +31,7 @@ _IN_USE_TREE = re.compile(r"[{},]|[^{},]+")
 
 @dataclass(slots=True)
 class _Module:
-    """An import while it is put together from the patterns that match it."""
+    """An import, built up from several matches."""
 
     module: str
     start: int
@@ -41,7 +41,7 @@ class _Module:
 
 
 def imports_of(parsed: Parsed, path: str | None) -> Iterator[ImportedModule]:
-    """Yield the imports in the order of the text; what they mean is worked out from ``path``, the text's own."""
+    """Yield the imports in the order of the text; relative ones are resolved against ``path``, the text's own."""
     spans = parsed.spans()
     modules = sorted(_modules(parsed), key=lambda module: module.start)
     for module in modules:
@@ -71,7 +71,7 @@ def _modules(parsed: Parsed) -> Iterator[_Module]:
 
 
 def _use_tree(parsed: Parsed, node: Node) -> Iterator[_Module]:
-    """Yield what a Rust ``use`` names: ``a::{b, c::{d as e, *}}`` uses ``a`` and ``a::c``."""
+    """Yield the modules of a Rust ``use``: ``a::{b, c::{d as e, *}}`` imports from ``a`` and ``a::c``."""
     stack = [""]
     modules: dict[str, _Module] = {}
     for token in _IN_USE_TREE.findall(parsed.written(node.start_byte, min(node.end_byte, node.start_byte + 5000))):
@@ -94,7 +94,7 @@ def _use_tree(parsed: Parsed, node: Node) -> Iterator[_Module]:
 
 
 def _own_names(module: str, language: str) -> dict[str, str]:
-    """Return what a module is called where nothing else is said: its whole name in Python, else the last part."""
+    """Return the local name of a module imported without alias: its whole name in Python, else the last part."""
     if language == "python":
         return {} if module.startswith(".") else {module: ""}
     if language in _NAMELESS or ("/" in module and language != "go"):
@@ -132,7 +132,7 @@ class Resolver:
             self._imports.update(dict.fromkeys(map(_dotted, one.names), one.module))
 
     def resolve(self, written: str, inside: SymbolScope | None) -> tuple[str | None, str | None]:
-        """Return the qualified name of the symbol that ``written`` clearly refers to, else the module it comes from."""
+        """Return the symbol that ``written`` refers to, by qualified name, else its module; None if uncertain."""
         parts = [part for part in _SPLIT.split(written) if part]
         if not parts or written.startswith("."):
             return None, None
@@ -158,7 +158,7 @@ class Resolver:
     def member(
         self, variables: Variables, written: str, inside: SymbolScope | None, place: int
     ) -> tuple[str | None, str | None] | None:
-        """Return the method that ``written`` means by its variable's class; None if that is not plain."""
+        """Return the method that ``written`` calls on a variable of known class; None if uncertain."""
         variable, *rest = [part for part in _SPLIT.split(written) if part]
         made_of = variables.type_of(variable, inside, place) if rest and not written.startswith(".") else None
         target = ".".join([made_of, *rest]) if made_of is not None else ""
@@ -183,7 +183,7 @@ def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) 
         if (start, end) in bare and (
             variables.binds(callee or "", frame) or not resolver.resolve(callee or "", frame)[0]
         ):
-            continue  # a name alone calls what is known by it, unless it is a variable's
+            continue  # a bare name is a call only if it resolves to a symbol and is no variable
         if callee and (caller, callee) not in seen:
             seen.add((caller, callee))
             target, module = resolver.member(variables, callee, frame, start) or resolver.resolve(callee, frame)
@@ -191,7 +191,7 @@ def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) 
 
 
 def bases_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:
-    """Yield what each type extends, once, in the order of the text."""
+    """Yield each base of a type once, in the order of the text."""
     places = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("base", ()))
     seen = set()
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
@@ -203,7 +203,7 @@ def bases_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) 
 
 
 def written_name(written: str) -> str | None:
-    """Return a callee or a base without type arguments and white space; only its last part if the rest is no name."""
+    """Return a callee or base without type arguments and white space; ``.last`` if the part before is no name."""
     bare = written.strip().lstrip("*&(")
     while (shorter := _TYPE_ARGUMENTS.sub("", bare)) != bare:
         bare = shorter

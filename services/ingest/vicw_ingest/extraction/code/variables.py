@@ -44,12 +44,12 @@ class Variables:
         return target if start < place else None
 
     def binds(self, name: str, frame: SymbolScope | None) -> bool:
-        """Return whether something in this frame may bind a name as a variable."""
+        """Return whether a name may be bound as a variable in this frame."""
         return bool(self._bound[frame][name] or self._bound[frame][_UNKNOWN])
 
 
 def _bound(parsed: Parsed, frames: Sequence[SymbolScope]) -> defaultdict[SymbolScope | None, Counter[str]]:
-    """Return how often each name is bound in each frame; names in what binds (types, defaults) count, too."""
+    """Count the bindings of each name per frame; other names in a binding (types, defaults) count, too."""
     places = sorted({(node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("bound", ())})
     counts: defaultdict[SymbolScope | None, Counter[str]] = defaultdict(Counter)
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
@@ -57,7 +57,7 @@ def _bound(parsed: Parsed, frames: Sequence[SymbolScope]) -> defaultdict[SymbolS
         names = _WORD.findall(written) if end - start <= _MAX_BOUND else [_UNKNOWN]
         counts[frame].update(names)
         outer = frame
-        while outer is not None and written.startswith(_OUTSIDE):  # it may be bound again from in here
+        while outer is not None and written.startswith(_OUTSIDE):  # this frame may rebind it
             outer = outer.container
             counts[outer].update(names)
     return counts

@@ -1,7 +1,7 @@
 """Analyse code in this process, or in a worker process if the text is long.
 
-On broken code a parser can take quadratic time or more without checking the clock; a process can be killed. The
-process also isolates crashes of a grammar.
+On broken code a parser can take quadratic time or more without checking the clock; only a process can be killed.
+It also isolates crashes of a grammar.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ _STARTING_SECONDS = 5.0
 def read_code(
     text: str, *, path: str | None = None, language: str | None = None, bounds: Bounds = DEFAULT_BOUNDS
 ) -> CodeReading | None:
-    """Return what a file of code or a fragment defines and uses, as far as it can be read; it may have errors.
+    """Return the definitions and uses in a code file or fragment, which may have syntax errors.
 
-    The language is that of ``path``'s suffix, else the one that ``language`` names as a code fence would, else that of
-    the first line (``#!``), else, in a fragment, the one whose grammar reads it. If that is clearly wrong, the
-    grammars are asked, too.
+    The language is that of ``path``'s suffix, else that of ``language`` (a code fence's info string), else that of the
+    shebang, else guessed by trying the grammars. They are also tried if the declared language is clearly wrong.
 
-    None if the language is none of ``LANGUAGES``, cannot be told, or reading takes longer than ``bounds``; for what is
-    no text; for a blank one. Raises nothing. A text of more than ``HERE_CHARACTERS`` is read in a process of its own,
+    None if the language is not in ``LANGUAGES`` or stays unknown, if the analysis exceeds ``bounds``, or for binary or
+    blank text. Raises nothing. A text of more than ``HERE_CHARACTERS`` is analysed in a process of its own,
     which takes .3 s to start, so that a parser that does not terminate blocks no other request.
     """
     if len(text) > HERE_CHARACTERS:
@@ -36,7 +35,7 @@ def read_code(
 
 
 def _read_apart(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Return what ``read_here`` returns; None if it crashes or has no end by ``bounds.seconds``."""
+    """Run ``read_here`` in a worker process; None if that crashes or exceeds ``bounds.seconds``."""
     task = pickle.dumps((text, path, language, bounds))
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Stack trace parsing: failures, their places and their causes."""
+"""Stack trace parsing: failures, their frames and their causes."""
 
 from vicw_ingest.extraction.code.traces.detector import read_trace
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame

@@ -10,7 +10,7 @@ from vicw_ingest.extraction.code.traces.lines import FailureDraft, TraceLine, fr
 from vicw_ingest.extraction.code.traces.model import StackTrace
 
 _AT = r"(?:at|bei|à|в|en|in|em|w|場所|在|위치:)"
-"""What .NET says before a frame, in its languages; the others do not translate it."""
+"""*at* before a .NET frame, which is localised; the other platforms do not translate it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class _TraceFormat:
     language: str
     frames: tuple[re.Pattern[str], ...]
     cause: re.Pattern[str]
-    """Begins, below frames, the error that brought the one above about."""
+    """Start of the causing error, printed below the frames."""
 
 
 _JVM = _TraceFormat(
@@ -76,9 +76,9 @@ _SKIPPED_LINES = 12
 
 
 def read_frames_below(lines: Sequence[TraceLine], at: int, floor: int) -> tuple[StackTrace, int] | None:
-    """Return the trace whose first frame this line is and the line behind it, or None.
+    """Return the trace whose first frame is this line, and the number of the line after it; else None.
 
-    Its head is looked for above, but not above the line ``floor``.
+    The header is searched above, but not above the line ``floor``.
     """
     known = next((one for one in _FORMATS if _frame(one, lines[at])), None)
     if known is None:
@@ -124,7 +124,7 @@ def _frame(known: _TraceFormat, line: TraceLine) -> re.Match[str] | None:
 
 
 def _further(lines: Sequence[TraceLine], n: int, known: _TraceFormat) -> int | None:
-    """Return the line of the cause that follows after what Node prints of an error's properties, or None."""
+    """Return the line of the cause after the error properties that Node prints, or None."""
     if known is not _JAVASCRIPT or not lines[n - 1].text.endswith("{"):
         return None
     return next(
@@ -134,7 +134,7 @@ def _further(lines: Sequence[TraceLine], n: int, known: _TraceFormat) -> int | N
 
 
 def _message_below(lines: Sequence[TraceLine], n: int, known: _TraceFormat, draft: FailureDraft) -> int:
-    """Add the lines between a cause and its first frame to its message; return the last of them."""
+    """Append the lines between a cause and its first frame to its message; return the number of the last one."""
     for m in range(n + 1, min(n + _MESSAGE_LINES, len(lines))):
         if _frame(known, lines[m]):
             draft.message = "\n".join([draft.message, *(line.text for line in lines[n + 1 : m])])
@@ -143,7 +143,7 @@ def _message_below(lines: Sequence[TraceLine], n: int, known: _TraceFormat, draf
 
 
 def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, known: _TraceFormat) -> list[FailureDraft]:
-    """Return the errors printed above the first frame, the outermost first: .NET prints all of them there."""
+    """Return the errors printed above the first frame, the outermost first; .NET prints all of them there."""
     inner: list[FailureDraft] = []
     for n in range(at - 1, max(at - 1 - _MESSAGE_LINES, floor - 1), -1):
         line = lines[n]

@@ -15,8 +15,8 @@ _READERS = (read_python, read_go, read_rust, read_ruby)
 def read_trace(text: str) -> list[StackTrace]:
     """Return the stack traces in a text, in order, none inside another; at most ``MAX_TRACES``.
 
-    They may stand between sentences, in a log, indented or quoted. A head without frames is none, except of Rust and
-    Ruby, whose heads say where it was; so are frames without a head. Raises nothing.
+    They may be surrounded by prose or log lines, indented or quoted. Frames without a header are no trace, nor is a
+    header without frames, except in Rust and Ruby, whose headers have a place. Raises nothing.
     """
     lines = cut(text)
     found: list[StackTrace] = []

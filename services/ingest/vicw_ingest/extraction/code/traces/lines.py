@@ -1,4 +1,4 @@
-"""Lines of a text for the trace parsers, and the drafts that they build."""
+"""Shared parts of the trace parsers: the lines of a text, and drafts of failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.language.tokens import Span
 from vicw_shared.text import lines_of
 
 MAX_LINE = 2_000
-"""Characters of a line that are looked at."""
+"""Maximum characters of a line; the rest is ignored."""
 MAX_MESSAGE = 1_000
 MAX_FRAMES = 500
 MAX_FAILURES = 50
@@ -38,7 +38,7 @@ _LIBRARY_FUNCTION = {
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """A line without its end and without the marks of a quotation; where it stands in the text; its indentation."""
+    """A line without line break and quotation marks (``>``), its character range in the text, and its indentation."""
 
     text: str
     start: int
@@ -74,7 +74,7 @@ def cut(text: str) -> list[TraceLine]:
 
 
 def frame_of(language: str, function: str | None, file: str | None, line: str | None) -> TraceFrame:
-    """Return a frame; ``line`` is as printed."""
+    """Return a frame, marked as library code if its file or function looks like it; ``line`` is as printed."""
     by_name = _LIBRARY_FUNCTION.get(language)
     library = bool(
         (file and _LIBRARY_FILE.search(file)) or (function and by_name and by_name.match(function.lstrip("*(")))
@@ -83,7 +83,7 @@ def frame_of(language: str, function: str | None, file: str | None, line: str | 
 
 
 def trace_of(language: str, drafts: Sequence[FailureDraft]) -> StackTrace | None:
-    """Return the trace of these failures, the outermost first, each with its frames innermost first; None for none."""
+    """Return the trace of these failures, outermost first, with their frames innermost first; None if there is none."""
     kept = list(drafts[:MAX_FAILURES])
     if not kept:
         return None

@@ -3,10 +3,10 @@
 Representation in the graph:
 
 * a ``TracedFailure``: ``Event`` of subtype ``error``, named ``error: message``, ``EVIDENCED_BY`` its passage;
-* what brought it about, the next failure of its trace: ``CAUSED {certainty}`` from that one to this, near 1 for
+* its cause, the next failure of its trace: ``CAUSED {certainty}`` from that one to this, near 1 for
   ``FailureLink.CAUSED`` (stated by the program), lower for ``FailureLink.DURING`` (raised while that was handled);
-* its innermost frame that is no library's: ``RELATED_TO {desc: "failed in"}`` to the function (``Entity``, subtype
-  ``function``) that stands in the file (``CONTAINS``); the other own frames: ``MENTIONS``; a library's: nothing.
+* its innermost frame outside libraries: ``RELATED_TO {desc: "failed in"}`` to the function (``Entity``, subtype
+  ``symbol``), which the file ``CONTAINS``; the other such frames: ``MENTIONS``; library frames: nothing.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from vicw_shared.language.tokens import Span
 
 
 class FailureLink(StrEnum):
-    """How the next failure of a trace brought one about."""
+    """How the next failure of a trace led to this one."""
 
     CAUSED = "caused"
     DURING = "during"
-    """It came up while the other was being handled."""
+    """Raised while the other was being handled."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFrame:
-    """A position in the program. Each of ``function``, ``file`` and ``line`` (from 1) is None where the trace has none.
+    """A position in the program. ``function``, ``file`` and ``line`` (from 1) are None if the trace lacks them.
 
-    ``function`` is as printed, with its class or package, without arguments. ``library`` tells that its file or its
-    package plainly is no code of the user's own; a library that looks like own code is taken for it.
+    ``function`` is as printed, with its class or package, without arguments. ``library``: its file or package
+    is clearly not the user's own code; a library that looks like own code counts as own.
     """
 
     function: str | None
@@ -43,8 +43,8 @@ class TraceFrame:
 class TracedFailure:
     """An error with its frames, the innermost first.
 
-    ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``elided`` is how many
-    frames the trace leaves out. ``link`` tells how the next failure brought this one about, None if it is the last.
+    ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``elided`` is the number of
+    frames left out. ``link`` is how the next failure led to this one, None for the last.
     ``span`` is in characters of the text, from the error or its first frame on.
     """
 
@@ -57,16 +57,16 @@ class TracedFailure:
 
     @property
     def own(self) -> TraceFrame | None:
-        """Return the innermost frame that is no library's, or None if there is none."""
+        """Return the innermost frame outside libraries, or None."""
         return next((frame for frame in self.frames if not frame.library), None)
 
 
 @dataclass(frozen=True, slots=True)
 class StackTrace:
-    """Failures of which each was brought about by the next: the first is what the program ended with.
+    """A chain of failures, each caused by the next; the first one ended the program.
 
-    ``language`` is ``python``, ``java`` (any of the JVM's), ``javascript``, ``csharp`` (any of .NET's), ``go``,
-    ``rust`` or ``ruby``. ``span`` is in characters of the text, heads and frames included.
+    ``language`` is ``python``, ``java`` (any JVM language), ``javascript``, ``csharp`` (any .NET language), ``go``,
+    ``rust`` or ``ruby``. ``span`` is in characters of the text, including headers and frames.
     """
 
     language: str
@@ -80,5 +80,5 @@ class StackTrace:
 
     @property
     def root(self) -> TracedFailure:
-        """Return the root failure."""
+        """Return the root cause."""
         return self.failures[-1]

@@ -17,11 +17,11 @@ _CHAINED = {
     "During handling of the above exception, another exception occurred:": FailureLink.DURING,
 }
 _MESSAGE_LINES = 30
-"""How far below an error the sentence may stand that chains it to the next."""
+"""Maximum lines from an error to the sentence that chains it to the next traceback."""
 
 
 def read_python(lines: Sequence[TraceLine], at: int) -> tuple[StackTrace, int] | None:
-    """Return the traceback whose first line this is and the line behind it, or None."""
+    """Return the traceback that starts at this line, and the number of the line after it; else None."""
     drafts: list[FailureDraft] = []
     link: FailureLink | None = None
     start = at
@@ -31,7 +31,7 @@ def read_python(lines: Sequence[TraceLine], at: int) -> tuple[StackTrace, int] |
             break
         draft, at = read
         draft.link = link
-        drafts.insert(0, draft)  # what is printed last is what the program ended with
+        drafts.insert(0, draft)  # the last one printed ended the program
         chained = _chained(lines, at)
         if chained is None:
             break
@@ -62,7 +62,7 @@ def _failure(lines: Sequence[TraceLine], head: int) -> tuple[FailureDraft, int] 
 
 
 def _chained(lines: Sequence[TraceLine], at: int) -> tuple[FailureLink, int] | None:
-    """Return how the error above is tied to the next traceback, and where that one starts."""
+    """Return the link from the error above to the next traceback, and the line where that starts."""
     for n in range(at, min(at + _MESSAGE_LINES, len(lines))):
         if link := _CHAINED.get(lines[n].text):
             return next(((link, m) for m in range(n + 1, min(n + 4, len(lines))) if lines[m].text), None)

@@ -16,7 +16,7 @@ _GO_FUNCTION = re.compile(r"(?:created by )?(?P<function>[\w./*()\[\]-]+?)(?:\([
 _GO_PLACE = re.compile(r"(?P<file>\S.*?\.(?:go|s)):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
 _GO_RUNTIME = re.compile(r"(?P<error>runtime error): (?P<message>.*)")
 _GO_ABOVE = 8
-"""Lines between a panic and its goroutine: further panics, the signal, a blank one."""
+"""Limit on the lines between a panic and its goroutine: further panics, the signal, a blank line."""
 
 _RUST_HEAD = re.compile(
     r"(?:[^']*\s)?thread '[^']*'(?: \(\d+\))? panicked at (?:'(?P<message>.*)', )?"
@@ -35,7 +35,7 @@ _RUBY_MORE = re.compile(r"\s*\.\.\. (?P<count>\d{1,9}) levels\.\.\.")
 
 
 def read_go(lines: Sequence[TraceLine], at: int) -> Read:
-    """Return the panic whose first line this is and the line behind its goroutine, or None."""
+    """Return the panic that starts at this line, and the number of the line after its goroutine; else None."""
     head = _GO_HEAD.match(lines[at].text)
     if not head:
         return None
@@ -60,7 +60,7 @@ def read_go(lines: Sequence[TraceLine], at: int) -> Read:
 
 
 def read_rust(lines: Sequence[TraceLine], at: int) -> Read:
-    """Return the panic whose first line this is and the line behind its backtrace, or None."""
+    """Return the panic that starts at this line, and the number of the line after its backtrace; else None."""
     head = _RUST_HEAD.match(lines[at].text)
     if not head:
         return None
@@ -77,7 +77,7 @@ def read_rust(lines: Sequence[TraceLine], at: int) -> Read:
 
 
 def _rust_message(lines: Sequence[TraceLine], n: int, draft: FailureDraft) -> int:
-    """Take the message that stands below the head: up to the backtrace, else one line."""
+    """Set the message from the lines below the header, up to the backtrace, else from one; return the line after it."""
     last = min(n + _RUST_MESSAGE_LINES, len(lines))
     stop = next((m for m in range(n, last) if lines[m].text == _RUST_BACKTRACE), min(n + 1, len(lines)))
     draft.message = "\n".join(line.text for line in lines[n:stop])
@@ -96,7 +96,7 @@ def _rust_frames(lines: Sequence[TraceLine], n: int, draft: FailureDraft) -> int
 
 
 def read_ruby(lines: Sequence[TraceLine], at: int) -> Read:
-    """Return the trace whose first line this is and the line behind it, or None. Its cause is printed behind it."""
+    """Return the trace that starts at this line, and the number of the line after it; else None. Causes follow it."""
     drafts = []
     n = at
     while n < len(lines) and (head := _RUBY_HEAD.match(lines[n].text)):
