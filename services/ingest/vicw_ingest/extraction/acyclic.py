@@ -1,4 +1,4 @@
-"""Find new CAUSED and SUPERSEDES edges that would close a cycle or contradict the order of time."""
+"""Find new CAUSED and SUPERSEDES edges that would close a cycle, and causes later than their effects."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ KEPT_BY_US = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class EdgeEnd:
-    """A node that a relation may name."""
+    """A node that a relation may reference."""
 
     uid: str
     label: Label

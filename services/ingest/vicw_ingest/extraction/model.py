@@ -1,4 +1,4 @@
-"""The common result model of all extractors. Entity linking resolves its names to nodes when it is stored."""
+"""The common result model of all extractors. Entity linking resolves its names to nodes when an item is stored."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ ITEM = "$item"
 SPEAKER = "$speaker"
 ADDRESSEE = "$addressee"
 PREVIOUS = "$previous"
-"""Relation ends that the text does not name: the item itself, its speaker, its addressee, the previous turn."""
+"""Keys of relation ends without a name: the item itself, its speaker, its addressee, the previous turn."""
 
 
 def item_key(source_id: str) -> str:
-    """Return the key of the context's item with this id; the item may not exist."""
+    """Return the key of the item with this id in the context; the item may not exist."""
     return f"{ITEM}:{source_id}"
 
 

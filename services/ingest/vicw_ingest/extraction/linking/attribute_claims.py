@@ -37,7 +37,7 @@ class ClaimParts:
 class ClaimWriter:
     """Build the slots and edges of one item's attribute claims.
 
-    ``about`` are the uids of the item's addressees; ``by`` names the extractor.
+    ``about`` has the uids of the item's addressees; ``by`` names the extractor.
     """
 
     ties: EdgeFactory

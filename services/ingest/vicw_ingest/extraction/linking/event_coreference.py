@@ -1,7 +1,7 @@
 """Event coreference: items of a flow that describe an event in the same words share its node.
 
-Causal chains thus continue across items. The uid of such an event is derived from its
-words, so that one lookup by uid finds it.
+Causal chains thus continue across items. The uid of such an event is derived from its words, so that a lookup by uid
+finds it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FEWEST_WORDS = 3
 
 
 def shared_event_uid(text: str, place: ItemExtraction) -> str | None:
-    """Return the uid of an event that other items may share by its words; None if it cannot be shared."""
+    """Return the uid, derived from its words, of an event that items may share; None if they may not share it."""
     words = words_of(text)
     if not place.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
         return None

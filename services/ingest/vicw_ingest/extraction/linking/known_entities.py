@@ -1,4 +1,4 @@
-"""Name lookup for one request: stored entities plus those that the request itself has named so far."""
+"""Name lookup for one request: stored entities, and those that the request has named so far."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KnownEntities:
         self._stands_for: dict[str, str] = {}
 
     async def look_up(self, names: Iterable[str], readings: Collection[TextExtraction]) -> None:
-        """Load the stored nodes for these names of speakers and addressees and for all names in the extractions."""
+        """Load the stored nodes for ``names`` (speakers, addressees) and for all names in the extractions."""
         speaking = {fold_case(name) for name in names}
         wanted = speaking | {fold_case(thing.name) for reading in readings for thing in reading.things}
         known = await self._transaction.named(sorted(wanted))
@@ -51,7 +51,7 @@ class KnownEntities:
         return self._stands_for.get(uid, uid)
 
     def person(self, name: str, subtype: str) -> Node:
-        """Return the node of a speaker: a stored one with this name, else a new one."""
+        """Return the node of a speaker or addressee: a known one with this name, else a new one."""
         thing = ExtractedEntity("", name, Label.ENTITY, None, subtype, Span(0, 0))
         return self.named(thing) or self._new(thing)
 
@@ -60,7 +60,10 @@ class KnownEntities:
         self._known[fold_case(person.name)] = [person]
 
     def named(self, thing: ExtractedEntity) -> Node | None:
-        """Return the node for a name: a known one, else a new one; None if several people share it."""
+        """Return the node for a name: a known one, else a new one.
+
+        None if several people share it, or if it is ``only_known`` and no node has it.
+        """
         if thing.kind == FILE and (page := self.given.get(fold_case(thing.name))) is not None:
             return page
         known = self._known.setdefault(fold_case(thing.name), [])
@@ -100,7 +103,7 @@ def _people(nodes: Iterable[Node]) -> list[Node]:
 
 
 def _better(known: list[Node], node: Node, thing: ExtractedEntity) -> Node:
-    """Return a node updated with the subtype and description that the text gives."""
+    """Return the node, with the text's subtype or description where it lacks one."""
     if node.subtype in GUESSES and thing.guess not in GUESSES:
         node = _instead(known, node, replace(node, subtype=thing.guess, source=thing.scope))
     if node.text is None and thing.description is not None:

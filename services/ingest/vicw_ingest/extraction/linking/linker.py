@@ -73,7 +73,7 @@ class EntityLinker:
         return placed
 
     async def _items(self, reading: TextExtraction) -> dict[str, Node | None]:
-        """Return the live items that relations reference by id, by key."""
+        """Return the items that relations reference by id, by key, without retired ones."""
         keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
         found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
         found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
@@ -95,7 +95,7 @@ class EntityLinker:
     def _item_mentions(
         self, placed: LinkedExtraction, item: Node, described: Mapping[str, str | None], by: str
     ) -> Iterator[Edge]:
-        """Yield MENTIONS edges from the item to its entities, so that a search need not know how the item was cut."""
+        """Yield MENTIONS edges from the item to its entities, so that a search need not know its passages."""
         by = "rules:name" if by == "rules" else by
         for node in {node.uid: node for node in placed.named if node.uid not in self.known.hubs}.values():
             yield mention_edge(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
@@ -110,7 +110,7 @@ class EntityLinker:
         **properties: object,
     ) -> Edge:
         said = {name: value for name, value in properties.items() if value is not None}
-        told_by = "" if source.uid == item.uid else item.uid  # an edge that other items may add, too, is one per item
+        told_by = "" if source.uid == item.uid else item.uid  # one edge per item if other items may add it, too
         return self._ties.edge(
             edge_type,
             source.uid,

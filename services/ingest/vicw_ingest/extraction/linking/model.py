@@ -13,8 +13,8 @@ from vicw_shared.model import Edge, Node, Sensitivity
 class ItemExtraction:
     """An item as stored, with its extraction.
 
-    ``speaker``, ``addressee`` and ``previous`` (the item before) are None if unknown. ``statements`` are the item's
-    statements that are stored already, by text.
+    ``speaker``, ``addressee`` and ``previous`` (the previous turn) are None if unknown. ``addressees`` are the people
+    who may see it. ``statements`` are the item's statements that are stored already, by text.
     """
 
     item: Node
@@ -28,7 +28,7 @@ class ItemExtraction:
 
     @property
     def shares_events(self) -> bool:
-        """Whether the item is visible without restriction: only then may other items share its events."""
+        """Whether other items may share its events: only if the item is visible without restriction."""
         item = self.item
         return (
             item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.addressees

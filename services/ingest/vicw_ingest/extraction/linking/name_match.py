@@ -35,18 +35,18 @@ def fits(thing: ExtractedEntity, node: Node) -> bool:
 
 
 def besides_users(nodes: Iterable[Node]) -> list[Node]:
-    """Drop users if other nodes share the name: texts refer to people, and users may be named after them."""
+    """Return the nodes without users, if any remain: texts refer to people, and users may be named after them."""
     found = list(nodes)
     return [node for node in found if fold_case(node.subtype) != "user"] or found
 
 
 def preference(node: Node) -> tuple[bool, datetime, str]:
-    """Return the sort key that prefers specific subtypes, then the oldest node."""
+    """Return a sort key: nodes with a specific subtype first, then the oldest."""
     return node.subtype in GUESSES, node.created_at, node.uid
 
 
 def natural_name(thing: ExtractedEntity) -> str:
-    """Return the name from which a new node's uid is derived; a symbol's name includes its file."""
+    """Return the name for the uid of a new node; a symbol's includes its file."""
     return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name
 
 

@@ -1,4 +1,4 @@
-"""The previous turn of each item: resolves the addressee (*you*) and references back (*that*) as a cause."""
+"""The previous turn of each item, to resolve the addressee (*you*) and a cause referred to as *that*."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class ClaimMapper:
     def _is_new(
         self, statement: str, owned: tuple[str | None, str], attribute: str, value: str, *, ended: bool
     ) -> bool:
-        """Record a claim; return False for a repetition. One value counts once, whatever its attribute is called."""
+        """Record a claim; return False for a repetition: the same attribute, or the same value under any attribute."""
         tellings: set[tuple[str | None, ...]] = {(statement, *owned, attribute)}
         tellings |= {(statement, *owned, fold_case(value), str(ended))} if value else set()
         new = self._told.isdisjoint(tellings)
@@ -111,7 +111,7 @@ class ClaimMapper:
     def _owner_and_attribute(
         self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
     ) -> tuple[str | None, str] | None:
-        """Return the owner's key and the owner's thing that has the attribute. A common noun as owner has no key."""
+        """Return the owner's key and its thing that has the attribute; key None for a common noun, None if unknown."""
         key = self._key(said.subject, keys, things)
         of = (subject_of(f"the {said.of}") or "") if said.of else ""
         thing = things.get(key or "")

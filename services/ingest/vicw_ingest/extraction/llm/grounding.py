@@ -1,4 +1,4 @@
-"""Locate names and quotations in a text; a model invented those that are not found."""
+"""Locate names and quotations in a text; the model invented those that are not found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Grounding:
     """Search a text for names and quotations."""
 
     def __init__(self, text: str, *beside: str | None) -> None:
-        """``beside`` are further strings in which a name may occur: the speaker, the title."""
+        """``beside`` has further strings in which a name may occur: the speaker, the title."""
         self._text = text
         self._folded = fold_case(text)
         self._beside = [fold_case(part) for part in beside if part]
@@ -44,7 +44,7 @@ class Grounding:
         return None
 
     def quoted(self, quote: str) -> Span | None:
-        """Return the window with most words of a quotation; None if the text has too few of them.
+        """Return the window of the text with most words of a quotation; None if it has too few of them.
 
         Models drop commas and correct spellings, so not every word must match.
         """

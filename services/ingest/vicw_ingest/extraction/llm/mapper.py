@@ -139,7 +139,7 @@ class AnswerMapper:
         at = {happening.key: happening.at for happening in reading.happenings}
         links = [link for said in relations[:MOST] if (link := self._link(said, keys))]
         followed: dict[str, set[str]] = {}
-        # The surest cause first: of a circle it is the least sure that goes.
+        # In order of certainty: the least certain cause of a cycle is dropped.
         for link in sorted(links, key=lambda link: -(link.certainty or 0.0)):
             if link.type == _CAUSES:
                 cause, effect = at.get(link.source), at.get(link.target)

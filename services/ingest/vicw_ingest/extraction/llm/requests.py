@@ -1,4 +1,4 @@
-"""Request extractions from a language model, one part of the text at a time; malformed answers are sent back."""
+"""Request extractions from a language model, one part of the text at a time; ask again after a malformed answer."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from vicw_shared.wire.base import Id, Prose, Unit
 
 _TOLD_LABELS = {Label.ENTITY: "entity", Label.CONCEPT: "concept", Label.EVENT: "event"}
 _NOT_FROM_TEXT = KEPT_BY_US | IN_PAYLOAD | {"IS_PERSON", "MENTIONS"}
-"""Types that say who may see a memory, or that storing derives: no text, and so no model, decides those."""
+"""Types that decide visibility or that VICW derives; neither a text nor a model may set them."""
 _MOST_PROBLEMS = 10
 
 
@@ -28,7 +28,7 @@ MaybeProse = Annotated[Prose | None, BeforeValidator(_nothing_if_empty)]
 
 
 class _Part(BaseModel):
-    """A part of an answer. What it has besides is left unread."""
+    """A part of an answer. Further fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
@@ -44,7 +44,7 @@ class AnswerEntity(_Part):
 
 
 class AnswerEvent(_Part):
-    """Something that happened, with the words that tell of it."""
+    """An event, with a quotation of the text that states it."""
 
     id: Id
     name: Prose
@@ -64,7 +64,7 @@ class AnswerRelation(_Part):
 
 
 class AnswerClaim(_Part):
-    """What an attribute of somebody or something is, or is no longer."""
+    """A claim about the value of an attribute, current or ended."""
 
     quote: Prose
     subject: Id
@@ -77,7 +77,7 @@ class AnswerClaim(_Part):
 
 
 class _Form(_Part):
-    """All of an answer, to take the schema from."""
+    """The whole answer, from which the schema is generated."""
 
     entities: tuple[AnswerEntity, ...]
     concepts: tuple[AnswerEntity, ...]
@@ -88,7 +88,7 @@ class _Form(_Part):
 
 @dataclass(slots=True)
 class ParsedAnswer:
-    """What of an answer is in the right form, and what is wrong with the rest."""
+    """The well-formed parts of an answer, and the problems of the rest."""
 
     entities: list[AnswerEntity] = field(default_factory=list)
     concepts: list[AnswerEntity] = field(default_factory=list)
@@ -99,7 +99,7 @@ class ParsedAnswer:
 
     @property
     def is_useless(self) -> bool:
-        """Whether nothing of it is in the right form."""
+        """Whether the answer has problems and no well-formed part."""
         return bool(self.problems) and not any(getattr(self, kind) for kind in _KINDS)
 
 
@@ -124,7 +124,7 @@ def offered(registry: EdgeRegistry) -> tuple[EdgeType, ...]:
 
 
 def described(types: Iterable[EdgeType]) -> str:
-    """Return a line for each type: what it joins to what."""
+    """Return a line for each type: the labels of its source and target, for the prompt."""
     return "\n".join(f"{kind.name}: {_ends(kind, 0)} to {_ends(kind, 1)}" for kind in types)
 
 
@@ -134,9 +134,9 @@ def _ends(kind: EdgeType, side: int) -> str:
 
 
 def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer with ``most`` things of a kind.
+    """Return the JSON schema of an answer with at most ``most`` parts of a kind.
 
-    Only keywords that every server knows: all properties are required, what may be missing is null.
+    Only keywords that every server supports: all properties are required, a missing value is null.
     """
     schema: dict[str, Any] = _plain(_Form.model_json_schema())
     schema["$defs"]["AnswerRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
@@ -163,7 +163,7 @@ _KEYWORDS = frozenset({"type", "items", "anyOf", "$ref", "enum"})
 
 
 def parse(text: str) -> ParsedAnswer:
-    """Return what is in an answer. Around the JSON object may stand other words; what is not in form is a problem."""
+    """Parse the first JSON object of an answer; text around it is ignored. Malformed parts become ``problems``."""
     start = text.find("{")
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, start) if start >= 0 else (None, 0)

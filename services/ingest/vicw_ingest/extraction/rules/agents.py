@@ -7,21 +7,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
-"""Modal words: the action is not done, or not yet."""
+"""Modal words: the action has not happened."""
 _WISHING = frozenset(
     "want wants wanted wanting wish wishes wished hope hopes hoped plan plans planned planning intend intends intended "
     "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
 )
-"""Verbs of what is not done yet, or never: ``wanted to deploy``. With a noun (``planned the party``) it is done."""
+"""Verbs of intention: with *to*, the action has not happened (``wanted to deploy``; but ``planned the party``)."""
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 _BEING = frozenset("is are was were be been am 's 're get gets got".split())
 _OF_VERB = frozenset({"AUX", "ADV", "PART"})
 _NOT_BEFORE = frozenset({"ADP", "SCONJ", "VERB", "AUX", "PART"})
-"""Tags of what stands before a name that is no subject of a main clause."""
+"""Tags of the word before a name that is not the subject of a main clause."""
 _FURTHER = frozenset({"CCONJ", "PUNCT"})
-"""Tags of what stands before the subject of a main clause behind another one."""
+"""Tags of the word before the subject of a further main clause."""
 _FAR = 4
-"""Words between a verb in the passive and *by*."""
+"""Maximum words from a passive verb to *by*."""
 _JOINTS = frozenset({"and", "&", ","})
 _LEFT_OPEN = frozenset({"or", "nor"})
 TITLES = frozenset(
@@ -35,7 +35,7 @@ _DONE_BY_PEOPLE = (
     "study retire live"
 ).split()
 _DONE_BY_TOOLS = "ask want answer call talk move learn work decide refuse explain suggest join".split()
-"""Verbs that tools do habitually, too: *Compose joins them*. In the past tense the agent is a person."""
+"""Verbs that also describe tools in the present tense: *Compose joins them*. In the past the agent is a person."""
 _IRREGULAR = frozenset(
     "said told thought felt met wrote spoke rode drove sat stood slept ate drank wore held understood forgot forgave "
     "knew left bought sold lent paid taught wept says thinks".split()
@@ -58,9 +58,9 @@ def agents_of(
 ) -> Iterator[tuple[int, int]]:
     """Yield the word positions (agent, verb) of every main clause that reports an action.
 
-    An agent is a pronoun or the last word of a name; ``named`` has the words of the name that each word is part of.
-    Besides the sentence, clauses begin at the places ``begins``. Negated, wished or future actions do not count,
-    and states (``Ana is tall``) have no agent.
+    An agent is a pronoun or the last word of a name; ``named`` maps a word position to the positions of its name.
+    ``begins`` are the positions at which further clauses begin. Negated, wished or future actions do not count,
+    and states (``Ana is tall``) have no agent. A question has none.
     """
     if not words or words[-1].text == "?":
         return
@@ -87,7 +87,7 @@ def agents_of(
 def _subjects(
     words: Sequence[Word], named: Mapping[int, range], end: int, begins: Collection[int], *, is_first: bool
 ) -> list[int]:
-    """Return the pronoun, or the last words of the names, right before a verb; none where *or* leaves it open."""
+    """Return the positions of the pronoun, or of the names' last words, before a verb; none if joined by *or*."""
     found: list[int] = []
     at = end - 1
     while at >= 0 and (at in named or (not found and words[at].tag == "PRON")):
@@ -110,7 +110,7 @@ def _subjects(
 
 
 def is_person(words: Sequence[Word], name: range) -> bool:
-    """Return whether a title or its verb marks a name as a person's."""
+    """Return whether a title, or the verb after it, marks a name as a person's."""
     first, behind = name[0], name[-1] + 1
     if any(ch.isdigit() for word in words[first:behind] for ch in word.text):
         return False

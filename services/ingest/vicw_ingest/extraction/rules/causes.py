@@ -1,4 +1,4 @@
-"""Extract causes and effects (CAUSED) from cue words, each in the words of the sentence."""
+"""Extract causes and effects (CAUSED), as spans of the text, by cue words."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Cause:
 
 
 def causes_in(sentences: Sequence[Sentence]) -> list[Cause | None]:
-    """Return at most one cause of each sentence of a text, in order.
+    """Return the cause that each sentence of a text states, or None, in order.
 
-    A cue at its start (``Therefore, …``) makes the sentence before the cause, as a reason alone (``Because …``) makes
-    it the effect. ``That`` at the start of a text is what was said before: its span is that word.
+    If a cue starts the sentence, the preceding one is the cause (``Therefore, …``) or the effect (``Because …`` alone).
+    ``That`` at the start of a text refers to the previous turn: its span is that word.
     """
     return [_named(sentences, number) or _told(sentences, number) for number in range(len(sentences))]
 
@@ -66,7 +66,7 @@ def _told(sentences: Sequence[Sentence], number: int) -> Cause | None:
 
 
 def _before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Span | None:
-    """Return the sentence before; at the start of a text what points to what was said before it."""
+    """Return the preceding sentence; at the start of a text, *that* or *this*, which refers to the previous turn."""
     if number > 0:
         return sentences[number - 1].span
     word = sentences[number].words[cue.first]
@@ -74,7 +74,7 @@ def _before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Span | None
 
 
 def _start(words: Sequence[Word], cue: Cue) -> int:
-    """Return where the stretch before a cue begins: behind a semicolon, or a comma and a conjunction."""
+    """Return where the clause before a cue begins: at a relative's noun, else after a separator or at the start."""
     if cue.first > 1 and words[cue.first - 1].lower in _RELATIVES and words[cue.first - 2].tag != "PUNCT":
         start = cue.first - 1  # the noun of a relative clause
         while start > 0 and words[start - 1].tag in _OF_NOUN:
@@ -85,7 +85,7 @@ def _start(words: Sequence[Word], cue: Cue) -> int:
 
 
 def _end(words: Sequence[Word], cue: Cue) -> int:
-    """Return where the stretch behind a cue ends."""
+    """Return where the clause after a cue ends: at a separator or, in a relative clause, at the next verb."""
     relative = cue.first > 1 and words[cue.first - 1].lower in _RELATIVES and words[cue.first - 2].tag != "PUNCT"
     for at in range(cue.last + 1, len(words)):
         if _parts(words, at) or (relative and words[at].tag in _VERBS):
@@ -94,7 +94,7 @@ def _end(words: Sequence[Word], cue: Cue) -> int:
 
 
 def _parts(words: Sequence[Word], at: int) -> bool:
-    """Return whether a mark separates two clauses: a semicolon, or a comma before a conjunction."""
+    """Return whether two clauses are separated here: by a semicolon, or a comma before *but* or *and*."""
     follows = words[at + 1] if at + 1 < len(words) else None
     return words[at].text == ";" or (words[at].text == "," and follows is not None and follows.lower in {"but", "and"})
 
@@ -109,18 +109,18 @@ def _fronted(words: Sequence[Word], first: int) -> int | None:
 
 
 def _trimmed(words: Sequence[Word], first: int, end: int) -> range:
-    """Return places without the marks, conjunctions and pronouns of relatives at their ends."""
+    """Return the positions without punctuation, conjunctions and relative pronouns at either end."""
     while first < end and words[first].tag in _ASIDE:
         first += 1
     while first < end and (words[end - 1].tag in _ASIDE or (words[end - 1].lower in _RELATIVES and end - first > 1)):
-        end -= 1  # a relative alone points back: "That led to …"
+        end -= 1  # a relative alone refers back: "That led to …"
     if end == first + 2 and words[first].tag == "PRON" and words[first + 1].tag == "AUX":
         end -= 1  # "It was because of …"
     return range(first, end)
 
 
 def _span(words: Sequence[Word], places: range) -> Span | None:
-    """Return the characters of some words; None of words that say nothing."""
+    """Return the character span of some words; None if they have no content word."""
     if not any(words[at].tag in _CONTENT and any(map(str.isalnum, words[at].text)) for at in places):
         return None
     return Span(words[places[0]].start, words[places[-1]].end)

@@ -1,4 +1,4 @@
-"""Causal cue words, and the side of each on which the cause stands."""
+"""Causal cue words, and the side of each on which the cause is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.language.times import MONTHS, WEEKDAYS
 
 
 class CauseSide(Enum):
-    """Where the cause stands."""
+    """The side of a cue on which the cause is."""
 
     BEHIND = auto()
     BEFORE = auto()
@@ -19,7 +19,7 @@ class CauseSide(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A cue in a sentence: the places of its words, and how certain it makes a cause (0 to 1).
+    """A cue in a sentence: the positions of its first and last word, and the certainty of the cause (0 to 1).
 
     ``fronted``: it begins its sentence. ``rule`` is its words (``as-a-result-of``).
     """
@@ -54,9 +54,9 @@ _NOT_AFTER: Mapping[str, frozenset[str]] = {
     "as a result": frozenset({"of"}),
     "as a consequence": frozenset({"of"}),
 }
-"""Words that turn a cue into something else if they follow it."""
+"""Words that follow a phrase which is then no cue."""
 _AFTER = frozenset({"after", "when", "once", "as"})
-"""Conjunctions that are cues before something that failed."""
+"""Conjunctions that are cues if a failure follows."""
 _AFTER_CERTAINTY = 0.6
 _FAILING = (
     "fail", "crash", "broke", "break", "died", "timed", "corrupt", "leak", "expire", "collapse", "full", "error",
@@ -67,7 +67,7 @@ _QUOTES = frozenset("\"'“”‘’`")
 _NEGATIONS = frozenset({"not", "n't", "n’t", "never"})
 _ABLE = frozenset({"can", "ca", "could", "able", "wo"})
 _NOW = frozenset("do does is are am has have".split())
-"""What is denied with these is so now; of the past (*did not*) either may be meant."""
+"""Verbs before *not* that negate the present; in the past (*did not*) the cause may be negated instead."""
 _HEDGES = frozenset(
     "might may could maybe perhaps possibly probably likely seems seem seemed apparently suspect".split()
 )
@@ -105,7 +105,7 @@ _CUES = _table()
 
 
 def cue_in(words: Sequence[Word]) -> Cue | None:
-    """Return the most certain cue of a sentence, the first of several; None in a question."""
+    """Return the most certain cue of a sentence, the first of equal ones; None in a question."""
     if any(word.text.startswith("?") for word in words[-2:]):
         return None
     lower = [word.lower.replace("’", "'") for word in words]
@@ -113,7 +113,7 @@ def cue_in(words: Sequence[Word]) -> Cue | None:
 
 
 def certainty_of(words: Sequence[Word], certainty: float) -> float:
-    """Return how certain a cue makes a cause in its sentence: ``may``, ``perhaps`` and the like make it doubtful."""
+    """Return the certainty of a cue in its sentence: hedges (``may``, ``perhaps``) limit it to ``_DOUBTED``."""
     doubtful = any(
         word.lower in _HEDGES
         and word.tag != "PROPN"
@@ -124,7 +124,7 @@ def certainty_of(words: Sequence[Word], certainty: float) -> float:
 
 
 def fails(words: Sequence[Word]) -> bool:
-    """Return whether words report a failure."""
+    """Return whether words report a failure or a negation."""
     return any(word.lower.startswith(_FAILING) or word.lower in _NEGATIONS | {"nobody", "no"} for word in words)
 
 
@@ -169,7 +169,7 @@ def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
     if quoted or noun:
         return False  # "the results in the table"
     if end < len(words) and words[end - 1].lower in {"of", "to"} and words[end].tag == "AUX":
-        return False  # "because of" is spoken of, not said
+        return False  # the phrase itself is the subject: "because of is …"
     if first > 0 and words[first - 1].lower in {"so", "just", "only", "simply", "merely"} and word.lower != ",":
         return False  # "I think so because …", "just because you can": the effect is elsewhere or missing
     if word.lower == "since" and _is_time(words, first):
@@ -192,9 +192,9 @@ def _is_way(words: Sequence[Word], first: int, end: int) -> bool:
 
 
 def _is_denied(words: Sequence[Word], first: int) -> bool:
-    """Return whether a cue is negated, or may be: ``did not break because …`` leaves open what is negated.
+    """Return whether a cue is negated, or may be: ``did not break because …`` is ambiguous.
 
-    After a comma the reason holds. The same applies if an agent could not act, or if something does not work.
+    No: if a comma precedes the cue, if an agent could not act, or if something does not work.
     """
     start = max((at + 1 for at in range(first) if words[at].text in {",", ";"}), default=0)
     before = [word.lower for word in words[start:first]]

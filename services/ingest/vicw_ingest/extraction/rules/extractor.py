@@ -104,7 +104,7 @@ class _Text:
         yield from self._initiated(sentence, names, events, statement)
 
     def _name(self, name: Name, words: Sequence[Word]) -> str:
-        """Return the key of the entity with this name: within a text, one name is one entity."""
+        """Return the key of the entity with this name; within a text, one name is one entity."""
         kind, called = _SUBTYPES.get(name.kind), _written(name)
         guess = kind or ("person" if is_person(words, name.places) else "name")
         label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
@@ -183,7 +183,7 @@ class _Text:
     def _initiated(
         self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
     ) -> Iterator[ExtractedRelation]:
-        """Yield INITIATED relations from agents to the cause or effect that has the verb, else to the statement."""
+        """Yield INITIATED relations from agents to the cause or effect that contains the verb, else the statement."""
         keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.places}
         named = {at: name.places for name in names if name.kind in _PEOPLE for at in name.places}
         starts = {event.span.start for event in events}
@@ -197,7 +197,7 @@ class _Text:
 
 
 def _says_something(sentence: Sentence, names: Mapping[Name, str]) -> bool:
-    """Return whether a sentence deserves a statement: thanks and exclamations do not."""
+    """Return whether a sentence becomes a statement: it has three words, and a verb or a name."""
     words = [word for word in sentence.words if word.text[0].isalnum()]
     tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
     return len(words) >= _FEWEST_WORDS and tells

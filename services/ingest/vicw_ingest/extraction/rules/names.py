@@ -1,6 +1,6 @@
-"""Find names in a sentence: people, places and things, and forms such as code, paths and amounts.
+"""Find names in a sentence: proper names, and forms such as code, paths and amounts.
 
-Only what is new is found by its form here; a name that is known is found again in any casing by looking it up.
+The form of a name decides. Entity linking matches stored names in any casing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _FORMS = (
 _WINDOWS = re.compile(
     r"""(?:(?<!\w)[A-Za-z]:[\\/]|\\\\[\w.$-]+\\)(?:[^\s\\/:*?"<>|`',;()]+[\\/])*[^\s\\/:*?"<>|`',;()]*[\w$]"""
 )
-"""A path with a drive, or of a share."""
+"""A Windows path with a drive, or on a share."""
 _AMOUNT = re.compile(
     r"(?:[$€£¥]\s?\d+(?:[.,]\d+)*(?:\s?(?:thousand|million|billion|trillion|[kKmM]\b|bn\b))?"
     r"|\b\d[\d.,]*(?:\s?(?:thousand|million|billion|trillion))?\s?(?:%|percent\b|dollars?\b|euros?\b|pounds?\b|[kKMGT]i?B\b"
@@ -83,21 +83,21 @@ _KEYWORDS = frozenset(
     "GET POST PUT PATCH DELETE HEAD OPTIONS SELECT INSERT UPDATE MATCH MERGE RETURN CREATE DROP WHERE FROM AND OR NOT "
     "TODO FIXME NOTE TRUE FALSE NULL".split()
 )
-"""In capitals these are words of protocols and languages."""
+"""Words of protocols and languages; in capitals they are no names."""
 _NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
 _NO_NAMES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
-"""Titles that are no names by themselves."""
+"""Titles that are no names on their own."""
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
 def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Iterator[Name]:
-    """Yield the names in a sentence, in order. Places count from the start of the text.
+    """Yield the names in a sentence, in order. Spans are of the text, places are word positions of the sentence.
 
-    ``common`` are words that the text has in small letters, and which so begin no name at a sentence's start.
+    ``common`` are the text's words: one that also occurs in lower case begins no name at a sentence's start.
     """
     words = sentence.words
     found = list(_spread(words, _WINDOWS, NameKind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
@@ -128,7 +128,7 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
 
 
 def _goes_on(words: Sequence[Word], place: int) -> bool:
-    """Return whether a sign is attached to the word before it."""
+    """Return whether a word is attached to the one before it."""
     before = words[place - 1] if place > 0 else None
     return before is not None and before.end == words[place].start and before.text[-1].isalnum()
 
@@ -138,7 +138,7 @@ def _in_backticks(words: Sequence[Word], place: int) -> bool:
 
 
 def _spread(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Iterator[Name]:
-    """Yield what is found in the sentence as it is written, since words cut it up."""
+    """Yield the matches of a form in the sentence as written; they may span several words."""
     if not words:
         return
     start = words[0].start
@@ -172,7 +172,7 @@ def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> 
 
 
 def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
-    """Return whether the word before a name begins it but is tagged a noun at a sentence's start: ``Marit Holm``."""
+    """Return whether a name begins with the word before it, tagged a noun at a sentence's start: ``Marit Holm``."""
     first = words[place - 1] if place > 0 and place - 1 not in taken else None
     if first is None or first.tag not in {"NOUN", "X"} or words[place].lower in _NEVER or words[place].tag != "PROPN":
         return False
@@ -201,7 +201,7 @@ def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
 
 
 def _is_marked(words: Sequence[Word], place: int) -> bool:
-    """Return whether a capital letter is significant: not at a beginning, nor where most words have one."""
+    """Return whether a capital letter is significant: not at a start, nor in a sentence of mostly capitalised words."""
     if place == 0 or words[place - 1].text in _OPENING:
         return False
     lettered = [word for word in words if word.text[0].isalpha()]
@@ -209,14 +209,14 @@ def _is_marked(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_fronted(words: Sequence[Word], place: int, end: int) -> bool:
-    """Return whether a name's last word is the subject of what follows: ``In Saltmere Mara met …``."""
+    """Return whether a name's last word is the subject of the next verb: ``In Saltmere Mara met …``."""
     if place != 1 or words[0].tag != "ADP" or end - place < 2 or end >= len(words):
         return False
     return words[end].tag in {"VERB", "AUX"}
 
 
 def _is_heading(words: Sequence[Word], places: range) -> bool:
-    """Return whether a capital letter is due to a heading alone: ``Chapter Three``, ``The Ledger``."""
+    """Return whether a name is just a capitalised word of a heading: ``Chapter Three``, ``The Ledger``."""
     if any(word.tag in {"VERB", "AUX"} for word in words) or len(places) > 1:
         return False
     before = words[places[0] - 1].lower if places[0] > 0 else ""
@@ -224,7 +224,7 @@ def _is_heading(words: Sequence[Word], places: range) -> bool:
 
 
 def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
-    """Return where a name ends that has all before ``end``, or one word or one joint and a word further."""
+    """Return the end of a name extended by one word, or by a joint and a word; ``end`` if it is complete."""
     irish = words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"})  # O'Neill
     numbered = _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit()  # GPT-4
     if irish or numbered or _owns_title(words, end, taken):

@@ -1,4 +1,4 @@
-"""The prompts, one a file."""
+"""The prompts, one per file."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from importlib.resources import files
 
 @cache
 def prompt(name: str) -> str:
-    """Return a prompt; ``{…}`` in it is for ``str.format``."""
+    """Return a prompt; ``{…}`` are placeholders for ``str.format``."""
     return (files(__name__) / f"{name}.txt").read_text("utf-8").strip()

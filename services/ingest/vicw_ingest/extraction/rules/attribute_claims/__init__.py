@@ -1,6 +1,6 @@
 """Attribute claims of plain sentences, and the test whether a newer claim supersedes an older one.
 
-The patterns are few and cover single-valued attributes: a wrongly superseded statement is no longer found.
+The patterns are few and mostly for single-valued attributes: a wrongly superseded statement is no longer found.
 """
 
 from vicw_ingest.extraction.rules.attribute_claims.claim import ParsedClaim, agrees, supersedes

@@ -21,14 +21,14 @@ _ON_DAYS = re.compile(r"days\b", re.IGNORECASE)
 class ParsedClaim:
     """A statement's claim about the current value of an attribute.
 
-    ``subject`` begins with ``$speaker``, ``$addressee``, a folded name (``ana's`` if what follows is hers) or a
-    pronoun, with what is theirs behind it (``$speaker car``), or is the folded words for a thing (``staging server``).
-    ``value`` is what the attribute is, as it is written; if it ``ended``, what it is no longer, empty for whatever it
-    was. ``source`` is the case-folded name of the speaker's source, empty if unknown, None if first-hand.
+    ``subject`` is an owner, alone or followed by the owned thing (``$speaker car``), or a thing (``staging server``).
+    The owner is ``$speaker``, ``$addressee``, a pronoun or a name (``ana's`` before a thing). All are case-folded.
+    ``value`` is the value as written; if it ``ended``, the value that no longer holds, empty for any
+    value. ``source`` is the case-folded name of the speaker's source, empty if unknown, None if first-hand.
 
-    ``weak``: an attribute that may have several values, so that another takes no other's place unless it says that
-    something has changed (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: this is the claim
-    before it once more, told of something else (what is *renamed from A to B* is also what was known as *a*).
+    ``weak``: the attribute may have several values; a new one replaces none unless the text states a
+    change (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: repeats the preceding claim for another
+    subject (*renamed from A to B* also names *a*).
     """
 
     subject: str
@@ -54,7 +54,7 @@ def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
 
 
 def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
-    """Return whether both claim the same value, one perhaps in more detail."""
+    """Return whether both claim the same value, one possibly in more detail."""
     if newer.ended or older.ended:
         return newer.ended == older.ended and _words(newer.value) == _words(older.value)
     if _excludes(newer.value, older.value):
@@ -64,7 +64,7 @@ def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
 
 
 def _excludes(new: str, old: str) -> bool:
-    """Return whether two values exclude each other: different numbers of one kind, or no common words."""
+    """Return whether two values exclude each other: different quantities of one kind, or no common words."""
     now, then = quantities(new), quantities(old)
     periods, before = (set(_PER.findall(value.casefold())) for value in (new, old))
     if _VAGUE.match(new) or _VAGUE.match(old) or (periods and before and periods != before):
@@ -79,7 +79,7 @@ def _excludes(new: str, old: str) -> bool:
 
 
 def _differ(new: frozenset[str], old: frozenset[str]) -> bool:
-    """Tell whether no two of them may be one: *June* may be *12 June*."""
+    """Return whether no new quantity can equal an old one: *June* may be *12 June*."""
     pairs = [(set(one.split()), set(other.split())) for one in new for other in old]
     return not any(one <= other or other <= one for one, other in pairs)
 

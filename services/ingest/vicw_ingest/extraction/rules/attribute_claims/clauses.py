@@ -18,7 +18,7 @@ _NOT_ASSERTED = re.compile(
     rf"temporar\w+|only|also|too|another|both|or|(?:from|starting) (?:\w*\d\w*|{MONTH}|\w+day)\b(?! (?:\w+ )?to))\b",
     re.IGNORECASE,
 )
-"""A question, wish, plan, condition, order, memory or quotation, and what holds at some times or of some only."""
+"""A question, wish, plan, condition, order, memory or quotation, or a claim limited to some times or some cases."""
 _WHO = r"((?!(?:The|My|Our|Your|His|Her|This|That|It) )[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|[Hh]e|[Ss]he|[Tt]hey)"
 _HEARSAY = re.compile(
     rf"(?:(?:According to {_WHO}|Apparently|Supposedly|Allegedly),? |"
@@ -50,9 +50,9 @@ _PASSING = re.compile(
 
 
 def clauses(sentence: Sentence) -> Iterator[tuple[str, str | None, bool]]:
-    """Yield each clause that may claim something, its source (as in a claim), and whether it says that this is new.
+    """Yield each clause that may make a claim, its source (as in a claim), and whether it states a change.
 
-    What follows from hearsay (*Tom says that it is off, so we moved it*) is the speaker's.
+    A conclusion from hearsay (*Tom says that it is off, so we moved it*) is the speaker's own.
     """
     for told in _written(sentence).split(", so "):
         text, source = _LEADING.sub("", told), None
@@ -68,7 +68,7 @@ def clauses(sentence: Sentence) -> Iterator[tuple[str, str | None, bool]]:
 
 
 def _written(sentence: Sentence) -> str:
-    """Return a sentence without contractions and line breaks."""
+    """Return the text of a sentence with contractions expanded and line breaks as spaces."""
     text, end = "", None
     for word in sentence.words:
         text += ("" if end is None or word.start == end else " ") + word.text

@@ -39,7 +39,7 @@ _PLACE = re.compile(
     r".*\b(?i:team|group|department|choir|club|gym|band|society|party|church|league|class|course)\b)"
     r"(?:[A-Z]|\w+-\w*\d)"
 )
-"""A place to live or work: not a known tool, not a name like FaunaDB."""
+"""A place to live or work, neither a known tool nor a name like FaunaDB."""
 _PEOPLE = frozenset({"$speaker", "$addressee", "he", "she", "they"})
 _NO_VALUE = re.compile(r"(?:not|very|so|too|really|in|on|at|to|for|from|with|of|by|about|an? |what|that|how)\b")
 _MOST_WORDS = 3
@@ -69,7 +69,7 @@ def _claims(clause: str, no_subjects: set[str]) -> list[ParsedClaim]:
 
 
 def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """Yield claims from changes, moves and renamings."""
+    """Yield the claims of changes, moves and renamings."""
     value, verb, part = found["v"], found["verb"], attribute_of(subject)
     if verb == "renamed":
         yield from _named(subject, found)
@@ -82,7 +82,7 @@ def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
 
 
 def _named(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """Yield name claims, one for the subject and one for the other name, so that either finds it."""
+    """Yield name claims, one for the subject and one for its other name, so that both lead to the name."""
     name = found["v"]
     if not name.islower() or " " not in name:
         yield ParsedClaim(subject, "name", name)
@@ -92,7 +92,7 @@ def _named(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
 
 
 def _valued(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
-    """Yield an explicit attribute whose value has a valid form: a name, a number, a time."""
+    """Yield the claim of an explicit attribute whose value has a valid form: a name, a number, a time."""
     part, value = attribute_of(subject), re.sub(r"^(?:an?|at|set (?:to|at)) ", "", found["v"])
     if part is None or _NO_VALUE.match(value) or _SCOPE.search(value):
         return

@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def quantities(value: str) -> dict[str, frozenset[str]]:
-    """Return what a value counts, by kind: a price is a number; nothing is of two kinds.
+    """Return the quantities in a value by kind, each under one kind only; a price is a number.
 
     >>> quantities("Friday at 3pm")
     {'clock': frozenset({'15:00'}), 'day': frozenset({'friday'})}
@@ -48,7 +48,7 @@ def is_time(value: str) -> bool:
 
 
 def _plain(kind: str, text: str) -> str:
-    """Return one form of what may be written in several. *At two*, before seven, is in the afternoon."""
+    """Return the normal form of a quantity. A bare hour before seven is in the afternoon (*at two*)."""
     if kind == "number":
         text = str(_NUMBERS.index(text)) if text in _NUMBERS else text.replace(",", "")
         return f"{float(text[:-1]) * 1000 if text.endswith('k') else float(text):g}"

@@ -1,4 +1,4 @@
-"""Normalise the subject phrase of a clause, so that different sentences about one subject agree."""
+"""Normalise the subject phrase of a clause, so that different phrases for one subject are equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ATTRIBUTES = SEVERAL | frozenset(
     "deadline interval frequency version port url branch channel region level priority status theme currency password "
     "platform gate seat model".split()
 )
-"""Heads of subjects: *the port of the server is 8080*."""
+"""Nouns that are an attribute at the end of a subject: *the port of the server is 8080*."""
 _SAME = {"head": "lead", "cost": "price", "color": "colour", "favorite": "favourite", "neighbor": "neighbour"}
 _OWNERS = {"my": SPEAKER, "your": ADDRESSEE, "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": SPEAKER, "we": SPEAKER, "he": "he", "she": "she", "they": "they"}
@@ -74,9 +74,9 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
 
 
 def owner_and_attribute(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
-    """Return the key of the owner at the start of a subject, and the rest; None for an unresolved pronoun.
+    """Return the key of the owner at the start of a subject (None: not named), and the rest.
 
-    ``named`` maps the case-folded names in the text to keys.
+    ``named`` maps the case-folded names in the text to keys. None for an unresolved pronoun.
     """
     first, _, behind = subject.partition(" ")
     if first in {SPEAKER, ADDRESSEE}:
