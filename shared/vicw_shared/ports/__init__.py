@@ -1,4 +1,4 @@
-"""Ports: the engine-independent interfaces of stores, models and queues. One adapter a file under ``adapters``.
+"""Ports: the engine-independent interfaces of stores, models and queues. ``adapters`` implements them.
 
 A port has operations only, never query text: no query language serves two engines.
 """

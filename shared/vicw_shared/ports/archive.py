@@ -13,10 +13,10 @@ from vicw_shared.ports.uses import Use
 
 
 class GraphSnapshot(Protocol):
-    """The graph as an export reads it. A ``root`` is a Context node, as ``roots`` returned it.
+    """The graph as an export reads it. A ``root`` is a Context node that ``roots`` returned.
 
-    An engine with consistent snapshots shows everything as of one moment. With any other engine, the data read of a
-    context is consistent if its ``version`` is the same before and after.
+    An engine with consistent snapshots shows the state at one moment. With any other engine, the data read of a context
+    is consistent if its ``version`` is the same before and after.
     """
 
     async def roots(self) -> list[Node]:
@@ -32,7 +32,7 @@ class GraphSnapshot(Protocol):
         ...
 
     async def nodes(self, root: Node, uids: Sequence[str]) -> dict[str, Node]:
-        """Return the nodes of the root's tenant that exist among ``uids``."""
+        """Return the nodes of the root's tenant among ``uids``. Unknown uids are left out."""
         ...
 
     async def edges(self, root: Node, uids: Sequence[str], *, after: str | None, limit: int) -> list[Edge]:
@@ -51,7 +51,7 @@ class GraphSnapshot(Protocol):
         ...
 
     async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
-        """Return the uses of these items (uids) of the root's tenant. Items that were never shown are left out."""
+        """Return the uses of these items (uids) of the root's tenant. Items without a use are left out."""
         ...
 
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
@@ -62,7 +62,7 @@ class GraphSnapshot(Protocol):
         ...
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:
-        """Return the maintenance steps of all tenants, the latest first, starting behind ``before``."""
+        """Return up to ``limit`` maintenance steps of all tenants, the latest first, starting behind ``before``."""
         ...
 
 

@@ -17,9 +17,9 @@ MOST_STRAYS = 100
 class ChainLink:
     """The successor of an Event in a chain.
 
-    ``follower`` is the chain's next member (None: the Event is the last, or no member). ``joined`` is true if an edge
-    of the chain joins the two. ``strays`` are other nodes that edges of the chain lead to, MOST_STRAYS at most.
-    ``misplaced`` is true if a look-up in the chain's order does not find the Event at the place that its fields give.
+    ``follower`` is the next Event in the chain's order (None: the Event is the last, or not in the chain). ``joined``
+    is true if an edge of the chain joins the two. ``unexpected`` are other nodes that edges of the chain lead to,
+    MOST_STRAYS at most. ``misplaced`` is true if the chain's index does not have the Event where its fields put it.
     """
 
     follower: str | None
@@ -50,11 +50,11 @@ class GraphAudit(Scans, Protocol):
     async def chain_links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         """Return the successor of each of these Events in its NEXT or HAPPENED_AFTER ``chain``.
 
-        The fields of the given nodes define an Event's place. Of two Events with the same key the lower uid comes
-        first. Events that are not stored are left out.
+        The fields of the given nodes define an Event's place. Events with the same key are ordered by uid. Events that
+        are not stored are left out.
         """
         ...
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
-        """Return the Events (uids) with an arrival or step number that its counter would assign again."""
+        """Return the Events (uids) with an arrival or step number above its counter, which would assign it again."""
         ...

@@ -1,4 +1,4 @@
-"""Embedding model state of a store: the model in use, and a change to another model in progress."""
+"""Embedding model state of a store: the model in use, and a change of model in progress."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ModelChange:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model ``used`` (None: nothing is stored yet) and the change in progress, if any.
+    """The model ``used`` (None: no model is recorded yet) and the change in progress, if any.
 
     ``rebuilding`` marks a lost index: the time since when the index of the model in use is known to be incomplete.
     """

@@ -52,7 +52,7 @@ class ModelIdentity:
 
 
 NO_MODEL = ModelIdentity("none", 0, "", 0)
-"""Identity of a store without vectors (VICW_EMBEDDER=none)."""
+"""Model identity of a store without vectors (VICW_EMBEDDER=none)."""
 
 
 class Embedder(Protocol):

@@ -1,7 +1,7 @@
 """Port for records of erasures in progress (docs/decisions/0029).
 
-A record lists the remaining work, so that running the command again finishes an erasure that was killed. It holds no
-text: uids while the graph is emptied, then only hashes of the erased data.
+A record lists the remaining work, so that running the command again finishes an interrupted erasure. It holds no text:
+uids while the graph is emptied, then only hashes of the erased data.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Erasures(Protocol):
         ...
 
     async def erased(self) -> int:
-        """Return the number of erasures. Programs that keep a copy rebuild it when this number changes."""
+        """Return the number of erasures. Copies outside the store are rebuilt when this number changes."""
         ...
 
     async def count_erasure(self) -> None:

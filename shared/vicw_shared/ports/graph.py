@@ -1,7 +1,7 @@
 """Graph store port: the source of truth.
 
 A write is a function that runs inside one transaction under the context's lock, so that every engine can retry it as a
-whole. The product implements the logic of sequences and versions; an engine only looks up and puts.
+whole. The logic of chains and versions is outside the engines; an engine only looks up and puts.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Neighbour(NamedTuple):
 
 
 class WeightedNeighbour(NamedTuple):
-    """One edge seen from ``origin``, with the few fields of the node at its other end that spreading needs.
+    """One edge seen from ``origin``, with those fields of the node at its other end that spreading needs.
 
-    ``is_item`` separates callers' items from nodes derived from them. No field may be shown before the node passed the
-    visibility check.
+    ``is_item`` separates callers' items from nodes derived from them. No field may be shown before the node has passed
+    the visibility check.
     """
 
     origin: str
@@ -51,7 +51,7 @@ class WeightedNeighbour(NamedTuple):
 class ItemRef:
     """The fields of an item that ranking needs, so that hundreds of candidates are read cheaply.
 
-    For a consolidated item ``uid`` is its Macro-Event's, which has its place in the graph, and ``part`` is its own.
+    For a consolidated item ``uid`` is that of its Macro-Event, which replaces it in the graph, and ``part`` is its own.
     """
 
     uid: str
@@ -97,11 +97,11 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
         ...
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        """Return the tenant's nodes that exist among ``uids``."""
+        """Return the tenant's nodes among ``uids``. Unknown uids are left out."""
         ...
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
-        """Return the texts of the nodes that exist and have one."""
+        """Return the texts of the tenant's nodes among ``uids`` that have one."""
         ...
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
@@ -116,15 +116,15 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
     ) -> list[Neighbour]:
         """Follow ``spreads`` one hop from ``uids``: at most ``limit`` edges per node and spread.
 
-        Edges come spread by spread, the heaviest first in each. An unknown type yields none. ``among`` bounds the edges
-        that a store without an index by weight reads per node and spread: ``among`` or ``limit``, whichever is more.
+        Edges come spread by spread, the heaviest first in each. An unknown type yields none. A store without an index
+        by weight reads at most ``among`` edges per node and spread (at least ``limit``; None: all).
         """
         ...
 
     async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
-        """Follow one spread as ``expand`` does, but read only the target's few fields: for thousands of edges."""
+        """Follow one spread as ``expand`` does, but read only few fields of each neighbour: for thousands of edges."""
         ...
 
     async def contexts(self, tenant: str) -> list[Node]:
@@ -144,7 +144,7 @@ class GraphStore(Scans, NameIndex, ItemIndex, Protocol):
 
 
 class StoreRecord(Protocol):
-    """A store's own metadata, and the receipts it keeps."""
+    """A store's metadata and its receipts."""
 
     async def store_id(self) -> str:
         """Return the id that the store got at creation: 32 hexadecimal digits."""
@@ -159,8 +159,8 @@ class StoreRecord(Protocol):
     ) -> bool:
         """Store the model and the change in progress (None: none) in one step.
 
-        A different model has a different index, so the mark of a lost index is cleared. With a ``holder`` of the right
-        to change the model, the write succeeds only while no other holder has taken it; returns False if one has.
+        A different model has a different index, so the mark of a lost index is cleared. With a ``holder`` of the model
+        change lock, the write succeeds only while no other holder has the lock; returns False if one has.
         """
         ...
 
@@ -173,7 +173,7 @@ class StoreRecord(Protocol):
         ...
 
     async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
-        """Take or renew the right to change the model; return False while another ``holder`` has it.
+        """Acquire or renew the model change lock; return False while another ``holder`` has it.
 
         It expires after ``seconds``; 0 releases it.
         """

@@ -1,4 +1,4 @@
-"""Records of items with their edges' data, and of passage changes: for copies outside a store."""
+"""Item views (an item with the data of its edges) and passage changes, for copies outside a store."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vicw_shared.model import Node
 class ItemView:
     """A live item with the data of its edges.
 
-    ``passages`` are the Chunks that prove it, in uid order; those of a Macro-Event include its summary's and those of
-    the items it consolidates. ``tags`` and ``buckets`` are the names of its TAGGED targets, except those that only
-    another item's extraction reported. ``about`` holds the names, earlier names and uids of its ABOUT targets.
-    ``auto_tags`` are the names of its AUTO_TAGGED targets, which no caller gave. All names are sorted and distinct.
+    ``passages`` are the Chunks that prove it, in uid order; for a Macro-Event those of its summary and of the items it
+    consolidates. ``tags`` and ``buckets`` are the names of its TAGGED targets, except those that only another item's
+    extraction reported. ``about`` holds the names, earlier names and uids of its ABOUT targets. ``auto_tags`` are the
+    names of its AUTO_TAGGED targets, which no caller gave. All names are sorted and distinct.
     """
 
     item: Node
@@ -28,9 +28,9 @@ class ItemView:
 
 @dataclass(frozen=True, slots=True)
 class PassageChange:
-    """The latest change of a Chunk or of its payload data; ``at`` is the engine's clock.
+    """The latest change of a Chunk or of its payload data; ``at`` is by the engine's clock.
 
-    ``seq`` differs between changes of the same Chunk. The Chunk may no longer exist.
+    Two changes of the same Chunk have different ``seq``. The Chunk may no longer exist.
     """
 
     uid: str

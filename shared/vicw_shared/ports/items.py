@@ -23,29 +23,29 @@ class ItemIndex(Protocol):
     async def triggered(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return the live items that have one of these trigger phrases (``model.triggers``), in order of precedence.
+        """Return the live items with one of these trigger phrases (``model.triggers``), in order of precedence.
 
-        At most ``limit`` items per phrase, the highest precedence first; each item once. ``contexts`` None: all of the
-        tenant's.
+        At most ``limit`` items per phrase, the highest precedence first; each item once. ``contexts`` None: the whole
+        tenant.
         """
         ...
 
     async def by_text_key(
         self, tenant: str, keys: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> dict[str, list[Node]]:
-        """Return the live Chunks and items with each of these text keys (``model.wording``), oldest first.
+        """Return the live Chunks and items with each of these text keys (``model.text_keys``), oldest first.
 
-        At most ``limit`` per key; keys without a match are left out. ``contexts`` None: all of the tenant's.
+        At most ``limit`` per key; keys without a match are left out. ``contexts`` None: the whole tenant.
         """
         ...
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return the live Events of the clock with a ``timestamp`` in [start, end), the latest first.
+        """Return the live Events of the HAPPENED_AFTER chain with a ``timestamp`` in [start, end), the latest first.
 
         All of them are callers' items: an item with a time is an Event. Of equal timestamps the last to arrive comes
-        first. ``contexts`` None: all of the tenant's, at the cost of one look-up each.
+        first. ``contexts`` None: the whole tenant, at the cost of one look-up per context.
         """
         ...
 

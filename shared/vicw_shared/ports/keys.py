@@ -9,14 +9,14 @@ from vicw_shared.model.keys import ApiKey
 
 
 class KeyRing(Protocol):
-    """Stores the keys of all tenants. Revoked keys stay, so that a list shows their history."""
+    """API keys of all tenants. Revoked keys stay, so that a list shows their history."""
 
     async def add(self, key: ApiKey) -> None:
         """Store a new key."""
         ...
 
     async def key(self, key_id: str) -> ApiKey | None:
-        """Return the key called ``key_id``, revoked or not, or None."""
+        """Return the key with this id, revoked or not, or None."""
         ...
 
     async def keys(self) -> list[ApiKey]:

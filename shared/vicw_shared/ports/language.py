@@ -1,4 +1,4 @@
-"""Language model port: one answer, constrained to a JSON schema."""
+"""Language model port: completions constrained to a JSON schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Role(StrEnum):
-    """Author of a message."""
+    """Author of a message, as in chat completion APIs."""
 
     SYSTEM = "system"
     USER = "user"
@@ -48,12 +48,12 @@ class Completion:
 
 
 class LanguageModel(Protocol):
-    """A model that answers in JSON of a given schema. Calls have no side effects and may be repeated."""
+    """Language model that answers in JSON of a given schema. Calls have no side effects and may be repeated."""
 
     async def complete(
         self, messages: Sequence[Prompt], schema: Mapping[str, object], *, max_tokens: int
     ) -> Completion:
-        """Return the answer to the messages ``turns``, at most ``max_tokens`` long.
+        """Return the answer to ``messages``, at most ``max_tokens`` long.
 
         Raises UnavailableError when the model cannot be reached (TooSlowError: it did not answer in time),
         OverloadedError when its queue is full, LimitExceededError and InvalidInputError when it refuses the request,

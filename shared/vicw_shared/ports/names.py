@@ -1,4 +1,4 @@
-"""Name index port: look-ups of named things outside a write."""
+"""Name index port: look-ups of named nodes outside a write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameQuery:
-    """Case-folded texts to look up, with at most ``limit`` nodes for each."""
+    """Case-folded ``texts`` to look up, with at most ``limit`` nodes for each."""
 
     by: By
     texts: tuple[str, ...]
@@ -30,18 +30,17 @@ class NameQuery:
 
 
 class NameIndex(Protocol):
-    """Index of named things by their names (see ``model.names``), with the number of their edges."""
+    """Index of named nodes by their names (see ``model.names``), with the number of their edges."""
 
     async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        """Answer several look-ups in one read, in their order, inside ``contexts`` or the whole tenant (None).
+        """Return the matches of each query, by text, in one read: inside ``contexts`` or the whole tenant (None).
 
-        NAME finds the same things as ``Lookups.named``. WORD finds things with a name that contains the text as one
-        word, as "ana" in "Ana Souza" (see ``model.names``). TITLE finds the live Entity items with a title equal to the
-        text (``names.title_terms``). BEGINNING finds the live named things with a name, an earlier name or a word of
-        one that continues the text: each thing once, not for a name that equals the text, comparing at most NAME_PREFIX
-        characters.
+        NAME finds the same nodes as ``Lookups.named``. WORD finds nodes with a name that contains the text as one word,
+        as "ana" in "Ana Souza" (see ``model.names``). TITLE finds the live Entity items with a title equal to the text
+        (``names.title_terms``). BEGINNING finds the live named nodes with a name, an earlier name or a word of one that
+        starts with the text and is longer: each node once, comparing at most NAME_PREFIX characters.
 
         The engine chooses which nodes over the limit are left out. Texts without a match are left out.
         """

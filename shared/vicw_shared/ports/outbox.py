@@ -1,7 +1,7 @@
 """Outbox port: the points of the vector store that lag behind the graph, and the claims on them.
 
-The graph's transactions write the entries, so none is lost. A worker claims entries with a lease. A worker that dies
-loses its claim when the lease expires (design: "Write path").
+The graph's transactions write the entries, so none is lost. A worker claims entries with a lease; when the worker dies,
+its claim ends with the lease (design: "Write path").
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class PendingKind(StrEnum):
 class PendingPoint:
     """A claimed entry: a Chunk with an outdated point, its item, and the data of the item's edges.
 
-    The Chunk's ``statements`` have points of their own, which are written, rewritten and deleted together with the
-    Chunk's. ``about`` holds the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its
-    TAGGED targets; earlier names are included. ``seq`` is the number of the latest change, ``tries`` counts the
-    failures since. For DELETE both nodes are None.
+    The Chunk's ``statements`` have points of their own, which are written and deleted together with the Chunk's.
+    ``about`` holds the names and uids of the item's ABOUT targets, ``tags`` and ``buckets`` the names of its TAGGED
+    targets; earlier names are included. ``seq`` is the number of the latest change, ``tries`` counts the failures
+    since. For DELETE both nodes are None.
     """
 
     seq: int
@@ -64,7 +64,7 @@ class PendingPoint:
 
 @dataclass(frozen=True, slots=True)
 class IndexFailure:
-    """An entry that failed ``tries`` times since an instant, with the last error.
+    """An entry that failed ``tries`` times, the first time at ``since``, with the last error.
 
     ``item`` is its item's uid, ``source_id`` the caller's id of the item. A ``dead`` entry is not retried.
     """
@@ -82,7 +82,7 @@ class IndexFailure:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Counts of points that lag behind, of those that failed at least once, and of dead points."""
+    """Counts of the entries that wait, of those that failed at least once, and of dead entries."""
 
     waiting: int
     failing: int
@@ -91,7 +91,7 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class UnindexedCounts:
-    """Counts of Chunks that wait for the vector store, and of those that no longer do: dead entries."""
+    """Counts of Chunks that wait for the vector store, and of those with a dead entry, which no longer wait."""
 
     waiting: int
     dead: int
@@ -101,24 +101,24 @@ class Outbox(Protocol):
     """Outbox entries of all tenants, at most one per point."""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
-        """Claim due entries for ``seconds``: no other claim returns them before that time.
+        """Claim up to ``limit`` due entries for ``seconds``: no other claim returns them before that time.
 
-        Tenants take turns, so that a small one does not wait for a large one; the oldest entries of a tenant come
-        first. With ``items``, only the passages of these items are claimed, due or backing off after a failure, unless
-        already claimed. Dead entries are never claimed.
+        Tenants are served round-robin, so that a small one does not wait for a large one; the oldest entries of a
+        tenant come first. With ``items``, only the passages of these items are claimed, due or backing off after a
+        failure, unless already claimed. Dead entries are never claimed.
         """
         ...
 
     async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
-        """Extend the claims to ``seconds`` from now; return how many of them the caller still held."""
+        """Extend the claims to ``seconds`` from now; return how many of them had not been lost."""
         ...
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
         """Acknowledge claimed work: the points are in the vector store, and their nodes become ``indexed``.
 
         An entry that has changed since the claim stays and is due at once. Returns the orphaned points, those of
-        statements included: a node deleted during the work has no entry that would remove its point, so the caller has
-        to delete it.
+        statements included: a node deleted during the work has no entry that would delete its point, so the caller has
+        to.
         """
         ...
 
@@ -127,7 +127,7 @@ class Outbox(Protocol):
     ) -> None:
         """Release claimed entries; they are due again in ``seconds``. An ``error`` counts as one more failed try.
 
-        None: they are dead until they change or are replayed.
+        ``seconds`` None: they are dead until they change or are replayed.
         """
         ...
 
@@ -138,7 +138,7 @@ class Outbox(Protocol):
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
     ) -> list[IndexFailure]:
-        """Return failed entries, most tries first: of one tenant or all, of these items or all."""
+        """Return failed entries, dead ones included, most tries first: of one tenant or all, of these items or all."""
         ...
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
@@ -149,13 +149,13 @@ class Outbox(Protocol):
         ...
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
-        """Return the backlog of one tenant or all. The figures may be some seconds old."""
+        """Return the backlog of one tenant or all; the counts may be some seconds old."""
         ...
 
     async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
         """Make the points of these Chunks, or only their payloads (PAYLOAD), pending and due; return how many.
 
-        A point with a pending full write keeps waiting for that.
+        PAYLOAD does not downgrade a pending full write.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""Port for items that a language model has still to extract (docs/decisions/0018).
+"""Port for items that a language model has not extracted yet (docs/decisions/0018).
 
 The transaction that stores an item adds it here; the transaction that stores the model's extraction removes it. So an
-item is extracted once, however often it is tried. A worker claims items with a lease, as entries of the outbox.
+extraction is stored once, however often it is tried. Workers claim items with a lease, as they claim outbox entries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vicw_shared.ports.outbox import Backlog, IndexFailure
 
 @dataclass(frozen=True, slots=True)
 class PendingExtraction:
-    """An item pending extraction; ``tries`` counts the failed ones. A ``dead`` item is not retried."""
+    """An ``item`` (uid) pending extraction after ``tries`` failures. A ``dead`` item is not retried."""
 
     item: str
     tenant: str
@@ -28,10 +28,10 @@ class PendingExtractions(Protocol):
     """Pending extractions of all tenants."""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
-        """Claim due items of one tenant for ``seconds``, the oldest first; return [] if nothing is due.
+        """Claim due items of one tenant for ``seconds``, the oldest first; return [] if none is due.
 
-        Tenants take turns, claim by claim. With ``items`` only these are claimed, if due. An item that is claimed,
-        backing off or dead is not due.
+        Tenants are served round-robin, claim by claim. With ``items`` only these are claimed, if due. An item that is
+        claimed, backing off or dead is not due.
         """
         ...
 
@@ -42,12 +42,12 @@ class PendingExtractions(Protocol):
     async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
         """Release a claimed item; it is due again in ``seconds``. An ``error`` counts as one more failed try.
 
-        None: it is dead until it is replayed.
+        ``seconds`` None: it is dead until it is replayed.
         """
         ...
 
     async def drop(self, item: str) -> None:
-        """Remove this item; it will not be extracted."""
+        """Remove the item; it is not extracted."""
         ...
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:

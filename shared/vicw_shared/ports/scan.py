@@ -1,4 +1,4 @@
-"""Scan port: pages through all records of one kind. One operation, and one description class per kind of record."""
+"""Scan port: pages through all records of one kind: one operation, and one Scan class per kind of record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE = 1000
 
 
 class Scan[Record, Place]:
-    """Description of a scan. Records come in the order of their places, all of them while nothing is written."""
+    """Description of a scan. Records come in the order of their places. Without concurrent writes none is missed."""
 
     def place(self, record: Record) -> Place:
         """Return a record's place. The next page begins behind it, even if the record no longer exists by then."""
@@ -40,7 +40,7 @@ class Nodes(Scan[Node, str]):
 class Passages(Scan[PendingPoint, str]):
     """Chunks of all tenants by uid, in the form of a claim: UPSERT with the payload's data.
 
-    A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim and nothing to settle.
+    A Chunk that proves no item is a DELETE. ``seq`` is 0: there is no claim to acknowledge.
     """
 
     @override
@@ -79,11 +79,10 @@ class Items(Scan[ItemView, str]):
 
 @dataclass(frozen=True, slots=True)
 class Changes(Scan[PassageChange, PassageChange]):
-    """Latest changes of a tenant's passages from an instant on, by (``at``, ``uid``).
+    """Latest changes of a tenant's passages from ``since`` on, by (``at``, ``uid``).
 
-    Changes become visible when their transaction ends, but carry the time at which they were made. A caller that polls
-    has to go back by the longest duration of a transaction. Passages stored before the engine recorded changes have
-    none.
+    Changes become visible when their transaction ends, but carry the time at which they were made: a polling caller has
+    to go back by the longest duration of a transaction. Passages stored before the engine recorded changes have none.
     """
 
     tenant: str
@@ -127,7 +126,7 @@ class Thread(Scan[Node, ChainKey]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedThings(Scan[Node, tuple[str, str]]):
-    """Live named things of a context, by case-folded name, then uid; without a ``subtype`` no SLOTs.
+    """Live named nodes of a context, by case-folded name, then uid; SLOTs only if ``subtype`` asks for them.
 
     ``prefix`` is the case-folded beginning of the name. Names are distinguished and sorted by at least their first
     NAME_PREFIX characters.

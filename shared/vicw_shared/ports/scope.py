@@ -8,10 +8,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """Viewers of the answer (seed 004, "Privacy Model").
+    """Viewer of the answer (seed 004, "Privacy Model").
 
     ``subjects`` are the case-folded names and the uids of the viewer. ``private`` is true for a private chat, false for
-    a group. ``context`` is the viewer's own context: what is not portable is visible only there.
+    a group. ``context`` is the viewer's own context: data that is not portable is visible only there.
     """
 
     subjects: tuple[str, ...] = ()
@@ -21,14 +21,14 @@ class Audience:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Records that a search may see. The filter applies inside the search, never after its limit.
+    """Records that a search may return. The filter applies inside the search, never after its limit.
 
     ``contexts``, ``domains`` (canonical names) and ``subtypes`` (of the passages' items, case-sensitive) restrict when
-    not None; an empty tuple sees nothing. Items of ``subtypes_none`` are hidden. Tags are case-folded.
+    not None; an empty tuple matches no record. Items of ``subtypes_none`` are hidden. Tags are case-folded.
 
-    With neither ``as_of`` nor ``known_at`` only live records are seen: not retired by ``now``, and not expired and
-    still true at ``asked_at``, the asker's now (default: ``now``). ``as_of`` sees what was true then, ``known_at`` what
-    was known then. ``audience`` None is the application itself: it sees everything inside its tenant.
+    With neither ``as_of`` nor ``known_at`` only live records match: not retired by ``now``, and not expired and still
+    valid at ``asked_at``, the caller's now (default: ``now``). ``as_of`` matches records valid then, ``known_at``
+    records known then. ``audience`` None is the application itself, which sees its whole tenant.
     """
 
     tenant: str
@@ -47,5 +47,5 @@ class Scope:
 
     @property
     def judged_at(self) -> datetime:
-        """The asker's now: the time at which expiry and validity are evaluated."""
+        """The caller's now: the time at which expiry and validity are evaluated."""
         return self.asked_at or self.now

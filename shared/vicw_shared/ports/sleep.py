@@ -1,6 +1,6 @@
-"""Port for the sleep cycle's log: what it did, what it refused to do and why (design: "Sleep cycle").
+"""Port for the sleep cycle's log: steps done, steps refused and why (design: "Sleep cycle").
 
-The transaction that changes the graph also logs the step, so no step is done without a trace.
+The transaction that changes the graph also logs the step, so no step is done without a log entry.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceStep:
-    """One step that a ``task`` of the sleep cycle did, or refused to do, in a context.
+    """One step that a ``task`` of the sleep cycle did, undid or refused to do in a context.
 
     ``subject`` is the uid of the node that it made or retired, or that a refused step was about. ``reason`` says why it
-    refused. ``details`` is JSON for operators.
+    was refused. ``details`` is JSON for operators.
     """
 
     id: str
@@ -52,7 +52,7 @@ class ArrivalCount:
 class JobRun:
     """One run of a ``task``, slice by slice: when it ``began``, and its latest update (``at``).
 
-    ``over``: nothing is left to do. ``error`` says why it ended before that; the next run starts from the beginning.
+    ``over``: all work is done. ``error`` says why it ended before that; the next run starts from the beginning.
     """
 
     task: str
@@ -71,16 +71,16 @@ class SleepLog(Protocol):
         ...
 
     async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
-        """Return up to ``limit`` contexts of all tenants with at least ``by`` (≥ 1) arrivals since the noted count.
+        """Return up to ``limit`` contexts of all tenants with at least ``by`` (≥ 1) arrivals since the recorded count.
 
-        Without a noted count, arrivals count from the context's beginning. They must also be at least a 20th of all
-        arrivals ever: a task that reads the whole context each time then costs no more per item in a large context than
-        in a small one. The engine chooses which contexts come first.
+        Without a recorded count, all arrivals are new. New arrivals must also be at least a 20th of the context's
+        arrivals: a task that reads the whole context each time then costs no more per item in a large context than in a
+        small one. The engine chooses which contexts come first.
         """
         ...
 
     async def record_arrivals(self, growth: ArrivalCount) -> None:
-        """Store the number of items up to which a context was processed; lower numbers than before are ignored."""
+        """Store the number of arrivals up to which a context was processed; ignored if below the stored number."""
         ...
 
     async def record_job_run(self, note: JobRun) -> None:

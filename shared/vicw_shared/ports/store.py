@@ -1,4 +1,4 @@
-"""Store port: one engine with the graph and a part for each kind of record kept beside it."""
+"""Store port: one engine with the graph and a part for each kind of record beside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Store(GraphStore, Protocol):
 
     @property
     def outbox(self) -> Outbox:
-        """Points that lag behind the graph."""
+        """Pending writes of the vector store."""
         ...
 
     @property

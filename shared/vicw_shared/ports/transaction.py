@@ -1,4 +1,4 @@
-"""Transaction port: the operations of a write inside its one graph transaction."""
+"""Transaction port: the operations of a write inside its graph transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A place in a chain: ``count`` consecutive new keys go between two stored nodes (None: an end)."""
+    """A place in a chain: ``count`` consecutive new keys belong between two stored nodes (None: an end)."""
 
     before: str | None
     after: str | None
@@ -70,7 +70,7 @@ class Lookups(Protocol):
     """Read operations of a write."""
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
-        """Return the nodes that exist among ``uids`` and belong to the transaction's tenant."""
+        """Return the nodes of the transaction's tenant among ``uids``. Unknown uids are left out."""
         ...
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
@@ -85,10 +85,10 @@ class Lookups(Protocol):
         ...
 
     async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
-        """Return the context's live named things that are, or once were, called each of these case-folded ``names``.
+        """Return the context's live named nodes with each of these case-folded ``names`` as a name or earlier name.
 
-        Includes every subtype, and merged things. At most ``limit`` per name; the engine chooses which of more. Names
-        without a match are left out. Nodes that this transaction has put are included.
+        Includes every subtype, and merged nodes. At most ``limit`` per name; the engine chooses which are left out.
+        Names without a match are left out. Nodes that this transaction has put are included.
         """
         ...
 
@@ -97,7 +97,7 @@ class Lookups(Protocol):
         ...
 
     async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:
-        """Return the edges extracted from these items (uids): those with one of them as property ``item``."""
+        """Return the edges extracted from these items: those with one of these uids as property ``item``."""
         ...
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
@@ -128,7 +128,7 @@ class Ordering(Protocol):
         ...
 
     async def latest(self, before: ChainKey, limit: int) -> list[Node]:
-        """Return the context's items right before a place in its HAPPENED_AFTER chain, the latest first."""
+        """Return the context's last ``limit`` items before a place in its HAPPENED_AFTER chain, the latest first."""
         ...
 
 
@@ -136,26 +136,25 @@ class Puts(Protocol):
     """Write operations of a transaction."""
 
     async def put_nodes(self, nodes: Sequence[Node]) -> None:
-        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending, and so does its new payload."""
+        """Insert or replace nodes. A Chunk that is not ``indexed`` becomes pending; so does a changed payload."""
         ...
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
-        """Insert edges of registered types; an edge with a known id keeps its ``created_at`` and ``created_by``.
+        """Insert edges of registered types; an edge with a stored id keeps its ``created_at`` and ``created_by``.
 
-        An edge of a type that payloads repeat (``IN_PAYLOAD``) makes the new payload of its source's Chunks pending.
+        An edge of a type that payloads repeat (``IN_PAYLOAD``) makes the payloads of its source's Chunks pending.
         Raises UnknownTypeError for a type that is not registered, MissingRecordError if an end does not exist.
         """
         ...
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
-        """Remove edges, with the same consequence for payloads. Unknown edges are ignored."""
+        """Remove edges, with the same effect on payloads as ``put_edges``. Unknown edges are ignored."""
         ...
 
     async def drop_nodes(self, uids: Sequence[str]) -> None:
         """Remove nodes with all their edges and their pending work. Unknown nodes are ignored.
 
-        Their points in the vector store become orphans: the caller that drops a passage deletes them, or the reconciler
-        does.
+        Their points in the vector store become orphans, which the caller or the reconciler deletes.
         """
         ...
 
@@ -190,7 +189,7 @@ class Puts(Protocol):
     async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
         """Restart the numbering of these flows of the context at 1; with ``arrivals`` that of its items, too.
 
-        Correct only when no numbered node is left.
+        Correct only when no numbered node remains.
         """
         ...
 
@@ -203,7 +202,7 @@ class Puts(Protocol):
         ...
 
     async def dequeue_extraction(self, item: str) -> bool:
-        """Remove an item from the pending extractions; return whether it was there, dead or not."""
+        """Remove an item from the pending extractions; return whether it was pending, dead or not."""
         ...
 
 

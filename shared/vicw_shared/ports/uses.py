@@ -1,4 +1,4 @@
-"""Usage port: how often items were shown in answers. Items in use are kept as they are (design: "Sleep cycle")."""
+"""Usage port: how often items were shown in answers. Maintenance spares items in use (design: "Sleep cycle")."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Uses(Protocol):
         ...
 
     async def record_question(self) -> None:
-        """Record that a question is being answered now: background work in other processes gives way to it."""
+        """Record that a question is being answered now, so that background work in other processes yields to it."""
         ...
 
     async def seconds_since_question(self) -> float | None:
@@ -32,5 +32,5 @@ class Uses(Protocol):
         ...
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
-        """Return the uses of these items. Items that were never shown are left out."""
+        """Return the uses of these items. Items without a use are left out."""
         ...

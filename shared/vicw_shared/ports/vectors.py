@@ -15,7 +15,7 @@ from vicw_shared.ports.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
-    """Distinct term ids (unsigned 32 bit) and their weights (> 0), in the same order."""
+    """Distinct term ids (``indices``, unsigned 32 bit) and their weights (``values``, > 0), in the same order."""
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -25,7 +25,7 @@ class SparseVector:
 class Point:
     """A point: a UUID, a unit vector of shape (size,), a sparse vector, a JSON payload. At least one vector is set.
 
-    Without ``dense`` a point is found by its words only.
+    A point without ``dense`` is found by its words only.
     """
 
     id: str
@@ -66,7 +66,7 @@ class VectorHit(NamedTuple):
 
 
 class VectorStore(Protocol):
-    """Stores points and searches them. A rebuildable index: the graph is the source of truth."""
+    """Search index of points. It can be rebuilt from the graph, the source of truth."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Write points, replacing those with the same id. Acknowledged points survive ``kill -9``."""
@@ -85,7 +85,7 @@ class VectorStore(Protocol):
         ...
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        """Return the exact scores of known candidates, one mapping per query.
+        """Return the exact scores of given points, one mapping by id per query.
 
         A point that does not exist, has no vector, or shares no term with a sparse query is left out.
         """
@@ -100,9 +100,9 @@ class VectorStore(Protocol):
         ...
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        """Return the number of points per domain of the tenant; the figure may be some minutes old.
+        """Return the number of points per domain of the tenant; the counts may be some minutes old.
 
-        ``public``: count only points that are visible to everybody everywhere.
+        ``public``: count only points that every viewer may see in every context.
         """
         ...
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class WordIndex(Protocol):
-    """Statistics of words and domains, as a vector store keeps them."""
+    """Statistics of words and domains, in place of the vector store's."""
 
     async def rarity(self, stems: Sequence[str]) -> list[float]:
         """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
@@ -17,8 +17,8 @@ class WordIndex(Protocol):
         ...
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        """Return the number of live Chunks per domain of the tenant; the figure may lag by one percent.
+        """Return the number of live Chunks per domain of the tenant; the counts may lag by one percent.
 
-        ``public``: count only Chunks that are visible to everybody everywhere.
+        ``public``: count only Chunks that every viewer may see in every context.
         """
         ...
