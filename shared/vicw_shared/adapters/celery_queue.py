@@ -1,6 +1,6 @@
 """Celery over Redis: wake-ups for workers. A message says only that there is work; the work itself is in the outbox.
 
-So one waiting message is enough, from any sender: the worker that takes it finds everything committed until then.
+So one waiting message is enough, from any sender: the worker that takes it finds all work committed until then.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SEND_FAILURES = Counter("vicw_queue_send_failures_total", "Messages to workers t
 _SOCKET_SECONDS = 30  # a worker's own waits for messages are shorter
 _QUIET_SECONDS = 3.0
 EXPIRES_SECONDS = 3600.0
-"""A message older than this is dropped: it says nothing new."""
+"""A message older than this is dropped: later ones ask for the same work."""
 
 
 def make_celery(name: str, settings: RedisSettings) -> Celery:
@@ -58,14 +58,14 @@ def make_celery(name: str, settings: RedisSettings) -> Celery:
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
-        # A killed worker's task is done again by another worker; every task may run twice.
+        # Another worker repeats the task of a killed worker; every task may run twice.
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # however long Redis is down: by default a worker ends after 46 minutes
-        # A Redis that is full answers with errors of this kind: a worker waits for room, it does not end.
+        broker_connection_max_retries=None,  # by default a worker exits after 46 minutes without Redis
+        # A full Redis answers with errors of this kind: the worker waits for room instead of exiting.
         broker_channel_error_retry=True,
         broker_transport_options={
             "visibility_timeout": 3600,
@@ -90,7 +90,7 @@ def broker_url(settings: RedisSettings) -> str:
 
 
 def connect(settings: RedisSettings, *, at_most: float = float("inf")) -> redis.Redis:
-    """Return a Redis client for everything but messages. A call takes no longer than a wake-up, and is not retried."""
+    """Return a Redis client for calls other than messages, without retries and with the shorter of both timeouts."""
     seconds = min(settings.timeout_seconds, at_most)
     return redis.Redis.from_url(
         broker_url(settings),
@@ -101,7 +101,7 @@ def connect(settings: RedisSettings, *, at_most: float = float("inf")) -> redis.
 
 
 def waiting(client: redis.Redis, queue: str) -> int:
-    """Return the number of messages that no worker has taken: Celery keeps them in a list. Raises RedisError."""
+    """Return the number of messages that no worker has taken yet: Celery keeps them in a list. Raises RedisError."""
     return int(client.llen(queue))
 
 
@@ -109,7 +109,7 @@ def send(app: Celery, task: str, *, expires: float = EXPIRES_SECONDS, **options:
     """Send a message. A failure is logged and returns False: the clock sends a later one for the same work."""
     try:
         app.send_task(task, retry=False, expires=expires, **options)
-    except Exception as error:  # of Redis, of the connection, of Celery: none of them undoes what is committed
+    except Exception as error:  # of Redis, of the connection, of Celery: none of them undoes a commit
         SEND_FAILURES.inc()
         _log.warning("a message could not be sent; the clock sends one later", task=task, error=str(error))
         return False
@@ -127,7 +127,7 @@ class CeleryQueue:
     """WorkQueue that sends a Celery ``task`` to the workers of a ``queue``, by default the indexing task.
 
     Celery's client blocks, so it runs in its own thread. A wake-up is skipped while another waits or is being sent, and
-    shortly after a failed one: the workers also poll.
+    for some seconds after a failed one: the workers also poll.
     """
 
     def __init__(self, settings: RedisSettings, *, task: str = INDEX, queue: str = INGEST_QUEUE) -> None:

@@ -35,7 +35,7 @@ FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", [
 
 
 class Runtime[W: Opened]:
-    """Opens the resources of tasks at the first task: after the fork, which no connection survives."""
+    """Event loop and engines of one worker process. They open at the first task: no connection survives the fork."""
 
     def __init__(self, build: Callable[[], W]) -> None:
         self._build = build
@@ -45,7 +45,7 @@ class Runtime[W: Opened]:
     def run[T](self, request: Any, work: Callable[[W], Awaitable[T]]) -> T:
         """Run the ``work`` of a task to its end, as a part of the request that sent the task.
 
-        Every log line from then on has the request's id, and its trace continues.
+        Its log lines have the request's id, and its spans continue the request's trace.
         """
         bind_request_id(getattr(request, REQUEST_ID, None) or request.id)
         carrier = {name: value for name in TRACE_HEADERS if isinstance(value := getattr(request, name, None), str)}
@@ -53,7 +53,7 @@ class Runtime[W: Opened]:
             self._runner = asyncio.Runner()
         try:
             with entry_span(request.task, SpanRole.CONSUMER, carrier), SECONDS.labels(request.task).time():
-                # The loop's own context would be that of the first task for ever.
+                # The loop's own context would be that of the first task forever.
                 return self._runner.run(self._work(work), context=contextvars.copy_context())
         except Exception as error:
             FAILURES.labels(request.task, error_kind(error)).inc()
@@ -106,7 +106,7 @@ def prepare_worker(
             let_go = serve_metrics(metrics)
         except SettingsError as error:
             print(f"error: {error.detail}", file=sys.stderr, flush=True)
-            sys.exit(exits.FATAL)  # Celery would log an error, and go on
+            sys.exit(exits.FATAL)  # Celery would log the exception and go on
         worker_process_init.connect(lambda **_: let_go(), weak=False)
 
     def stop(**_: object) -> None:
@@ -127,7 +127,7 @@ def _stand_back(nice: int) -> None:
 
 
 def _alive(file: Path) -> type[bootsteps.StartStopStep]:
-    """Return a consumer step that touches ``file`` in the consumer's own loop, as long as it consumes."""
+    """Return a consumer step that touches ``file`` from the consumer's own loop while it consumes."""
 
     class Alive(bootsteps.StartStopStep):
         requires = ("celery.worker.consumer.tasks:Tasks",)

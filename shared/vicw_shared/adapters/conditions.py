@@ -1,6 +1,6 @@
-"""Engine-independent filter conditions of a Scope on the payload's fields; each engine's filters only translate them.
+"""Engine-independent filter conditions of a Scope on payload fields; each engine's adapter only translates them.
 
-The rules of visibility are defined here, once. The payload's fields are named here and in ``payload.py`` only.
+The visibility rules are defined only here. The payload's fields are named here and in ``payload.py`` only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FLAGS = ("portable",)
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """The field is this value, or has it among its values."""
+    """The field equals this value, or one of its values does."""
 
     field: str
     value: str | int
@@ -43,7 +43,7 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """The field is one of these values, or has one of them among its own; no values match nothing."""
+    """The field, or one of its values, equals one of ``values``; no point matches an empty tuple."""
 
     field: str
     values: tuple[str, ...]
@@ -51,7 +51,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The field is there and not after this instant."""
+    """The field is set and not after this instant."""
 
     field: str
     instant: int
@@ -59,7 +59,7 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The field is there and after this instant."""
+    """The field is set and after this instant."""
 
     field: str
     instant: int
@@ -78,12 +78,12 @@ type Condition = Is | AnyOf | Until | After | Group
 
 
 def of_tenant(tenant: str) -> Condition:
-    """Return the condition that matches exactly a tenant's points."""
+    """Return the condition for the points of a tenant."""
     return Is(TENANT, tenant)
 
 
 def of_label(label: Label) -> Condition:
-    """Return the condition for points of a kind of node: passages are Chunks, statements are Events."""
+    """Return the condition for the points of a node label: passages are Chunks, statements are Events."""
     return Is(LABEL, label.value)
 
 
@@ -120,12 +120,11 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
     if scope.known_at is None:
         must_not.append(Until("valid_to", instant))
     if scope.known_at is not None:
-        # Knowledge of that time had no known end yet.
+        # A record that was known then did not have its `valid_to` yet.
         known = to_ms(scope.known_at)
         must_not += [After("created_at", known), Until("retired_at", known)]
     elif scope.as_of is not None:
-        # Retired because the world changed (it was true until valid_to): visible as of then. Retired because
-        # it was wrong: never.
+        # Retired because the world changed (valid until valid_to): visible as of then. Retired as wrong: never visible.
         believed = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
         must.append(Group(should=(believed, After("valid_to", instant))))
     else:
@@ -136,7 +135,7 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
 
 
 def of_public() -> tuple[Condition, ...]:
-    """Return the conditions of points that are visible to everybody everywhere."""
+    """Return the conditions for points that every viewer may see in every context."""
     return Is("sensitivity", "public"), Is("portable", 1)
 
 

@@ -36,7 +36,7 @@ class DataDir:
     def open(self) -> None:
         """Create the directory (mode 0700) and lock it.
 
-        Raises DataDirError: another process has it, it holds something else, or it cannot be written.
+        Raises DataDirError if another process has it open, if it holds other files, or if it cannot be written.
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ class DataDir:
         self._lock = lock
 
     def record_address(self, url: str) -> None:
-        """Record the address of this process, for commands that find the directory in use."""
+        """Record the address of this process, for commands that cannot open the directory while it is in use."""
         if self._lock is not None:
             os.pwrite(self._lock, f"{os.getpid()}\n{url}\n".encode(), 0)
 
@@ -81,7 +81,7 @@ class DataDir:
     def _require_ours(self) -> None:
         """Refuse a directory with other contents, such as a home directory or /tmp.
 
-        A wrong path would otherwise make it private, and mix the store into it.
+        Otherwise a wrong path would make it private and mix the store's files into it.
         """
         entries = {entry.name for entry in self.path.iterdir()} - {"lost+found"}
         if entries and entries.isdisjoint(_OURS):
@@ -97,14 +97,14 @@ class DataDir:
         """Raise StorageFullError while less than the minimum is free.
 
         The vector index writes through memory maps, where a full disk kills the process instead of returning an error:
-        so writing stops before the disk is full.
+        so writes stop before the disk is full.
         """
         self._require(self._min_free_bytes, "Make room; nothing of this request was stored")
 
     def require_room_to_index(self) -> None:
         """Raise StorageFullError while less than half the minimum is free.
 
-        Less than what a request needs, so that what was acknowledged at the limit is still indexed.
+        This is less than a request needs, so that items acknowledged at the limit are still indexed.
         """
         self._require(int(self._min_free_bytes * _INDEX_SHARE), "Make room; the index needs it to grow")
 

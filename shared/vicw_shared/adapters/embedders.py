@@ -1,4 +1,4 @@
-"""Embedding servers of the settings: which models they have, and the query prefix of a model."""
+"""Embedding servers of the settings: look-up of a model on them, failover, and the query prefix of a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EmbeddingServers:
     """The servers of ``VICW_EMBEDDING_URL``. Each may have one model or several, and may be down.
 
     The embedder of a model fails over to another server with that model when its server is down or has changed its
-    model. The other server is looked for in the background: no call waits longer for it than for the failed server.
+    model. The search for the other server runs in the background: no call waits for it longer than for the failed one.
     """
 
     def __init__(self, settings: EmbeddingSettings) -> None:
@@ -45,7 +45,7 @@ class EmbeddingServers:
         self._looking: dict[ModelIdentity, asyncio.Task[None]] = {}
 
     async def first(self) -> tuple[OpenAIEmbedder, ModelIdentity]:
-        """Return the embedder and model for an empty store: the first server, with its own model unless one was chosen.
+        """Return the embedder and model for an empty store: of the first server, the chosen model or else its own.
 
         Raises UnavailableError, OverloadedError, SettingsError.
         """
@@ -56,7 +56,7 @@ class EmbeddingServers:
     async def find(self, model: ModelIdentity, *, seconds: float = _START_SECONDS) -> OpenAIEmbedder:
         """Return the embedder of a model on any server; wait up to ``seconds`` for servers that are down.
 
-        Raises ModelMismatchError that lists each server's models, UnavailableError while one of them is down.
+        Raises UnavailableError while a server is down, else ModelMismatchError; both list each server's models.
         """
         embedder, _ = await self._search(model.name, lambda identity: identity == model, str(model), seconds)
         return embedder
@@ -64,7 +64,7 @@ class EmbeddingServers:
     async def named(self, name: str, *, but: ModelIdentity | None = None) -> tuple[OpenAIEmbedder, ModelIdentity]:
         """Return the embedder of a model by its name; if servers have several files of it, prefer another than ``but``.
 
-        Raises as ``find`` does.
+        Raises the errors of ``find``.
         """
         return await self._search(name, lambda identity: True, name, _START_SECONDS, but)
 
@@ -104,11 +104,11 @@ class EmbeddingServers:
         raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {wanted}: {told}")
 
     async def _ask(self, url: str, name: str) -> ModelIdentity | list[str] | VicwError:
-        """Return a server's identity of the model called ``name``, else the names of its models."""
+        """Return a server's identity of the model ``name``, or its error, or its models' names if it lacks this one."""
         try:
             names = await self._names(url)
-            # A server without a list of models is asked for this one; so is one with a list that may lack the chosen
-            # name.
+            # Ask for the model although the list does not name it: some servers have no list, and a list may lack the
+            # chosen name.
             if names and name not in names and name != self._settings.chosen_model:
                 return names
             return await self._identity(url, name)
@@ -143,11 +143,11 @@ class EmbeddingServers:
         return known
 
     def _search_other_servers(self, model: ModelIdentity, failed: str) -> None:
-        """Start looking for another server with a model, unless that is running or done."""
+        """Start a search for another server with the model, unless one is running or has switched already."""
         embedder, others = self._open.get(model), [url for url in self._settings.urls if url != failed]
         if embedder is None or embedder.base_url != failed or model in self._looking or not others:
             return
-        # In a context of its own: the task does not belong to the request that met the failure, and outlives it.
+        # In a context of its own: the task outlives the request that met the failure.
         looking = asyncio.create_task(
             self._switch(embedder, model, others), name="embedding-servers", context=Context()
         )
@@ -186,10 +186,10 @@ def open_embedder(
     expected: ModelIdentity | None = None,
     on_failure: Callable[[str], None] = lambda _: None,
 ) -> OpenAIEmbedder:
-    """Return the embedder over the server at ``url``; without a ``model`` it uses the server's own."""
+    """Return the embedder of the server at ``url``; without a ``model`` it uses the server's own."""
     return OpenAIEmbedder(
         base_url=url,
-        # Not the setting of the model: its default names the model of our own process, which that server may not have.
+        # Not the model setting: its default names the model of our own process, which that server may not have.
         model=model,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         dimensions=settings.dimensions,
@@ -209,7 +209,7 @@ def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
 
 
 def _is_away(answer: ModelIdentity | list[str] | VicwError) -> bool:
-    """Return whether a server may come up later with the model: a server that is not running reports no name yet."""
+    """Return whether a server is down and may come up with the model. An unknown host name does not count as down."""
     return isinstance(answer, RetryableError) and not isinstance(answer, UnknownHostError)
 
 

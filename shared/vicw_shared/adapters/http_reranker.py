@@ -1,4 +1,4 @@
-"""Reranker over any server with the re-ranking API."""
+"""Reranker over any server with the ``POST /rerank`` API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HttpReranker:
         api_key: str | None = None,
         timeout_seconds: float = 10.0,
     ) -> None:
-        # A failing call delays its question: none is retried.
+        # No retries: each would delay the question.
         self._connection = OpenAIConnection(
             base_url=base_url, uds=None, api_key=api_key, timeout_seconds=timeout_seconds, retry_seconds=0.0, peer=PEER
         )
@@ -57,7 +57,7 @@ class HttpReranker:
 
 
 def open_reranker(settings: RerankSettings) -> HttpReranker:
-    """Return the re-ranker at VICW_RERANK_URL. Raises SettingsError if there is no URL."""
+    """Return the reranker at VICW_RERANK_URL. Raises SettingsError if there is no URL."""
     if settings.url is None:
         raise SettingsError(
             f"VICW_RERANK_MODEL is {settings.model}, and VICW_RERANK_URL is not set. Set VICW_RERANK_URL to a server "

@@ -11,10 +11,10 @@ from vicw_shared.ports import NO_MODEL, Lane, ModelIdentity
 
 
 class NullEmbedder:
-    """An Embedder with vectors of size 0. It loads nothing."""
+    """An Embedder with vectors of size 0. It loads no model."""
 
     async def identity(self) -> ModelIdentity:
-        """Return the identity of no model."""
+        """Return ``NO_MODEL``."""
         return NO_MODEL
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:

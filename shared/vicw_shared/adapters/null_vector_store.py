@@ -11,7 +11,7 @@ from vicw_shared.ports import Point, ScoreQuery, VectorHit, VectorQuery
 
 
 class NullVectorStore:
-    """A VectorStore that stores nothing and finds nothing: the graph answers all searches."""
+    """A VectorStore that is always empty: the graph answers all searches."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""HTTP client of servers with the OpenAI API: retries, their duration, and the meaning of each refusal."""
+"""HTTP client of servers with the OpenAI API: retries, timeouts, and the error for each refusal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 2**22
-"""Maximum size of an answer without vectors: a million tokens. Parsed it takes some twenty times that."""
+"""Maximum size of an answer without vectors: a million tokens. The parsed answer takes some twenty times as much."""
 _REFUSAL_BYTES = 2**20
 """Maximum bytes read of a refusal: the message quotes a few words, but some servers repeat the request around them."""
 _CONNECT_SECONDS = 5.0
@@ -44,7 +44,7 @@ _COMING_BACK = {502, 503, 504}
 
 
 class _PassingError(Exception):
-    """A failure that a retry may not meet."""
+    """A transient failure: a retry may succeed."""
 
     def __init__(self, failure: UnavailableError) -> None:
         super().__init__(failure.detail)
@@ -65,13 +65,13 @@ EMBEDDING = Peer("embedding", "the embedding server", "VICW_EMBEDDING_")
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a server has answered."""
+    """An answer of a server."""
 
     status: int
     body: bytes
 
     def json(self) -> Any:
-        """Raise ValueError if it is not JSON."""
+        """Return the parsed body. Raises ValueError if it is not JSON."""
         return json.loads(self.body)
 
 
@@ -80,8 +80,8 @@ class OpenAIConnection:
 
     It retries for ``retry_seconds`` after a lost connection, or an answer that the server is starting or stopping.
     ``timeout_seconds`` bounds each request, retries included. ``on_loss`` is called with the ``base_url`` of each
-    failed try; the next try uses the ``base_url`` set by then. Connections open with the first request. The caller's
-    request id is sent along, for the log. An answer is read only up to its maximum size: a server may send without end.
+    failed try; the next try uses the ``base_url`` set by then. Connections open with the first request. The request id
+    is sent along, for the server's log. An answer is read only up to its maximum size: a server may send without end.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class OpenAIConnection:
             raise _PassingError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
             raise _unreachable(self._peer, error) from error
-        except ValueError as error:  # what aiohttp says of an address or a header that cannot be sent
+        except ValueError as error:  # aiohttp's error for an invalid address or header
             raise SettingsError(f"{error}. Look at {_named(self._peer, 'URL', 'API_KEY')}") from error
         if _is_good(answer.status):
             return answer
@@ -164,13 +164,13 @@ class OpenAIConnection:
         raise failure
 
     def _open(self) -> aiohttp.ClientSession:
-        # Opened by the first call: a session belongs to the event loop that runs when it is made.
+        # Opened by the first call: a session belongs to the event loop in which it is made.
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.UnixConnector(str(self._uds)) if self._uds else aiohttp.TCPConnector(),
                 headers=self._headers,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-                trust_env=self._uds is None,  # a proxy is for what is elsewhere
+                trust_env=self._uds is None,  # no proxy for a socket
             )
         return self._session
 
@@ -180,7 +180,7 @@ def _is_good(status: int) -> bool:
 
 
 async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if the answer is too long."""
+    """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if an answer is too long."""
     body = bytearray()
     async for part in response.content.iter_any():
         body += part
@@ -202,7 +202,7 @@ def _failure(peer: Peer, answer: HttpAnswer) -> VicwError:
     said = f"{peer.called} answered {status}: {detail}"
     if status == 429:
         _log.warning("a server is full", server=peer.dependency, said=detail)
-        # Without what it says: how much waits there is what all tenants have sent, and this goes to one of them.
+        # Without the server's own text: its queue holds all tenants' requests, and one tenant gets this message.
         return OverloadedError(f"{peer.called} has too much waiting", dependency=peer.dependency)
     if status == 413:
         return LimitExceededError(said)

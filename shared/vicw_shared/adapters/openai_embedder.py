@@ -1,4 +1,4 @@
-"""Embedder over any server with the OpenAI embeddings API, VICW's own above all."""
+"""Embedder over any server with the OpenAI embeddings API, such as VICW's own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
 _MOST_DIMENSIONS = 16_384
-"""Maximum size assumed for a server that does not report it."""
+"""Vector size assumed for a server that does not report it."""
 _BYTES_PER_NUMBER = 40
 """Maximum length of a number as text, in any layout."""
 
@@ -42,8 +42,8 @@ class OpenAIEmbedder:
     It uses ``model``, or without one the only model of the server. A server that answers as another model than
     ``expected``, or than in its first answer, counts as down.
 
-    ``on_failure`` is called with the ``base_url``, in the event loop, whenever a try or a call fails by anything but a
-    limit of the server, or its caller gives up waiting; it may ``switch_to`` another server.
+    ``on_failure`` is called with the ``base_url``, in the event loop, when a try or a call fails for another reason
+    than a limit of the server, or is cancelled; it may ``switch_to`` another server.
 
     Embedding has no side effects, so a call may be repeated; a restart of the server costs its callers time, but no
     texts. ``dimensions`` requests vectors cut to that size. ``tokens_read`` counts, over its lifetime, the tokens that
@@ -91,9 +91,9 @@ class OpenAIEmbedder:
     async def identity(self) -> ModelIdentity:
         """Return name, size and digest as the server reports them.
 
-        If the server reports no size and digest, the size is that of a vector it makes, and the digest the SHA-256 of
-        the model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also if no model is set and
-        the server has several.
+        If the server reports no size or digest, the size is that of a test vector, and the digest the SHA-256 of the
+        model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also if no model is set and the
+        server has several.
         """
         with self._watched():
             row = await self._model_row()
@@ -101,7 +101,7 @@ class OpenAIEmbedder:
             told = row.size and (self._dimensions or row.size)
             size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
             identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
-            # The first identity counts: a server that changes its model meanwhile must not fill one store with two.
+            # The first identity counts: a server that changes its model must not fill one store with two models.
             if self._known is None:
                 self._known, self._size = identity, size
             elif identity != self._known:
@@ -144,7 +144,7 @@ class OpenAIEmbedder:
             yield
         except (OverloadedError, LimitExceededError):
             raise  # the server is up
-        except BaseException:  # also a caller that gives up: a hanging server fails in no other way
+        except BaseException:  # cancellation, too: a hanging server fails in no other way
             self._on_failure(base_url)
             raise
 
@@ -174,7 +174,7 @@ class OpenAIEmbedder:
     async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "base64"}
         if model := self._model or self._served:
-            body["model"] = model  # most servers insist on it, even those that have one
+            body["model"] = model  # most servers require it, even those with a single model
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
         most = MOST_BYTES + len(texts) * (self._size or _MOST_DIMENSIONS) * _BYTES_PER_NUMBER
@@ -203,7 +203,7 @@ def _requests(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _rows(response: EmbeddingsResponse, count: int) -> NDArray[np.float32]:
-    """Return the vectors by index, of norm 1. Raises ValueError if they are not one for each text."""
+    """Return the vectors in index order, of norm 1. Raises ValueError unless there is a valid one for each text."""
     if sorted(row.index for row in response.data) != list(range(count)):
         raise ValueError("the indexes are not those of the texts")
     ordered = sorted(response.data, key=lambda row: row.index)
@@ -227,7 +227,7 @@ def _digest_of(name: str) -> str:
 
 
 def _is_ours(model: ModelIdentity) -> bool:
-    """Return whether the server reports its file's digest: then its answers name their model."""
+    """Return whether the server reported its file's digest: the answers of such a server name their model."""
     return model.digest != _digest_of(model.name)
 
 

@@ -1,7 +1,7 @@
 """LanguageModel over any server with the OpenAI chat API, including VICW's own for local GGUF files.
 
-Servers differ in how they constrain an answer to a schema, and in the name of the length limit. The adapter drops what
-a server refuses and tries another way, a few times, only as the server's own refusals indicate.
+Servers differ in how they constrain an answer to a schema, and in the name of the length limit. When a server refuses a
+request feature by name, the adapter repeats the request without that feature, a few times at most.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSED}
 
 
 class _Holding(Enum):
-    """How an answer is constrained to the schema, the strictest first."""
+    """Ways to constrain an answer to the schema, the strictest first."""
 
     SCHEMA = "json_schema"
     TOOL = "tool"
@@ -97,7 +97,7 @@ class OpenAILanguageModel:
             try:
                 answer = await self._connection.send("POST", "/chat/completions", json=body)
             except (InvalidInputError, UnavailableError) as error:
-                # Some say 500 where they mean 400.
+                # Some servers answer 500 instead of 400.
                 another = dialect.otherwise(error.detail)
                 if another is None:
                     raise
@@ -140,7 +140,7 @@ def _body(
             body["tool_choice"] = {"type": "function", "function": {"name": _NAME}}
         case _Holding.OBJECT:
             body["response_format"] = {"type": "json_object", "schema": schema}
-            # Constrained to JSON, and given the schema as text: some servers ignore the schema beside it.
+            # Constrained to JSON, with the schema as text, too: some servers ignore the one in `response_format`.
             told = f"The JSON schema of your answer:\n{json.dumps(schema)}"
             body["messages"].insert(0, {"role": Role.SYSTEM, "content": told})
     return body

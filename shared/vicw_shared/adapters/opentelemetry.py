@@ -37,7 +37,7 @@ _W3C = TraceContextTextMapPropagator()
 
 
 class OpenTelemetryRecorder:
-    """A Recorder with its own provider. The global one stays unset: otherwise libraries would add spans."""
+    """Recorder with its own provider. The global provider stays unset: otherwise libraries would add spans."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
@@ -91,14 +91,14 @@ class OpenTelemetryRecorder:
             name,
             around,
             _KINDS[kind],
-            record_exception=False,  # its text may be a caller's
+            record_exception=False,  # its text may contain a caller's data
             set_status_on_exception=False,
         ) as span:
             try:
                 yield span
             except BaseException as error:
                 span.set_attribute("error.type", error_kind(error))
-                if isinstance(error, Exception):  # a call that is given up has not failed
+                if isinstance(error, Exception):  # a cancelled call has not failed
                     span.set_status(StatusCode.ERROR)
                 raise
 

@@ -1,7 +1,6 @@
 """Compaction: rewrites an index, since the engine keeps deleted data in its log and files for an unbounded time.
 
-The copy contains no deleted data. Vectors are copied as stored, so that they stay the same to the eighth digit however
-often they are copied.
+The copy contains no deleted data. Vectors are copied as stored: repeated copies stay the same to the eighth digit.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _PAGE = 500
 def rewrite(path: Path, size: int) -> None:
     """Rewrite the index at ``path``, for vectors of ``size`` dimensions. No process may have it open.
 
-    If the process dies midway, the old index remains, here or beside, for ``recover``.
+    If the process dies midway, the old index remains, at ``path`` or beside it, for ``recover``.
     """
     fresh, old = _beside(path)
     for name in FOLDERS.values():
@@ -34,7 +33,7 @@ def rewrite(path: Path, size: int) -> None:
 
 
 def recover(path: Path) -> None:
-    """Clean up after a process died in ``rewrite``: remove leftovers, restore the old index if only that is left."""
+    """Clean up after a process died in ``rewrite``: restore the old index if ``path`` is missing, remove leftovers."""
     fresh, old = _beside(path)
     if old.exists() and not path.exists():
         old.rename(path)

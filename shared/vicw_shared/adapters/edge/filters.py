@@ -1,4 +1,4 @@
-"""Conditions as Qdrant Edge's filter."""
+"""Translation of conditions into Qdrant Edge's filter."""
 
 from __future__ import annotations
 

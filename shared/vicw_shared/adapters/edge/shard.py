@@ -1,4 +1,4 @@
-"""One shard of Qdrant Edge: the points of one kind of node. All calls block and hold the GIL."""
+"""One shard of Qdrant Edge: the points of one node label. All calls block and hold the GIL."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _BEFORE_ALL = -1e18
 
 
 class Shard:
-    """Points in a folder, with cached statistics of all of them, so that no search computes them again."""
+    """Points in a folder, with cached statistics over all of them."""
 
     def __init__(self, path: Path) -> None:
         """Open the shard that ``create`` made."""
@@ -159,7 +159,7 @@ class Shard:
             self._counted_points = points
 
     def _filter(self, query: VectorQuery) -> Filter | None:
-        """Build the filter without conditions that every point meets: each condition costs a pass over all points."""
+        """Build the filter; omit conditions that every point meets, since each costs a pass over all points."""
         wanted = within(query.scope)
         must = edge_conditions([*wanted.must, *self._of(query.scope.tenant)])
         must_not = [condition for condition in edge_conditions(wanted.must_not) if not self._is_idle(condition)]
@@ -168,11 +168,11 @@ class Shard:
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     def _of(self, tenant: str) -> list[Condition]:
-        """Return the conditions that separate a tenant's points from others; none if there are no others."""
+        """Return the conditions that separate the tenant's points from other tenants'; none if there is only one."""
         return [] if self._tenants == {tenant} else [of_tenant(tenant)]
 
     def _is_idle(self, condition: EdgeCondition) -> bool:
-        """Return whether no point has the instant of a condition."""
+        """Return whether a condition on an instant can match no point, since no point has the field."""
         if not isinstance(condition, FieldCondition) or condition.range is None:
             return False
         field = condition.key
@@ -184,7 +184,7 @@ class Shard:
 
 def _config(size: int) -> EdgeConfig:
     # m = 0: no HNSW graph. An exact scan takes milliseconds at this store's sizes, and filters stay exact.
-    # Turbo8 is a byte a dimension: scores are right to .001, and it is scanned five times as fast as Float16.
+    # Turbo8 takes one byte per dimension: scores are exact to .001, and a scan is five times as fast as with Float16.
     flat = HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10_000)
     dense = EdgeVectorParams(size, Distance.Dot, datatype=VectorStorageDatatype.Turbo8, hnsw_config=flat)
     return EdgeConfig(vectors={_DENSE: dense}, sparse_vectors={_SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)})
@@ -203,7 +203,7 @@ def _create_indexes(shard: EdgeShard) -> None:
 def _id_of(hit: ScoredPoint) -> str:
     """Parse a hit's id from its text form, ``ScoredPoint(id="…", …)``.
 
-    ``hit.id`` builds a UUID that then has to be formatted: four times as long, for 600 hits a question.
+    ``hit.id`` builds a UUID that then has to be formatted: this takes four times as long, for 600 hits a question.
     """
     return repr(hit).split('"', 2)[1]
 

@@ -1,7 +1,7 @@
 """EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
 
 Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go in small
-parts, searches omit conditions that match nothing, ``optimize`` is never called online. Passages and statements have a
+parts, searches omit conditions without effect, ``optimize`` is never called online. Passages and statements have a
 shard each: a condition to separate them would cost more than the search.
 """
 
@@ -43,8 +43,8 @@ class EdgeVectorStore:
     def __init__(self, path: Path, size: int) -> None:
         """Open the index at ``path`` for vectors of ``size`` dimensions, creating it if missing.
 
-        ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true,
-        over closing and opening, until ``agreed`` is called.
+        ``unclean`` is true if it was not closed properly, so that it has to be compared with the graph. It stays true
+        when closed and reopened, until ``agreed`` is called.
         """
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
@@ -71,7 +71,7 @@ class EdgeVectorStore:
 
     @staticmethod
     def closed_in_order(path: Path) -> bool:
-        """Return whether the index at ``path`` opens without creating or replaying anything."""
+        """Return whether the index at ``path`` was closed properly, so that opening it replays no log."""
         return (path / _CLEAN).exists()
 
     @staticmethod
@@ -80,7 +80,7 @@ class EdgeVectorStore:
         shutil.rmtree(path, ignore_errors=True)
 
     def _create(self, size: int) -> None:
-        """Create the index aside, then move it: a kill midway leaves no incomplete index."""
+        """Create the index beside its path, then move it: a kill midway leaves no incomplete index."""
         aside = self._path.with_name(f"{self._path.name}.new")
         shutil.rmtree(aside, ignore_errors=True)
         for name in FOLDERS.values():
@@ -169,14 +169,14 @@ def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
 
 
 def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
-    """Score passages, usually all that is asked for, then statements, which have no sparse vectors."""
+    """Score passages, then the remaining ids (few as a rule) as statements, which have no sparse vectors."""
     found = shards[Label.CHUNK].score(query)
     others = [uid for uid in query.ids if uid not in found] if query.dense is not None else []
     return found | shards[Label.EVENT].score(replace(query, ids=others)) if others else found
 
 
 def _open(path: Path) -> _Shards:
-    with ExitStack() as stack:  # of two, none stays open where one cannot be
+    with ExitStack() as stack:  # if one cannot be opened, none stays open
         shards = {}
         for label, name in FOLDERS.items():
             shards[label] = Shard(path / name)

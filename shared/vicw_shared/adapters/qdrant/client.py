@@ -10,9 +10,9 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.settings import QdrantSettings
 
 _DEFAULT_PORT = 6334
-# gRPC waits up to two minutes between attempts to connect; this reconnects sooner to a restarted server. An attempt may
-# take twenty seconds, for which calls wait; at an address that does not answer, as of a removed container, that is
-# known within one second.
+# By default, gRPC waits up to two minutes between attempts to connect; these values reconnect sooner to a restarted
+# server. An attempt may take twenty seconds, for which calls wait; at an address that does not answer, such as that of
+# a removed container, it fails within one second.
 _CHANNEL = {
     "grpc.initial_reconnect_backoff_ms": 200,
     "grpc.max_reconnect_backoff_ms": 2000,
@@ -36,11 +36,10 @@ def connect(settings: QdrantSettings) -> AsyncQdrantClient:
         grpc_port=parts.port or _DEFAULT_PORT,
         https=parts.scheme == "https",
         prefer_grpc=True,
-        # As a header: the client's own argument warns of every plain connection, which is what networks
-        # of containers have.
+        # As a header: the client's own argument warns on every plain connection, which container networks use.
         headers={"api-key": key} if key else None,
         timeout=settings.write_timeout_seconds,
         grpc_options=dict(_CHANNEL),
-        cloud_inference=True,  # nothing here is left for it to embed, and it need not look through all that is sent
-        check_compatibility=False,  # it would ask the REST port, which need not be reachable
+        cloud_inference=True,  # saves the client's search through each request for texts to embed: there are none
+        check_compatibility=False,  # it would call the REST port, which may not be reachable
     )

@@ -61,7 +61,7 @@ class QdrantCollections:
     async def open(self, model: ModelIdentity) -> VectorCollection:
         """Return the collection in use, with all its indexes; on an empty server, create it for ``model``.
 
-        A service that embeds with ``model`` should use the ``name`` returned, not the alias: it then never meets
+        A service that embeds with ``model`` should use the ``name`` returned, not the alias: it then never searches
         another model's vectors, even while the alias is swapped. Raises ModelMismatchError if the collection in use is
         another model's, SettingsError if the alias points at a foreign collection.
         """
@@ -79,7 +79,7 @@ class QdrantCollections:
         return current
 
     async def ensure(self, model: ModelIdentity) -> str:
-        """Ensure the model's collection with all its indexes; return its name.
+        """Create the model's collection and its indexes as far as they are missing; return its name.
 
         Any number of processes may do this at once.
         """
@@ -90,7 +90,7 @@ class QdrantCollections:
                 await self._create(name, model)
             known = (await self._client.get_collection(name)).payload_schema
             missing = [(field, index) for field, index in indexes().items() if field not in known]
-            # A process that finds an index missing creates it and waits for it: creating one twice changes nothing.
+            # Several processes may create the same index: creating it twice has no effect.
             await asyncio.gather(*(self._client.create_payload_index(name, f, i, wait=True) for f, i in missing))
         return name
 
@@ -121,7 +121,7 @@ class QdrantCollections:
         return [each for each in found if each is not None]
 
     async def swap(self, name: str) -> None:
-        """Point the alias at another of its collections. The swap is atomic: every search sees one of the two.
+        """Point the alias at another of its collections. The swap is atomic: each search sees one of the two.
 
         Raises MissingRecordError if VICW has no such collection.
         """
@@ -146,12 +146,12 @@ class QdrantCollections:
                 metadata={"alias": self._alias, "model": dataclasses.asdict(model)},
             )
         except Exception:
-            # Another process may have been faster; its collection is just as good.
+            # Another process may have created it first; its collection is the same.
             if not await self._client.collection_exists(name):
                 raise
 
     async def _take(self, name: str) -> VectorCollection:
-        """Point an unused alias at a collection; return what it points at then."""
+        """Point an unused alias at a collection; return the collection in use then."""
         await self._point_at(name)
         current = await self.current()
         assert current is not None

@@ -1,4 +1,4 @@
-"""Translation of Qdrant's errors into VICW's, in one place."""
+"""Translation of Qdrant's errors into VICW's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vicw_shared.errors import (
 )
 
 DEPENDENCY = "vectors"
-# A full disk has no status of its own: the server's write-ahead log has no room, or strict mode's limit is reached.
+# A full disk has no status code: the server's write-ahead log has no room, or strict mode's limit is reached.
 _FULL = ("no space left on device", "disk usage is at")
 _OTHER_SIZE = "vector dimension error"
 
@@ -34,14 +34,14 @@ def _unavailable(told: str) -> VicwError:
     return UnavailableError(DEPENDENCY, told)
 
 
-# Everything else counts as unavailable: down, starting, locked, too slow, or without the collection that another
+# Any other status counts as unavailable: down, starting, locked, too slow, or without the collection that another
 # process is creating.
 _BY_STATUS: Mapping[StatusCode, Callable[[str], VicwError]] = {
     StatusCode.RESOURCE_EXHAUSTED: OverloadedError,
     StatusCode.UNAUTHENTICATED: _settings,
     StatusCode.PERMISSION_DENIED: _settings,
     StatusCode.UNIMPLEMENTED: lambda told: FatalError(f"The Qdrant server is too old. {told}"),
-    # The request itself is wrong, over a limit of strict mode for example: a retry does not help.
+    # The request itself is wrong, for example over a limit of strict mode: a retry does not help.
     StatusCode.INVALID_ARGUMENT: VicwError,
     StatusCode.OUT_OF_RANGE: VicwError,
     StatusCode.ALREADY_EXISTS: VicwError,

@@ -32,19 +32,19 @@ from vicw_shared.ports import Scope
 
 
 def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter:
-    """Return the filter of a search: the tenant's points of a label only, never those of the items ``without``."""
+    """Return the filter of a search: the points of a label in the scope, except those of the items ``without``."""
     wanted = within(scope)
     must_not = (*wanted.must_not, of_items(without)) if without else wanted.must_not
     return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *wanted.must), must_not=must_not))
 
 
 def filter_of_passages(tenant: str, *, public: bool) -> Filter:
-    """Return the filter of a tenant's passages, or of those visible to everybody everywhere."""
+    """Return the filter of a tenant's passages; ``public``: of those that every viewer may see in every context."""
     return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK), *(of_public() if public else ()))))
 
 
 def filter_of_ids(ids: Sequence[str]) -> Filter:
-    """Return the filter of the points among ``ids`` that exist."""
+    """Return the filter of the points with these ids."""
     return Filter(must=[HasIdCondition(has_id=list(ids))])
 
 

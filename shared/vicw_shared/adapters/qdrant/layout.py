@@ -22,18 +22,18 @@ from vicw_shared.adapters.conditions import CONTEXT, FLAGS, INSTANTS, ITEM, KEYW
 
 DENSE, SPARSE = "dense", "bm25"
 OVERSAMPLING = 2.0
-"""Oversampling: a search fetches this multiple of its limit by the bytes in RAM, then rescores with the originals."""
+"""A search fetches this multiple of its limit by the quantized vectors in RAM, then rescores with the originals."""
 MAX_LIMIT = 10_000
 """Maximum number of hits, ids or values in one request."""
 MAX_BATCH = 64
 """Maximum number of searches or points in one request."""
 
 _SCANNED = 20_000
-"""If fewer vectors of a segment pass a filter, all of them are compared instead of following the graph."""
+"""If fewer vectors of a segment pass a filter, all of them are compared instead of following the HNSW graph."""
 _BYTES = 4
-"""Bytes per dimension of the originals; the server measures the threshold in KiB of them."""
+"""Bytes per dimension of the originals; the server measures the scan threshold in KiB of them."""
 
-# Names that are nearly as many as there are points, and that few searches filter on: their index need not be in RAM.
+# Fields with almost as many values as points, on which few searches filter: their index need not be in RAM.
 _RARELY_ASKED = ("node_id", ITEM, "flow_id")
 
 
@@ -43,11 +43,11 @@ def dense_params(size: int) -> VectorParams:
     One byte per dimension stays in RAM; the originals are read from disk for the few best. Vectors have unit length, so
     the dot product is the cosine.
     """
-    # Every search is filtered, by tenant at least. A filter that lets a tenth of a graph's points pass cuts it to
-    # pieces, and hits are lost without a word. So up to a size all that passes is compared, which is exact and,
-    # with a byte a dimension, as fast as the graph; above it the search crosses gaps (`acorn`, see store.py). The
-    # latter needs a graph of all points: the usual advice for many tenants, m=0 and a graph for each, excludes it.
-    # A tenant or a context that is large, but a small part of the whole, has links of its own besides.
+    # Every search is filtered, by tenant at least. A filter that lets a tenth of an HNSW graph's points pass cuts the
+    # graph to pieces, and hits are lost silently. So up to a size all points that pass are compared, which is exact
+    # and, with a byte per dimension, as fast as the graph; above it the search crosses gaps (`acorn`, see store.py).
+    # `acorn` needs a graph of all points, which the usual advice for many tenants excludes (m=0 and a graph for each).
+    # A tenant or a context that is large, but a small part of the collection, has links of its own, too (`payload_m`).
     graph = HnswConfigDiff(m=16, payload_m=16, full_scan_threshold=_SCANNED * size * _BYTES // 1024)
     return VectorParams(
         size=size,
@@ -90,8 +90,8 @@ def indexes() -> dict[str, KeywordIndexParams | IntegerIndexParams]:
 def strict_mode() -> StrictModeConfig:
     """Return limits that stop a faulty request of VICW before it harms the server.
 
-    A filter on a field without an index would read every payload from disk. The size of one payload is limited where an
-    item comes in: the server can only limit that of a whole collection.
+    A filter on a field without an index would read every payload from disk. The ingest API limits the size of one
+    payload: the server can only limit that of a whole collection.
     """
     return StrictModeConfig(
         enabled=True,

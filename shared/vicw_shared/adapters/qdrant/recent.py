@@ -1,4 +1,4 @@
-"""Time-limited cache of figures that other processes change."""
+"""Time-limited cache of statistics that other processes change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Recent[K, V]:
-    """Keeps at most ``size`` values, each for ``seconds``."""
+    """Cache of at most ``size`` values, each for ``seconds``."""
 
     def __init__(self, seconds: float, size: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -21,7 +21,7 @@ class Recent[K, V]:
         return value if at is not None and self._clock() - at < self._seconds else None
 
     def put(self, key: K, value: V) -> None:
-        """Store a value. All others are dropped when there are too many."""
+        """Store a value. A full cache is emptied first."""
         if len(self._kept) >= self._size:
             self._kept.clear()
         self._kept[key] = (self._clock(), value)

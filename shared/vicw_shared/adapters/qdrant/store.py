@@ -1,7 +1,6 @@
 """QdrantVectorStore: a collection of a Qdrant server, over gRPC.
 
-Any number of processes may use one collection: nothing is cached that another process could have changed, except
-figures that may be some minutes old.
+Any number of processes may use one collection: only statistics are cached, which may be some minutes old.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from vicw_shared.telemetry.engines import measured
 
 _SEARCH = SearchParams(
     quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING),
-    acorn=AcornSearchParams(enable=True),  # only where a filter lets few points pass; see layout.py
+    acorn=AcornSearchParams(enable=True),  # takes effect only if a filter lets few points pass; see layout.py
 )
 _EXACT = SearchParams(exact=True, quantization=QuantizationSearchParams(ignore=True))
 _PART = 1000
@@ -73,7 +72,7 @@ class QdrantVectorStore:
 
     async def set_payload(self, payloads: Mapping[str, Mapping[str, object]]) -> None:
         for part in batched(payloads.items(), MAX_BATCH):
-            # By filter, since the server refuses to overwrite by id what is not there.
+            # By filter, since the server refuses to overwrite missing points by id.
             operations = [
                 OverwritePayloadOperation(
                     overwrite_payload=SetPayload(payload=dict(payload), filter=filter_of_ids([point]))
@@ -142,7 +141,7 @@ class QdrantVectorStore:
                 asked = filter_of_passages(tenant, public=public)
                 found = await self._open.facet(self._collection, DOMAIN, asked, limit=_DOMAINS, timeout=self._timeout)
             known = {str(hit.value): hit.count for hit in found.hits}
-            if known:  # a tenant's first items are not to be overlooked for minutes
+            if known:  # an empty result would hide a tenant's first items for minutes
                 self._domains.put((tenant, public), known)
         return dict(known)
 
@@ -162,7 +161,7 @@ class QdrantVectorStore:
         return found
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
-        # The offset is the first id to return, so the one that the caller has already is skipped here.
+        # The offset is the first id returned: skip it, since the caller has it already.
         with translated():
             records, _ = await self._open.scroll(
                 self._collection,
@@ -185,9 +184,9 @@ class QdrantVectorStore:
         return self._client
 
     async def _rank(self, requests: Sequence[QueryRequest]) -> list[list[VectorHit]]:
-        """Return only the ids and scores of the hits of each request.
+        """Return only the ids and scores of the hits of each request, past the client's own models.
 
-        The client copies each request, and builds a model of each of some hundred hits: a tenth of a question's work.
+        The client would copy each request and build a model of each of some hundred hits: a tenth of a question's work.
         """
         try:
             points = self._open.grpc_points
@@ -204,7 +203,7 @@ class QdrantVectorStore:
         return answers
 
     async def _ask(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
-        """Return the hits of each request; usually in one round trip."""
+        """Return the hits of each request, up to MAX_BATCH requests per round trip."""
         answers: list[list[ScoredPoint]] = []
         for part in batched(requests, MAX_BATCH):
             with translated():
@@ -252,7 +251,7 @@ def _scorings(query: ScoreQuery) -> Iterator[QueryRequest]:
 
 
 def _probe(term: int) -> QueryRequest:
-    # Over all tenants on purpose: the engine's IDF is that of the collection. Only a figure leaves this module.
+    # Over all tenants on purpose: the engine's IDF is that of the collection. Only a number leaves this module.
     vector = QdrantSparseVector(indices=[term], values=[1.0])
     return QueryRequest(query=vector, using=SPARSE, limit=1, with_payload=False, with_vector=[SPARSE])
 
