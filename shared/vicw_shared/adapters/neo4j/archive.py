@@ -1,4 +1,4 @@
-"""Export reads on Neo4j, which shows committed data: a context's version tells whether it changed meanwhile."""
+"""Export reads on Neo4j. It has no snapshots: a context that changes while it is read gets another version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAGE = 1000
 _UIDS = 50_000
 """Page size of uids: each page reads all members of the context, so pages should be few."""
 _OF_MERGES = ""
-"""Context whose lock serialises merges across contexts; no caller can give it."""
+"""Context whose lock serialises merges across contexts; no caller can use this name."""
 _BEFORE_ALL = (-(2**62), "")
 
 

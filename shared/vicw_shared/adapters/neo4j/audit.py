@@ -1,4 +1,4 @@
-"""Consistency check reads on Neo4j: pages over all records, in the order of indexes."""
+"""Consistency check reads on Neo4j: pages over all records, in index order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Neo4jAudit(Neo4jScans):
 
     async def chain_links(self, chain: str, events: Sequence[Node]) -> dict[str, ChainLink]:
         places = [(event.uid, place_of(chain, event)) for event in events]
-        # An empty end precedes nothing: a node in no chain has no follower.
+        # No place is before an empty end: a node in no chain has no follower.
         rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]
         found = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
         return {

@@ -17,11 +17,11 @@ from vicw_shared.settings import Neo4jSettings
 from vicw_shared.telemetry.engines import RETRIES
 
 _FIRST_PAUSE_SECONDS = 0.05
-"""Pause before retrying a transaction that lost a deadlock; the driver's own second is long for a waiting caller."""
+"""Pause before retrying a transaction that lost a deadlock; the driver's default, a second, is long for a caller."""
 
 _COLLISIONS = 3
 _ALL = -1
-"""Fetch size: send all records without being asked for more."""
+"""Fetch size: the server sends all records at once."""
 
 
 class RunStatement(Protocol):
@@ -36,7 +36,7 @@ class Neo4jDatabase:
     """One driver. Every value is bound as a parameter; query text comes only from the ``cypher`` package."""
 
     def __init__(self, settings: Neo4jSettings, *, bound: str = "VICW_NEO4J_QUERY_SECONDS") -> None:
-        """``bound`` is the name of the variable that sets ``query_seconds``."""
+        """Open the driver. ``bound`` names the variable that sets ``query_seconds``, for error messages."""
         self._bound = bound
         password = settings.password.get_secret_value() if settings.password is not None else None
         self._name = settings.database
@@ -61,7 +61,7 @@ class Neo4jDatabase:
         """Run one read statement in its own transaction, within ``query_seconds`` including all retries."""
         with translated():
             try:
-                # The client's deadline comes first: the server's own does not help if the server hangs.
+                # The client's deadline comes first: the server's own has no effect if the server hangs.
                 async with asyncio.timeout(self._seconds) as deadline:
                     return await self._execute(neo4j.Query(query, timeout=self._seconds + 1), values)
             except TimeoutError as error:
@@ -94,7 +94,7 @@ class Neo4jDatabase:
         return result.records
 
     async def _at_once(self, query: neo4j.Query, values: dict[str, Any]) -> list[Record]:
-        """Run a statement in one round trip: a managed transaction takes another one to end."""
+        """Run a statement in one round trip: a managed transaction needs a second one for its end."""
         async with self._driver.session(
             database=self._name, default_access_mode=neo4j.READ_ACCESS, fetch_size=_ALL
         ) as session:
@@ -121,7 +121,7 @@ class Neo4jDatabase:
         with translated():
             async with self._driver.session(database=self._name) as session:
                 for _ in range(_COLLISIONS):
-                    with suppress(ConstraintError):  # another writer made the same node or edge meanwhile
+                    with suppress(ConstraintError):  # a concurrent writer created the same node or edge
                         return await session.execute_write(unit)
                 return await session.execute_write(unit)
 

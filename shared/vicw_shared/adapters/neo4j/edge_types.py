@@ -1,4 +1,4 @@
-"""Edge types with indexes: those that are registered, and those that once were."""
+"""Edge types with indexes: registered ones, and formerly registered ones."""
 
 from __future__ import annotations
 

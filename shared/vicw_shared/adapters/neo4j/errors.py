@@ -22,7 +22,7 @@ _GRAPH = "graph"
 _LOG_FAILED = "Neo.DatabaseError.Transaction.TransactionLogError"
 """Symptom of a full disk: the server cannot append to its log and gives no further reason.
 
-It then refuses everything until it is restarted.
+It then refuses all requests until it is restarted.
 """
 _FULL = ("no space left", "disk space", "disk is full", "disk quota")
 _NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
@@ -47,14 +47,14 @@ def translated() -> Iterator[None]:
     except TimeoutError as error:
         raise UnavailableError(_GRAPH, f"Neo4j: {str(error) or 'no answer in time'}") from error
     except ValueError as error:
-        # The driver raises this for an address that cannot be read or resolved; VICW's own errors are all VicwErrors.
+        # The driver raises this for an address that it cannot parse or resolve; VICW's own errors are all VicwErrors.
         if "address" not in str(error).lower():
             raise
         raise UnavailableError(_GRAPH, f"Neo4j: {error}") from error
 
 
 def translate(error: Neo4jError | DriverError) -> VicwError:
-    """Return VICW's error for one of the driver's."""
+    """Return VICW's error for a driver's error."""
     if isinstance(error, Neo4jError):
         return _of_server(error)
     if isinstance(error, ConfigurationError):

@@ -38,7 +38,7 @@ async def find_neighbours(
 async def find_weighted_neighbours(
     run: RunStatement, tenant: str, uids: Sequence[str], spread: Spread, limit: int, among: int | None
 ) -> list[WeightedNeighbour]:
-    """Return the targets of one spread with few of their fields: ``GraphStore.leads``."""
+    """Return the targets of one spread with few of their fields: ``GraphStore.weighted_neighbours``."""
     records = await run(
         cypher.weighted_neighbours(spread), uids=list(dict.fromkeys(uids)), **_bounds(tenant, limit, among)
     )
@@ -50,7 +50,7 @@ def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:
 
 
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
-    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # without nodes removed meanwhile
+    rows = [row for record in records for row in record["nodes"] if is_node(row)]  # none removed during the read
     nodes = {row["uid"]: node_of(row) for row in rows}
     found: dict[Spread, list[Neighbour]] = defaultdict(list)
     for row in chain.from_iterable(record["rows"] for record in records):

@@ -24,7 +24,7 @@ async def find_item_views(run: RunStatement, tenant: str, uids: Sequence[str]) -
 
 
 def item_views_of(rows: Sequence[Record]) -> list[ItemView]:
-    """Return the item views, without nodes that were removed while the statement read."""
+    """Return the item views, without nodes removed during the read."""
     return [_item_view(row) for row in rows if is_node(row["item"])]
 
 

@@ -1,4 +1,4 @@
-"""Neo4jKeyRing: the platform's API keys, among the store's own records."""
+"""Neo4jKeyRing: the platform's API keys, as records of the store."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Derived properties: index keys in place of callers' strings.
 
-A range index refuses keys over some 8,000 bytes, and a composite one adds its parts up; a uid of them always fits.
+A range index refuses keys over some 8,000 bytes, in a composite index the sum of its parts; a uid made from the strings
+always fits.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from vicw_shared.model.triggers import has_triggers, phrases_of, precedence
 from vicw_shared.uids import make_uid
 
 _OFFSET = 2**63
-"""Added to the numbers of a chain's order: 64-bit integers become numbers that sort as text."""
+"""Added to the numbers of a chain key: signed 64-bit integers become numbers that sort as text."""
 _ITEM_LABELS = (Label.EVENT, Label.ENTITY)
 
 
 def tenant_key(tenant: str) -> str:
-    """Return a tenant's key: digits only, which no analyser stems, splits or drops as a stop word."""
+    """Return a tenant's key: digits only, which the full-text analyser neither stems, splits nor drops."""
     return str(UUID(make_uid(tenant, "tenant")).int)
 
 
@@ -41,13 +42,13 @@ def item_key(tenant: str, context: str, source_id: str) -> str:
 
 
 def chain_prefix(tenant: str, context: str, flow: str | None) -> str:
-    """Return the prefix of every place in the NEXT chain of ``flow``, or in the clock's chain (None)."""
+    """Return the prefix of every place in the NEXT chain of ``flow``, or in the HAPPENED_AFTER chain (None)."""
     parts = ("clock",) if flow is None else ("flow", flow)
     return make_uid(tenant, context, *parts) + ":"
 
 
 def chain_end(place: str) -> str:
-    """Return text that sorts after every place of a chain and before any other chain's; ``place`` may be its prefix."""
+    """Return text that sorts after all places of a chain and before other chains'; ``place`` may be its prefix."""
     return place.partition(":")[0] + ";"
 
 
@@ -57,7 +58,7 @@ def place(prefix: str, key: ChainKey) -> str:
 
 
 def clock_span(tenant: str, context: str, start: datetime, end: datetime) -> dict[str, str]:
-    """Return the first place of a context's Events of [start, end) on its clock, and the first place after them."""
+    """Return the places of ``start`` and ``end`` in a context's HAPPENED_AFTER chain."""
     prefix = chain_prefix(tenant, context, None)
     return {"start": _instant(prefix, start), "end": _instant(prefix, end)}
 
@@ -74,7 +75,7 @@ def place_of(chain: str, node: Node) -> str | None:
 
 
 def derived(node: Node) -> dict[str, object]:
-    """Return the derived properties of a node; None where it has none."""
+    """Return the derived properties of a node; None for those that do not apply."""
     has_key = node.label in _ITEM_LABELS and node.source_id is not None
     keys: dict[str, object] = {
         "item_key": item_key(node.tenant, node.context, node.source_id or "") if has_key else None,
@@ -95,7 +96,7 @@ def derived(node: Node) -> dict[str, object]:
 
 
 def tenant_text_key(tenant: str, text_key: str) -> str:
-    """Return the key of a live text in all contexts of a tenant."""
+    """Return the tenant-wide key of a live text."""
     return make_uid(tenant, "text", text_key)
 
 
@@ -103,27 +104,27 @@ _TERMS = {TermKind.NAME: "name", TermKind.ALIAS: "name", TermKind.WORD: "word", 
 
 
 def term_key(tenant: str, text: str, kind: TermKind) -> str:
-    """Return the key of a name, earlier or not, of a word of names, or of a title, in all contexts of a tenant."""
+    """Return the tenant-wide key of a name (current or earlier), of a word of names, or of a title."""
     return make_uid(tenant, _TERMS[kind], text)
 
 
 def home_key(tenant: str, context: str) -> str:
-    """Return a context's key beside ``term_key``."""
+    """Return the key of a context, the second column of the term index."""
     return make_uid(tenant, context)
 
 
 def name_place(tenant: str, context: str, folded: str) -> str:
-    """Return the place of a name in its context's list: text that sorts as names do, by their beginnings."""
+    """Return the place of a name in its context's list: text that sorts by the beginning of the name."""
     return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
 
 
 def beginning(tenant: str, folded: str) -> str:
-    """Return the place of names, and words of names, that continue this text, in all contexts of a tenant."""
+    """Return the tenant-wide prefix of names, and words of names, that begin with this text."""
     return f"{make_uid(tenant, 'begins')}:{folded[:NAME_PREFIX]}"
 
 
 def phrase_prefix(tenant: str, phrase: str) -> str:
-    """Return the prefix of the places of items with a trigger phrase; ``chain_end`` is the place after them."""
+    """Return the prefix of the places of items with a trigger phrase; ``chain_end`` returns the place after them."""
     return make_uid(tenant, "phrase", phrase) + ":"
 
 
@@ -160,7 +161,7 @@ def _phrase_row(node: Node, home: str, phrase: str) -> dict[str, object]:
 
 
 def arrivals_record(tenant: str, context: str) -> str:
-    """Return the key of the record that counts a context's arrivals, and is its lock."""
+    """Return the key of the record that counts a context's arrivals and serves as its lock."""
     return f"arrivals:{make_uid(tenant, context)}"
 
 
@@ -200,7 +201,7 @@ def receipt_record(tenant: str, key: str) -> str:
 
 
 def numbers_of(node: Node) -> Iterator[tuple[str, int]]:
-    """Return the counters that a node has advanced, and their values."""
+    """Yield the counter records of a node's arrival and step numbers, with these numbers."""
     if node.arrival is not None:
         yield arrivals_record(node.tenant, node.context), node.arrival
     if node.flow_id is not None and node.flow_step is not None:

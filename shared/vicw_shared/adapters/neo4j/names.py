@@ -1,4 +1,4 @@
-"""Name index on Neo4j: keeps terms in step with their nodes, and looks them up."""
+"""Name index on Neo4j: updates the terms of nodes, and looks them up."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Outbox on Neo4j: properties of Chunks.
 
 An entry is part of its Chunk and is removed with it: the points of a removed Chunk are deleted by the code that removed
-it, by the indexer that wrote them since, or by the reconciler. DELETE is requested only for a Chunk that proves no
-item.
+it, by an indexer that wrote them later, or by the reconciler. DELETE entries exist only for Chunks that prove no item.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _ERROR_CHARS = 1000
 
 @measured("neo4j")
 class Neo4jOutbox:
-    """Outbox over the entries of all tenants. All times are the server's."""
+    """Outbox on one database. All times are by the server's clock."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
@@ -106,7 +105,7 @@ class Neo4jOutbox:
         return bool(await self._database.read(nodes.ANY_INDEXED))
 
     async def _write_pages(self, query: str, **values: Any) -> int:
-        """Write page by page: one transaction for everything would exceed the server's memory."""
+        """Write page by page: a single transaction for all entries would exceed the server's memory."""
         count, after = 0, ""
         while True:
 
@@ -126,7 +125,7 @@ class Neo4jOutbox:
 
 
 async def _next_in_turn(run: RunStatement, limit: int, turn: str, now: int) -> list[str]:
-    """Return due entries of the tenants after ``turn``, then of those before it, one entry per tenant in turn."""
+    """Return due entries of the tenants after ``turn``, then of those up to it, round-robin, one per tenant."""
     served: list[tuple[str, str]] = []
     start, around = turn, False
     while len(served) < limit:
@@ -160,7 +159,7 @@ def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, st
 def point_of(row: Record) -> PendingPoint:
     """Return an entry with the data of its payload."""
     marks: list[list[str]] = row["marks"] or []
-    if not is_node(row["item"]):  # of nothing, so nothing of it may be found
+    if not is_node(row["item"]):  # the Chunk proves no item, so no search may find it
         return PendingPoint(row["seq"], row["uid"], PendingKind.DELETE, None, None, tries=row["tries"] or 0)
     return PendingPoint(
         seq=row["seq"],

@@ -1,4 +1,4 @@
-"""Neo4jUnreadItems: pending extractions, as records beside the items."""
+"""Neo4jPendingExtractions: pending extractions, as records beside the items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ERROR_CHARS = 1000
 
 @measured("neo4j", inside="unread")
 class Neo4jPendingExtractions:
-    """PendingExtractions of all tenants. All times are the server's."""
+    """PendingExtractions on one database. All times are by the server's clock."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
@@ -85,7 +85,7 @@ async def queue_extractions(run: RunStatement, tenant: str, context: str, items:
 
 
 async def dequeue_extraction(run: RunStatement, tenant: str, item: str) -> bool:
-    """Remove an item from the queue; return whether it was there."""
+    """Remove an item from the queue; return whether it was queued."""
     (row,) = await run(pending_extractions.TAKE_OUT, record=pending_extraction_record(item), tenant=tenant)
     return bool(row["count"])
 

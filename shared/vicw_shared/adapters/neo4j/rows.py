@@ -18,13 +18,13 @@ from vicw_shared.text import fold_case
 Properties = Mapping[str, Any]
 _OWN = {"uid", "chunk", "weight", "label", "name", "text"}
 _NODES = {"node", "item"}
-"""Columns that are never empty for an existing node."""
+"""Columns with a node, which is incomplete only if it was removed during the read."""
 
 
 def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
-    """Return the rows of a statement that ends with ``cypher.parts.gathered``, without nodes removed meanwhile.
+    """Return the rows of a statement that ends with ``cypher.parts.gathered``, without nodes removed during the read.
 
-    A node that another transaction removes while a statement reads is found, but has no properties.
+    A node that another transaction removes during the read is returned without properties.
     """
     (record,) = records
     rows: list[Properties] = record["rows"]
@@ -37,7 +37,7 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
 
 
 def nodes_in(rows: Iterable[Mapping[str, Any]]) -> list[Node]:
-    """Return the nodes of records, in their order, without nodes removed meanwhile."""
+    """Return the nodes of records, in their order, without nodes removed during the read."""
     return [node_of(row["node"]) for row in rows if is_node(row["node"])]
 
 
@@ -47,7 +47,7 @@ def by_uid(rows: Iterable[Mapping[str, Any]]) -> dict[str, Node]:
 
 
 def is_node(properties: Properties | None) -> bool:
-    """Return whether these properties are of a node that existed when they were read: its label is read separately."""
+    """Return whether the node still existed when its properties and its label, two separate reads, were read."""
     return properties is not None and properties.get("uid") is not None and properties.get("label") is not None
 
 
@@ -162,7 +162,7 @@ def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
 
 
 def edge_row(edge: Edge) -> dict[str, object]:
-    """Return an edge's properties, without its type and ends, which the graph has."""
+    """Return an edge's properties, without its type and ends, which the relationship has."""
     return {
         "id": edge.id,
         "weight": edge.weight,

@@ -1,4 +1,4 @@
-"""Scans on Neo4j: one statement per kind of record, each in the order of an index."""
+"""Scans on Neo4j: one statement per kind of record, each in index order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def _passages(
 
 
 async def _edges(database: Neo4jDatabase, types: EdgeTypes, _: Edges, after: Edge | None, limit: int) -> list[EdgeEnds]:
-    """Return edges type by type: an index covers one type."""
+    """Return edges type by type, since an index covers one type."""
     found: list[EdgeEnds] = []
     for name in types.all:
         if after is not None and name < after.type:

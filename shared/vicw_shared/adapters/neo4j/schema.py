@@ -1,6 +1,6 @@
 """Constraints, indexes and the schema's version.
 
-Several services may start on an empty database at once: what one of them creates, the others find.
+Several services may start on an empty database at once: one of them creates the schema, the others wait for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vicw_shared.model import Label
 FIRST = 7
 """Version of a store of 0.1.0."""
 MIGRATIONS: tuple[tuple[str, ...], ...] = ()
-"""Statements that bring a store to each further version. A released migration is never edited."""
+"""Statements that migrate a store to each further version. A released migration is never edited."""
 
 _RECORD = ("vicw_record", "CREATE CONSTRAINT vicw_record IF NOT EXISTS FOR (n:Entity) REQUIRE n.record IS UNIQUE")
 _INDEXES: dict[str, str] = {
@@ -55,10 +55,10 @@ _TEXT = (
 )
 _BUILD_SECONDS = 3600
 _HELD_SECONDS = 30.0
-"""Time for which a process that dies while it defines the schema blocks the others."""
+"""Duration of the schema lock: a process that dies while it defines the schema blocks the others for so long."""
 _LOOK_AGAIN_SECONDS = 0.25
 _PATIENCE_SECONDS = 120.0
-"""Time for which a starting process waits for the locks of another that defines the schema."""
+"""Time for which a starting process retries while another process defines the schema."""
 _EDGE = "vicw_edge_"
 
 
@@ -92,7 +92,7 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
         else:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
-    # A removed integration leaves edges behind, which a check has to see.
+    # A removed integration leaves edges of its types behind; checks have to include them.
     known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
     return tuple(sorted(known.union(types)))
 
@@ -102,15 +102,15 @@ async def _existing(database: Neo4jDatabase) -> set[str]:
 
 
 async def _define(database: Neo4jDatabase, holder: str, missing: Mapping[str, str]) -> None:
-    """Create what is missing. One process at a time: several would deadlock on each other's locks."""
+    """Create missing constraints and indexes. One process at a time: several would deadlock on each other's locks."""
     renewed = time.monotonic()
     for statement in missing.values():
         await database.define(statement)
-        # Each definition makes the server replan every query: the hold is renewed when necessary, not each time.
+        # Each definition makes the server replan every query, so the lock is renewed only when necessary.
         if time.monotonic() < renewed + _HELD_SECONDS / 3:
             continue
         if not await _hold(database, holder):
-            return  # the hold expired, and another process continues
+            return  # the lock expired, and another process continues
         renewed = time.monotonic()
     await _hold(database, holder, seconds=0)
 

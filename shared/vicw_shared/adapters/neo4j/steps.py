@@ -60,7 +60,7 @@ class Neo4jSleepLog:
     async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
         found: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
-        # A record does not hold its context's name, so the contexts are scanned.
+        # A counter record does not contain its context's name, so the contexts are scanned.
         while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
             after = contexts[-1].uid
             of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}

@@ -74,8 +74,8 @@ class Neo4jGraphStore(Neo4jScans):
     ) -> Neo4jGraphStore:
         """Connect and migrate the database's schema to this program's.
 
-        Afterwards nothing takes longer than ``timeout_seconds`` (VICW_RETRIEVAL_GRAPH_MS), and searches with such a
-        limit are warmed up. Raises UnavailableError, SettingsError or SchemaVersionError.
+        Afterwards ``timeout_seconds`` (VICW_RETRIEVAL_GRAPH_MS) bounds every call. If it is set, searches are warmed
+        up. Raises UnavailableError, SettingsError or SchemaVersionError.
         """
         database = Neo4jDatabase(settings)
         try:
@@ -187,6 +187,6 @@ class Neo4jGraphStore(Neo4jScans):
 
 
 async def _warm_up(store: Neo4jGraphStore) -> None:
-    """Run a search without hits: the first search of a server that has just started takes seconds."""
-    with suppress(RetryableError):  # without it the first search is only slower
+    """Run a search without hits: the first search on a freshly started server takes seconds."""
+    with suppress(RetryableError):  # if it fails, only the first search is slower
         await store.find(Scope(tenant="", now=now()), "word", 1)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from vicw_shared.adapters.neo4j.keys import tenant_key
 
 _MAX_TERMS = 100
-"""Maximum number of terms: every term is looked up twice, and Lucene refuses over 1,024 clauses."""
+"""Maximum number of terms: each term is looked up in several fields, and Lucene refuses over 1,024 clauses."""
 _INSIDE = frozenset("_'’")
 _UNSPACED = re.compile(r"[\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Scripts without visible word ends, which the index splits into single characters."""
 JOINTS = ".:\u00b7\u2024\u2027\uff0e\uff1a"
-"""Characters that join two letters to one word for the index's analyser, as in ``module.function``."""
+"""Characters between letters that the index's analyser does not split at, as in ``module.function``."""
 _WORD = re.compile(rf"\w+(?:(?:[{JOINTS}]|(?<=\d)[,;](?=\d))\w+)*")
 _PART = re.compile(r"\w+")
 _PART_OF_NAME = re.compile(r"[^\W_]+")
@@ -22,13 +22,13 @@ _STOPPED = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
     "to was will with".split()
 )
-"""Stop words of the index's analyser: a query of only these would match everything."""
+"""Stop words of the index's analyser: a query of only these would match every Chunk."""
 
 
 def query_of(tenant: str, text: str) -> str | None:
     """Return the query for a tenant's Chunks with any word of ``text``, or None if it has no word.
 
-    The tenant's key is a required term with no weight.
+    The tenant's key is a required term of weight 0.
     """
     terms = " ".join(f'"{term}"' for term in terms_of(text))
     return f'+tenant_key:"{tenant_key(tenant)}"^0 +(text:({terms}) parts:({terms}) head:({terms})^2)' if terms else None
@@ -37,8 +37,8 @@ def query_of(tenant: str, text: str) -> str | None:
 def parts_of(text: str) -> list[str]:
     """Return the distinct parts of joined words for the index, since a query contains only the parts.
 
-    Parts of names with underscores are included: the analyser keeps such a name as one word, a search may use its
-    parts.
+    Parts of names with underscores are included: the analyser indexes such a name as one word, but a query may contain
+    its parts.
     """
     return list(dict.fromkeys(part for word in _WORD.findall(text) for part in _apart(word)))
 
@@ -53,7 +53,7 @@ def _apart(word: str) -> Iterator[str]:
 
 
 def terms_of(text: str) -> list[str]:
-    """Return the distinct search words: letters, digits and characters inside words, nothing else."""
+    """Return the distinct search words: only letters, digits, marks and ``_INSIDE``, so no query syntax."""
     terms: dict[str, None] = {}
     for term in _terms(text):
         terms.setdefault(term)

@@ -60,10 +60,10 @@ class Neo4jTransaction:
         self._tenant = tenant
         self._context = context
         self._types = types
-        self._keys: dict[str, str] = {}  # where nodes are: those that this transaction put or looked for
+        self._keys: dict[str, str] = {}  # element ids of nodes that this transaction has put or looked up
 
     async def lock(self) -> None:
-        """Take the context's lock: wait until no other transaction writes to it. Must run first."""
+        """Acquire the context's lock, waiting for other transactions on the context. Must run first."""
         await self._run(records.LOCK, record=arrivals_record(self._tenant, self._context))
 
     async def receipt(self, key: str) -> Receipt | None:
@@ -140,7 +140,7 @@ class Neo4jTransaction:
             return []
         first, *between = keys
         around = await self._around(flow, [first, keys[-1]])
-        # Most of what arrives is newer than all there is: one gap, and no need to ask for each key.
+        # Most new items are later than all stored ones: a single gap, which needs no look-up per key.
         if between and around[0] != around[1]:
             around = await self._around(flow, keys)
         else:
@@ -237,7 +237,7 @@ class Neo4jTransaction:
         await self._run(records.DROP, records=[step_record(one) for one in ids])
 
     async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
-        # The record that counts arrivals is the context's lock, and does not hold its name: only its count is removed.
+        # The record that counts arrivals is also the context's lock and holds no name: only its count is removed.
         await self._run(records.DROP, records=[steps_record(self._tenant, self._context, flow) for flow in flows])
         if arrivals:
             await self._run(records.FORGET_COUNT, record=arrivals_record(self._tenant, self._context))
@@ -262,7 +262,7 @@ class Neo4jTransaction:
             await self._run(records.COUNT, counts=rows)
 
     async def _find_ends(self, joined: Sequence[Edge]) -> None:
-        """Find the ends of these edges; raise MissingRecordError for missing ones."""
+        """Look up the element ids of these edges' ends. Raises MissingRecordError if an end does not exist."""
         ends = {uid for edge in joined for uid in (edge.source, edge.target)}
         unknown = sorted(ends - self._keys.keys())
         if unknown:
@@ -292,7 +292,7 @@ def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
 
 
 def _once(edges: Iterable[Edge]) -> list[Edge]:
-    """Return each edge once: its last version, with the creation data of its first."""
+    """Return each edge once: its last occurrence, with the creation data of its first."""
     told: dict[str, Edge] = {}
     for edge in edges:
         first = told.get(edge.id, edge)

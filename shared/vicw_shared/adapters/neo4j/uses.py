@@ -1,4 +1,4 @@
-"""Usage counts of items, as records beside them: an item that is rewritten keeps its uses."""
+"""Usage counts of items, as records beside the items: replacing an item keeps its uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Neo4jUses:
         self._database = database
 
     async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
-        # Always in the same order: two writers that count the same items do not deadlock.
+        # Sorted, so that two writers that count the same items do not deadlock.
         rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
         await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
 

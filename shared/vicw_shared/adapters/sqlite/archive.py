@@ -1,4 +1,4 @@
-"""Export reads on SQLite: one read transaction, so all data is of one moment, whatever is written meanwhile."""
+"""Export reads on SQLite: one read transaction, which shows all data as of one moment despite concurrent writes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SqliteArchive:
     def _begin(self) -> sqlite3.Connection:
         connection = self._database.connect()
         connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM meta").fetchone()  # only the first read fixes the snapshot
+        connection.execute("SELECT count(*) FROM meta").fetchone()  # the snapshot begins with the first read
         return connection
 
     async def import_mark(self) -> str | None:
@@ -74,7 +74,7 @@ class SqliteSnapshot:
         return await self._do(lambda c: [node_of(row) for row in c.execute(_ROOTS)])
 
     async def version(self, root: Node) -> int:
-        return 0  # nothing changes inside the snapshot
+        return 0  # a snapshot does not change
 
     async def members(self, root: Node) -> list[str]:
         rows = await self._do(lambda c: c.execute(_MEMBERS, (pack(root.uid),)).fetchall())

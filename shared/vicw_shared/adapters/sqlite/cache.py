@@ -1,7 +1,7 @@
 """Read cache of the graph: entries stay until a write touches them (decision 0024).
 
-Only this process writes to the file, so its writes report what they touch: triggers on the writer's connection record
-each node that is changed or removed, and both ends of each edge that is added, changed or removed.
+Only this process writes to the file, so it can observe all writes: triggers on the writer's connection record each node
+that is changed or removed, and both ends of each edge that is added, changed or removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vicw_shared.ports import Neighbour, Spread
 EDGES_PER_NODE = 3
 """Edges cached per cacheable node: about as many as a spread reads."""
 _METADATA_CHARS = 2000
-"""Nodes with more metadata are not cached: callers may store much, and the capacity is counted in nodes."""
+"""Nodes with more metadata are not cached: metadata may be large, and the capacity is counted in nodes."""
 READ = Counter("vicw_graph_cache_reads_total", "Nodes, and nodes' edges, that were asked for", ["what", "found"])
 _WATCH = """
 CREATE TEMP TABLE touched (uid BLOB NOT NULL);
@@ -46,20 +46,20 @@ END;
 _PLACE = itemgetter(0, 1)
 
 type _Asked = tuple[str, tuple[Spread, ...], int]
-"""A tenant, and the request for its nodes."""
+"""Cache key of a hop from a node: tenant, spreads, limit."""
 
 
 class ReadCache:
-    """Caches nodes by uid, and the edges read from them.
+    """Caches nodes by uid, and the edges read from them. Threads read and store concurrently.
 
-    The oldest entries of both are evicted, no more than needed: evicting thousands at once stops every request. Threads
-    read and store at the same time. Data read before a write ended is not stored: it may be from before that write.
+    The oldest entries of both are evicted, no more than needed: evicting thousands at once blocks every request. Data
+    is not stored if a write ended since its read began: it may be from before that write.
     """
 
     def __init__(self, most: int) -> None:
-        """Keep at most ``most`` nodes; 0 disables the cache."""
+        """Cache at most ``most`` nodes; 0 disables the cache."""
         self._most = most
-        # Ordered: in a plain dict, finding the oldest entry searches all removed ones before it.
+        # OrderedDict: in a plain dict, finding the oldest entry scans the slots of all removed ones.
         self._nodes: OrderedDict[str, Node] = OrderedDict()
         self._steps: OrderedDict[str, dict[_Asked, tuple[HopStep, ...]]] = OrderedDict()
         self._size = 0
@@ -67,12 +67,12 @@ class ReadCache:
         self._lock = threading.Lock()
 
     def watch(self, connection: sqlite3.Connection) -> None:
-        """Record what the writer's connection touches. Its transactions end with ``commit``."""
+        """Record the nodes that the writer's connection touches. Its transactions end with ``commit``."""
         if self._most:
             connection.executescript(_WATCH)
 
     def commit(self, connection: sqlite3.Connection) -> None:
-        """Commit a transaction and evict what it touched before its caller learns that it is over."""
+        """Commit a transaction, then evict the nodes that it touched, before its caller continues."""
         if not self._most:
             connection.execute("COMMIT")
             return
@@ -111,7 +111,7 @@ class ReadCache:
     def neighbours(
         self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
     ) -> list[Neighbour]:
-        """Return the neighbours spread by spread, in each the heaviest edge first."""
+        """Return the neighbours spread by spread, the heaviest edges first in each."""
         steps = self._steps_of(connection, (tenant, tuple(spreads), limit), list(dict.fromkeys(uids)))
         found = [(*step[:2], origin, step) for origin, of_origin in steps.items() for step in of_origin]
         found.sort(key=_PLACE)
@@ -154,7 +154,7 @@ class ReadCache:
 
 
 def _in_order[T](found: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:
-    """Return the found entries in the order of the request, so that caching does not show in it."""
+    """Return the entries in the order of the request: the order must not depend on the cache."""
     return {uid: found[uid] for uid in uids if uid in found}
 
 

@@ -18,7 +18,7 @@ from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold_case
 
 MAPPED_MB = 256
-_READERS = 3  # questions must not wait for a page that the indexer or a check reads
+_READERS = 3  # questions must not wait for reads of the indexer or of a check
 _FULL = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,
@@ -29,7 +29,7 @@ _FULL = {
 
 
 class SqliteDatabase:
-    """Runs functions of a connection in its own threads, so that the event loop never waits for a disk.
+    """Runs functions of a connection in threads of its own, so that the event loop never waits for the disk.
 
     A commit is durable once it returns (WAL, ``synchronous=FULL``).
     """
@@ -37,9 +37,9 @@ class SqliteDatabase:
     def __init__(
         self, path: Path, prepare: Callable[[sqlite3.Connection], None] = migrate, *, mapped_mb: int = MAPPED_MB
     ) -> None:
-        """Open the file; ``prepare`` migrates its schema to this program's, or refuses it.
+        """Open the file; ``prepare`` migrates its schema to this program's version, or raises.
 
-        Each connection maps at most ``mapped_mb`` MiB of it.
+        Each connection maps at most ``mapped_mb`` MiB of the file into memory.
         """
         self._path = path
         self._mapped_bytes = mapped_mb * 2**20
@@ -57,15 +57,15 @@ class SqliteDatabase:
                 raise
 
     async def write[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` on the writer's connection. The caller frames transactions."""
+        """Run ``work`` on the writer's connection. The caller begins and ends transactions."""
         return await self._run(self._writer_thread, lambda: work(self._writer))
 
     async def read[T](self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` on a reader's connection: it sees what was committed when it began."""
+        """Run ``work`` on a reader's connection: it sees the data committed when it began."""
         return await self._run(self._reader_threads, lambda: work(self._reader()))
 
     def close(self) -> None:
-        """Wait for running work and close. Safe to call twice."""
+        """Wait for running work, then close. Safe to call twice."""
         if self._closed:
             return
         self._closed = True
@@ -87,7 +87,7 @@ class SqliteDatabase:
         return connection
 
     def connect(self) -> sqlite3.Connection:
-        """Return another connection; it is closed with the database at the latest."""
+        """Open another connection; it is closed with the database at the latest."""
         connection = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=30
         )

@@ -1,4 +1,4 @@
-"""Rows of the outbox: the points that lag behind the graph, their claims and their data."""
+"""Rows of the outbox: pending writes of points, and the data of their payloads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _TENANTS = (
     "FROM known WHERE known.tenant IS NOT NULL) "
     "SELECT tenant FROM known WHERE tenant IS NOT NULL"
 )
-"""Tenants with due entries: one index look-up each, however many such entries it has."""
+"""Tenants with due entries: one index look-up per tenant, however many entries it has."""
 
 
 def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str, str]]) -> None:
@@ -64,7 +64,7 @@ def put_entries(connection: sqlite3.Connection, rows: Iterable[tuple[bytes, str,
 
 
 def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[Edge]) -> None:
-    """Make the payloads pending that repeat these edges of their sources."""
+    """Make the payloads of the edges' sources pending, for edges of types that payloads repeat."""
     items = sorted({edge.source for edge in edges if edge.type in IN_PAYLOAD})
     rows = [{"item": pack(item), "tenant": tenant} for item in items]
     connection.executemany(_PUT.format(points=_PROOFS), rows)
@@ -73,9 +73,9 @@ def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[
 def due(
     connection: sqlite3.Connection, limit: int, now: int, held: Collection[bytes], turn: str
 ) -> tuple[list[int], str]:
-    """Return the entries due at an instant (microseconds) that are not ``held``, tenants taking turns after ``turn``.
+    """Return unclaimed (not ``held``) entries due at ``now`` (microseconds), round-robin over tenants after ``turn``.
 
-    The second value is the last tenant in that order.
+    The second value is the tenant of the last entry.
     """
     rows = connection.execute(_TENANTS, {"now": now})
     tenants = sorted((tenant for (tenant,) in rows), key=lambda name: (name <= turn, name))
@@ -87,7 +87,7 @@ def due(
         if seqs := [seq for seq, point in queue if point not in held]:
             free[tenant] = seqs
         if len(free) == limit:
-            break  # the other tenants come first in the next claim
+            break  # the next claim begins with the other tenants
     turns = (
         (seq, name)
         for row in zip_longest(*free.values())
@@ -99,7 +99,7 @@ def due(
 
 
 def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, held: Collection[bytes]) -> list[int]:
-    """Return entries of these items' Chunks, due or not, that are neither ``held`` nor dead."""
+    """Return entries of these items' Chunks, due or not, that are neither claimed (``held``) nor dead."""
     found: list[int] = []
     for batch in batched(items, _BATCH):
         rows = connection.execute(
@@ -136,7 +136,7 @@ def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[st
 def postpone(
     connection: sqlite3.Connection, points: Sequence[PendingPoint], now: int, rest: int | None, error: str | None
 ) -> None:
-    """Delay these entries by a number of microseconds, for ever with None."""
+    """Delay these entries by ``rest`` microseconds; None: they are dead."""
     due_at = now + rest if rest is not None else None
     rows = [{"seq": point.seq, "now": now, "due_at": due_at, "error": error} for point in points]
     connection.executemany(_POSTPONE, rows)
@@ -169,7 +169,7 @@ def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str], kind: Pendi
 
 
 def find_queued(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
-    """Return which of these Chunks are in the outbox; ``failing`` includes failed entries."""
+    """Return which of these Chunks have an entry; ``failing`` includes failed entries."""
     found: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
         rows = connection.execute(
@@ -181,7 +181,7 @@ def find_queued(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, fa
 
 
 def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> UnindexedCounts:
-    """Return how many Chunks of these items have an entry."""
+    """Count the Chunks of these items with a waiting and with a dead entry."""
     waiting = dead = 0
     for batch in batched(items, _BATCH):
         alive, entries = connection.execute(
@@ -224,7 +224,7 @@ def read(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[PendingPoi
 
 
 def read_passages(connection: sqlite3.Connection, after: bytes, limit: int) -> list[PendingPoint]:
-    """Return a page of the Chunks as ``read`` returns entries."""
+    """Return a page of all Chunks as pending points, with the data of their payloads."""
     where = "k.label = 'Chunk' AND k.uid > ? ORDER BY k.uid LIMIT ?"
     return _points(connection, "0, k.uid, 'upsert', 0", "node k", where, (after, limit))
 

@@ -36,7 +36,7 @@ class SqliteErasures:
     async def scrub(self) -> None:
         """Rewrite the file, so that no free page, index or log holds removed data.
 
-        Takes the time and the space of a copy. Raises StorageFullError and then leaves the file as it was.
+        Takes the time and the space of a copy. Raises StorageFullError, which leaves the file unchanged.
         """
         await self._database.write(_scrub)
 
@@ -59,7 +59,7 @@ def drop_steps(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
 
 
 def _scrub(connection: sqlite3.Connection) -> None:
-    # The index keeps the words of a removed row until its parts are merged; only a new index has none of them.
+    # The index keeps the words of a removed row until its segments are merged; only a new index has none of them.
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('rebuild')")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -17,22 +17,22 @@ from vicw_shared.uids import is_uid
 _MAX_WORDS = 64
 _RANKED = 10_000
 _JUDGED = 4
-"""The scope filters this multiple of the limit of the best hits first, then as many times more of the next."""
+"""The first batch filtered by the scope is this multiple of the limit; each further batch is larger by this factor."""
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
 _NAMED = (
     "(fold(t.name) IN ({0}) OR (t.aliases <> '[]' AND "
     "EXISTS (SELECT 1 FROM json_each(t.aliases) a WHERE fold(a.value) IN ({0}))))"
 )
-"""Condition: a thing is, or once was, called one of some names, which are bound twice."""
+"""Condition that a node has one of some names as its name or an earlier name; the names are bound twice."""
 
 _Clause = tuple[str, tuple[object, ...]]
 
 
 def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
-    """Return the Chunks that match best. An item's names, tags and bucket count double, with its first Chunk.
+    """Return the best matches. An item's names, tags and bucket belong to its first Chunk, with double weight.
 
-    Chunks with only the question's common words are read only if the scope has fewer than ``limit`` others.
+    Chunks with only common words of the question are read only if the scope has fewer than ``limit`` others.
     """
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
@@ -43,15 +43,15 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
         hits |= _ranked(connection, telling, common)
     found = _fitting(connection, scope, hits, limit)
     if len(found) < limit and common:
-        # Texts of other tenants may make a word common, but must not hide the passages that have it.
+        # Other tenants' texts may make a word common, but must not hide this tenant's passages with it.
         found = _fitting(connection, scope, _ranked(connection, [*telling, *common]), limit)
     return found
 
 
 def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the terms to search by and the common ones, which only score.
+    """Return the terms to search by, and the common terms, which only score.
 
-    The search terms are the rarest, as many as together have at most _RANKED passages, and at least one.
+    The search terms are the rarest: as many as have at most _RANKED passages in total, at least one.
     """
     counts = {term: _count(connection, term) for term in map(_term, words)}
     rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
@@ -72,7 +72,7 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
 
 
 def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
-    """Return the best hits inside the scope. The best are filtered first, so that few of very many have to be read."""
+    """Return the best hits inside the scope. They are filtered best first, so that few of many rows are read."""
     where, values = _sql(within(scope))
     sql = (
         "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
@@ -92,7 +92,7 @@ def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, fl
 
 
 def _term(word: str) -> str:
-    """Return the term that matches a word. Quoted text is never syntax."""
+    """Return the query term that matches a word. Quoted text is never syntax."""
     return f'"{word}"'
 
 
@@ -125,7 +125,7 @@ def _sql(condition: Condition) -> _Clause:  # noqa: PLR0911 - one a kind
             return f"{_EDGE} AND g.type = 'ABOUT' AND {named})", (*values, *values, *uids)
         case AnyOf(field, values):
             return f"i.{field} IN ({marks(len(values))})", values
-        # Instants are whole milliseconds, as in the vector stores' payloads: both find the same.
+        # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
         case Until(field, instant):
             return f"ifnull(i.{field} < ?, 0)", ((instant + 1) * 1000,)
         case After(field, instant):

@@ -1,4 +1,4 @@
-"""Read-only glance at a graph's file, safe beside a server: takes no lock, creates no file, migrates nothing."""
+"""Read-only glance at a graph's file, safe beside a server: no lock, no new file, no migration."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from vicw_shared.ports import ModelIdentity
 class GraphCounts:
     """Model and index state of a store.
 
-    The model that filled it, None if none has, whether any Chunk was indexed, and whether its index, which was lost, is
-    being rebuilt.
+    ``model`` is the model in use (None: none is recorded), ``any_indexed`` whether any Chunk is indexed, ``rebuilding``
+    whether a lost index is being rebuilt.
     """
 
     model: ModelIdentity | None
@@ -31,8 +31,8 @@ def read_counts(path: Path) -> GraphCounts:
 
     Raises SchemaVersionError if this program cannot open it, UnavailableError if it cannot be read.
     """
-    # Without a log no process has the file open. SQLite is told so: otherwise it would create a log that it cannot
-    # remove again, owned by the reading user.
+    # Without a log no process has the file open. `immutable` says so: otherwise SQLite would create a log that it
+    # cannot remove again, owned by the reading user.
     mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
     with translated(), closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -1,4 +1,4 @@
-"""One hop along edges, in one statement per direction."""
+"""One hop along edges from many nodes, in one statement per direction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HopStep(NamedTuple):
 def read_steps(
     connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
 ) -> dict[str, tuple[HopStep, ...]]:
-    """Return the targets of each spread from each node, along the heaviest edges of each."""
+    """Return the steps of each node: per spread its ``limit`` heaviest edges."""
     places = {spread: place for place, spread in enumerate(spreads)}
     given = {pack(uid): uid for uid in uids}
     found: dict[str, list[HopStep]] = {uid: [] for uid in uids}
@@ -66,7 +66,7 @@ def read_weighted_neighbours(
 
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
-    """Return the nodes without a live neighbour; the check of a node stops at the first one."""
+    """Return the nodes without a live neighbour, ``UNHOLDING`` edges aside; the check stops at a node's first one."""
     aside = ", ".join(f"'{name}'" for name in UNHOLDING)
     alone = " ".join(
         f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
@@ -99,7 +99,7 @@ def _step_rows(
     limit: int,
 ) -> sqlite3.Cursor:
     here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
-    # The inner limit reads only as many of a hub's edges as it returns: the index has them by weight.
+    # The inner limit reads only as many of a hub's edges as it returns: the index orders them by weight.
     sql = (
         f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
         "SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, n.uid "

@@ -46,7 +46,7 @@ def read_between(
     contexts: Sequence[str] | None,
     limit: int,
 ) -> list[Node]:
-    """Return Events of a span, latest first: the last few of each context, by the index of its clock's chain."""
+    """Return Events of a span, latest first, read by the HAPPENED_AFTER chain's index: ``limit`` per context."""
     if contexts is None:
         roots = connection.execute(
             "SELECT DISTINCT context FROM node WHERE label = 'Context' AND tenant = ?", (tenant,)
@@ -65,7 +65,7 @@ def read_between(
 
 
 def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:
-    """Return live items that expired by an instant, in the order of the index of expiry."""
+    """Return live items with ``expires_at`` at or before an instant, the longest expired first."""
     rows = connection.execute(
         f"SELECT {NODE_COLUMNS} FROM node WHERE expires_at IS NOT NULL AND content_hash IS NOT NULL "  # noqa: S608
         "AND retired_at IS NULL AND expires_at <= ? AND label <> 'Chunk' ORDER BY expires_at, pk LIMIT ?",
@@ -83,7 +83,7 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
             f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
             "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
             "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
-            # The item's tenant, since its row is read anyway: so the passage's row is not.
+            # Filtered by the item's tenant, since the item's row is read anyway and the passage's is not.
             f"WHERE k.uid IN ({marks(len(batch))}) AND i.tenant = ?",
             (*batch, tenant),
         )

@@ -1,6 +1,6 @@
-"""SqliteKeyRing: the keys, in the graph's file.
+"""SqliteKeyRing: API keys in the graph's file.
 
-It may be open beside the server that has the data directory, so that keys are created and revoked while that runs.
+Another process than the server may open it, so that keys are created and revoked while the server runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COLUMNS = "id, tenant, rights, digest, created_at, note, revoked_at"
 
 @measured("sqlite")
 class SqliteKeyRing:
-    """KeyRing over the graph's file. Each call opens its own connection: calls are rare, and cached above."""
+    """KeyRing over the graph's file. Each call opens its own connection: calls are rare, since callers cache keys."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

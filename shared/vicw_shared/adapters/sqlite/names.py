@@ -1,4 +1,4 @@
-"""Name index on SQLite: the terms of named things, look-ups by them, and their list."""
+"""Name index on SQLite: the terms of nodes, look-ups by them, and degrees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FITS = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{
 
 
 def node_terms(label: str, name: str, aliases: str, title: str | None, is_item: int) -> str:
-    """Return a node's terms as JSON, [kind, text] each, for triggers to insert; an item's terms are its title's."""
+    """Return a node's terms as JSON, [kind, text] each, for triggers to insert; an item's terms come from its title."""
     if not is_item:
         terms = terms_of(Label(label), name, json.loads(aliases))
     else:
@@ -53,7 +53,7 @@ def _read(
     which: tuple[str, str],
     limit: int,
 ) -> dict[str, list[Node]]:
-    """Return the nodes of terms of these kinds, by text; ``which`` is the selected column and the match condition."""
+    """Return the nodes with terms of these kinds, by text; ``which`` is the selected column and the match condition."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     selected, fits = which
     found: dict[str, list[Node]] = {}

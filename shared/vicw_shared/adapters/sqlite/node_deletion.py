@@ -1,4 +1,4 @@
-"""Deletion of nodes with their edges and their pending work."""
+"""Deletion of nodes with their edges, pending work and uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SqliteOutbox: the outbox in the graph's file, and so in the same transactions."""
+"""SqliteOutbox: the outbox in the graph's file, written in the graph's transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SqlitePendingExtractions: pending extractions in the graph's file, and so in its transactions."""
+"""SqlitePendingExtractions: pending extractions in the graph's file, written in the graph's transactions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SqlitePendingExtractions:
             return claimed
 
     def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[PendingExtraction]:
-        """Return due, unclaimed items of the next tenant that has some."""
+        """Return due, unclaimed items of the next tenant that has any, wrapping around."""
         after, around = self._turn, not self._turn
         while True:
             (tenant,) = connection.execute(_NEXT, (instant, after)).fetchone()
@@ -139,12 +139,12 @@ def queue_extractions(connection: sqlite3.Connection, tenant: str, context: str,
 
 
 def dequeue_extraction(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
-    """Remove an item from the queue; return whether it was there."""
+    """Remove an item from the queue; return whether it was queued."""
     return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
 
 
 def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
-    """Return the queued ones among these items, with their due time."""
+    """Return the queued items among these, with their due time (None: dead)."""
     found: list[tuple[PendingExtraction, int | None]] = []
     for part in batched(items, _BATCH):
         rows = connection.execute(

@@ -15,7 +15,7 @@ _BATCH = 500
 
 
 def trigger_rows(told: str, importance: float | None, protected: int) -> str:
-    """Return an item's phrases as JSON, [text, precedence] each: triggers insert them into the index."""
+    """Return an item's phrases as JSON, [text, precedence] each, for triggers to insert."""
     place = precedence(importance, bool(protected))
     return json.dumps([(text, place) for text in phrases_of(json.loads(told))], ensure_ascii=False)
 
@@ -23,7 +23,7 @@ def trigger_rows(told: str, importance: float | None, protected: int) -> str:
 def read_triggered(
     connection: sqlite3.Connection, tenant: str, phrases: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> list[Node]:
-    """Return the items with any of these phrases, at most ``limit`` per phrase, in the order of the index."""
+    """Return the items with any of these phrases, at most ``limit`` per phrase, in order of precedence."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     found: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):

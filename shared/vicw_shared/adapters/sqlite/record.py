@@ -77,7 +77,7 @@ class SqliteRecord:
         return await self._write(lambda c: c.execute(sql, (str(to_us(since)),)).rowcount > 0)
 
     async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
-        # Belongs to this process, as claims do: no other process has the store open.
+        # In memory, like claims: no other process has the store open.
         if self._changer is not None and self._changer[0] != holder and self._changer[1] > time.monotonic():
             return False
         self._changer = (holder, time.monotonic() + seconds)

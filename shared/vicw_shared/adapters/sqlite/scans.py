@@ -1,4 +1,4 @@
-"""Scans on SQLite: one query per kind of record, each in the order of an index."""
+"""Scans on SQLite: one query per kind of record, each in index order."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _changes(
 
 
 def _flows(connection: sqlite3.Connection, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
-    """Return flows in the order of their items' index: one look-up per flow, however long it is."""
+    """Return flows in the order of their items' index: one look-up per flow, however many items it has."""
     found: list[Flow] = []
     place = (after.tenant, after.context, after.flow_id) if after is not None else (*(what.within or ("", "")), "")
     while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
@@ -122,7 +122,7 @@ def _thread(connection: sqlite3.Connection, what: Thread, after: ChainKey | None
 
 
 def _named(connection: sqlite3.Connection, what: NamedThings, after: tuple[str, str] | None, limit: int) -> list[Node]:
-    """Return a context's things in the order of the index, ties by uid."""
+    """Return a context's named nodes in index order, ties by uid."""
     where, values = "t.text >= ? AND t.text < ?", [what.prefix, what.prefix + LAST]
     if after is not None:
         where, values = f"{where} AND t.text >= ? AND (t.text, n.uid) > (?, ?)", [*values, after[0], after[0]]

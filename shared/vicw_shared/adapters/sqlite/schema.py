@@ -1,6 +1,6 @@
-"""Tables. ``PRAGMA user_version`` is the version of the schema: that of ``TABLES``, and one more for each migration.
+"""Tables and migrations. ``PRAGMA user_version`` is the schema version: FIRST for ``TABLES``, plus one per migration.
 
-A migration is never edited once released; a change is a new one. A store of the version of ``TABLES`` is one of 0.1.0.
+A released migration is never edited; a change is a new migration. A store of 0.1.0 has version FIRST.
 """
 
 from __future__ import annotations

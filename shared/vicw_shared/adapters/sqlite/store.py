@@ -76,9 +76,9 @@ class SqliteGraphStore(SqliteScans):
     ) -> None:
         """Open the file and migrate its schema to this program's. Edges of types in ``registry`` may be written.
 
-        With ``beside``, another process may have the directory: the schema is left as it is, must be this program's,
-        and nothing may be claimed. Each connection maps at most ``mapped_mb`` MiB of the file. ``cached_nodes`` nodes
-        stay in memory; none with ``beside``, since the other process' writes are not reported.
+        With ``beside``, another process may have the directory open: the schema must be this program's, and the caller
+        must not claim work. Each connection maps at most ``mapped_mb`` MiB of the file into memory. The cache has room
+        for ``cached_nodes`` nodes; with ``beside`` it is off, since it cannot observe the other process' writes.
         """
         self._data_dir = data_dir
         self._registry = registry

@@ -55,7 +55,7 @@ _COUNT = (
     "ON CONFLICT (tenant, context, flow) DO UPDATE SET value = max(value, excluded.value)"
 )
 _ARRIVAL = ""
-"""Flow id of the counter of arrivals; no caller can give it."""
+"""Flow id of the counter of arrivals; no caller can use it."""
 
 
 @measured("sqlite", inside="write")
@@ -102,7 +102,7 @@ class SqliteTransaction:
         return await self._sourced(source_ids, keeping)
 
     async def _sourced(self, source_ids: Sequence[str], which: str) -> dict[str, Node]:
-        """Return the context's nodes with these callers' ids that meet a condition, the latest version of each id."""
+        """Return the context's nodes with these ids that meet an SQL condition, the latest version of each id."""
 
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
             found: dict[str, Node] = {}
@@ -300,7 +300,7 @@ def read_counters(connection: sqlite3.Connection, tenant: str, context: str, flo
 def find_gaps(
     connection: sqlite3.Connection, tenant: str, context: str, flow: str | None, keys: Sequence[ChainKey]
 ) -> list[Gap]:
-    """Find the gaps for ascending keys; one pair of look-ups per gap, not per key."""
+    """Return the gaps for ascending keys, with one pair of look-ups per gap, not per key."""
     if flow is None:
         where, columns, width = "tenant = ? AND context = ?", "timestamp, arrival", 2
         fixed: tuple[str, ...] = (tenant, context)

@@ -30,7 +30,7 @@ _RAISE = (
 
 
 def transfer_uses(connection: sqlite3.Connection, sources: Sequence[str], targets: Sequence[str]) -> None:
-    """Give items the highest count and the latest use of others."""
+    """Raise the uses of ``targets`` to the highest count and the latest use of ``sources``."""
     times = last = 0
     for part in batched(map(pack, sources), _BATCH):
         sql = f"SELECT max(times), max(last_at) FROM item_use WHERE item IN ({marks(len(part))})"  # noqa: S608

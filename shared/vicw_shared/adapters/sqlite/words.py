@@ -1,8 +1,8 @@
-"""Full-text index: an entry for each Chunk, with the stems of the sparse encoder.
+"""Words of the full-text index, an entry per Chunk, with the stems of the sparse encoder; and counts of domains.
 
-An item's first Chunk carries its names, tags and bucket, so that one look-up of one index finds them with the text.
-Both sides are stemmed and split here, before the engine sees them: its own tokenizer does not split ``camelCase``, nor
-words in scripts without spaces.
+The entry of an item's first Chunk includes the item's names, tags and bucket, so that one index covers them and the
+text. Texts and queries are split and stemmed before they reach the engine: its own tokenizer splits neither
+``camelCase`` nor words in scripts without spaces.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ def text_words(text: str | None) -> str:
 
 
 def head_words(name: str, title: str | None, tags: str, bucket: str | None) -> str:
-    """Return the index words of an item's names, tags (a JSON list) and bucket."""
+    """Return the index words of an item's name, title, tags (a JSON list) and bucket."""
     marks: list[str] = json.loads(tags)
     names = [name, *([title] if title and title != name else []), *marks]
     return text_words("\n".join([*names, *([bucket] if bucket and bucket not in marks else [])]))
 
 
 class Domains:
-    """Counts the live Chunks of each domain; recounts when the store has grown by one percent."""
+    """Cached counts of the live Chunks per domain, renewed when the store has grown by one percent."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
 
     def of(self, connection: sqlite3.Connection, tenant: str, *, public: bool) -> dict[str, int]:
-        """Return a tenant's counts: of all Chunks, or of those visible to everybody everywhere."""
+        """Return a tenant's counts: of all Chunks, or of those that every viewer may see in every context."""
         (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
         counted_at, counts = self._known.get((tenant, public), (-1, {}))
         if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:

@@ -1,4 +1,4 @@
-"""The only writer of the graph's file: runs write transactions one after the other."""
+"""Writer of the graph's file: runs write transactions one after the other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Writer:
     async def run[T](self, work: Callable[[], Awaitable[T]]) -> T:
         """Run ``work``, which writes in several steps, as one transaction."""
         async with self._writing:
-            # A cancelled request must still end its transaction, or it would block the next one.
+            # A cancelled request still has to end its transaction, which would otherwise block the next one.
             return await finish(self._transact(work))
 
     async def _transact[T](self, work: Callable[[], Awaitable[T]]) -> T:

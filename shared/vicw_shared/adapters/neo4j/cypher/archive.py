@@ -1,4 +1,4 @@
-"""Statements of exports, and of the import mark."""
+"""Statements for exports and for the import mark."""
 
 from __future__ import annotations
 

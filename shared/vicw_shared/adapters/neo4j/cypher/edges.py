@@ -12,14 +12,14 @@ _ROWS = (
     "AS rows, collect(DISTINCT n) AS found"
 )
 _NODES = f"[n IN found | {node('n')}] AS nodes"
-"""Each node once, since many edges lead to the same."""
+"""Each node once, since many edges may lead to the same node."""
 
 MERGED = f"MATCH (s:{ANY}) WHERE s.uid IN $uids MATCH (s)-[:MERGED_INTO]->(t) RETURN s.uid AS source, t.uid AS target"
 
 
 @cache
 def touching(types: tuple[str, ...], direction: Direction | None = None) -> str:
-    """Return the edges of these types at some nodes, or one way from them; edges between two of them come twice."""
+    """Return the edges of these types at some nodes, in one direction or both; edges between two of them come twice."""
     left, right = "<" if direction is Direction.IN else "", ">" if direction is Direction.OUT else ""
     return (
         f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
@@ -50,10 +50,10 @@ def isolated(types: tuple[str, ...]) -> str:
 
 @cache
 def around(types: tuple[str, ...]) -> str:
-    """Return one hop along these types, either way: the heaviest ``$limit`` edges per node, type and direction.
+    """Return one hop along these types in both directions: the heaviest ``$limit`` edges per node, type and direction.
 
-    One pass over all edges of a node takes half the time of a branch per spread. It would read a hub to its end: nodes
-    with more than ``$hub`` edges of any type are returned in ``hubs`` only, without edges.
+    One pass over all edges of a node takes half the time of a branch per spread, but would read all edges of a hub:
+    nodes with more than ``$hub`` edges of any type are returned in ``hubs`` only, without edges.
     """
     return (
         f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
@@ -70,9 +70,9 @@ def around(types: tuple[str, ...]) -> str:
 
 @cache
 def along(spreads: tuple[Spread, ...]) -> str:
-    """Return one hop along these spreads: per node and spread the heaviest ``$limit`` edges of ``$most``.
+    """Return one hop along these spreads: per node and spread the heaviest ``$limit`` edges of ``$most`` read.
 
-    No index has a node's edges by weight: finding the heaviest of all requires reading all of them.
+    No index orders a node's edges by weight: finding the heaviest of all requires reading all of them.
     """
     branches = " UNION ALL ".join(
         f"MATCH {_hop(name, way)} WITH r, n LIMIT $most "
@@ -110,11 +110,11 @@ def _hop(name: str, direction: Direction) -> str:
 
 @cache
 def put(name: str) -> str:
-    """Insert one type's edges, each id once; a known edge keeps its creator and creation time.
+    """Insert one type's edges, each id once; a stored edge keeps its creator and creation time.
 
-    A known edge with another source, which only a forged import has, stays unchanged: it may be another tenant's.
+    A stored edge with another source, which only a forged import causes, stays unchanged: it may be another tenant's.
 
-    Not a MERGE: that locks the ends of every edge, and takes three times as long.
+    Not a MERGE, which locks the ends of every edge and takes three times as long.
     """
     known = f"OPTIONAL MATCH ()-[known:{one_of([name])}]->() {seek('known', name, 'id')} WHERE known.id = row.edge.id"
     return (

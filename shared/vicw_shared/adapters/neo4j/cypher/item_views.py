@@ -1,4 +1,4 @@
-"""Statements on items with their passages and edges' data, and on the latest change of each passage."""
+"""Statements on item views, and on the latest change of each passage."""
 
 from __future__ import annotations
 

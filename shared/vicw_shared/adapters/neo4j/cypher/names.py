@@ -1,7 +1,7 @@
-"""Statements on names: the store's own term records, one for each name or word of a thing.
+"""Statements on names: the store's own term records, one for each name, word, title or trigger phrase of a node.
 
-A record is an Entity without a uid, joined to its thing by an edge of a type in lower case, which cannot be registered.
-Records are found by range indexes over keys, at the same depth in large and small tenants, whatever a name's length.
+A record is an Entity without a uid, joined to its node by an edge of a type in lower case, which cannot be registered.
+Range indexes over keys find the records, at the same cost in large and small tenants, whatever a name's length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEEP = (
 def find(begun: tuple[bool, ...], of_contexts: bool) -> str:
     """Return several look-ups in one statement; ``begun`` is true for each that matches by beginning.
 
-    A row has the ``number`` of its look-up.
+    Each row has the ``number`` of its look-up.
     """
     branches = " UNION ALL ".join(
         f"{(_begun if by_beginning else _found)(f'$names[{number}]', f'$limit_{number}', of_contexts)} "
@@ -55,7 +55,7 @@ def _begun(names: str, limit: str, of_contexts: bool) -> str:
 
 @cache
 def triggered(of_contexts: bool) -> str:
-    """Return the items with some trigger phrases, the highest precedence first, in some contexts or all of a tenant."""
+    """Return the items with some trigger phrases, the highest precedence first, in some contexts or all of them."""
     home = "AND t.home IN $homes " if of_contexts else ""
     return (
         "UNWIND $phrases AS phrase CALL (phrase) { "
@@ -67,7 +67,7 @@ def triggered(of_contexts: bool) -> str:
 
 @cache
 def page(of_subtype: bool) -> str:
-    """Return a page of a context's things ordered by the places of their names, then uid."""
+    """Return a page of a context's named nodes ordered by the places of their names, then uid."""
     kind = "n.kind = $kind" if of_subtype else "n.kind <> $kind"
     return (
         f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place >= $after AND t.place < $end "

@@ -16,7 +16,7 @@ TEXTS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant AND n.text
 )
 
 KEYS = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant RETURN n.uid AS uid, elementId(n) AS key"
-"""Element ids of edge ends: each node once, whatever its label and number of edges."""
+"""Element ids of edge ends, one row per node."""
 
 OWNERS = (
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid IN $uids "
@@ -52,7 +52,7 @@ REPEATING = (
     f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
     "MATCH (n)<-[:ABOUT|TAGGED]-(s) WHERE NOT s.uid IN $uids RETURN DISTINCT elementId(s) AS source"
 )
-"""Nodes with payloads that repeat an edge to one of some nodes."""
+"""Items with payloads that repeat an edge to one of some nodes."""
 
 THREAD = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $prefix AND n.flow_at < $end "
@@ -63,14 +63,14 @@ FLOW = (
     f"MATCH (n:Event) {seek('n', 'Event', 'flow_at')} WHERE n.flow_at > $start WITH n ORDER BY n.flow_at LIMIT 1 "
     "RETURN n.tenant AS tenant, n.context AS context, n.flow_id AS flow_id, n.flow_at AS place"
 )
-"""The first flow behind a place: its items are one run of the index, left at its end."""
+"""The first flow behind a place. A flow's items are adjacent in the index: the next look-up starts at their end."""
 
 FLOWS_WITHIN = (
     f"MATCH (n:Event) {seek('n', 'Event', 'clock_at')} WHERE n.clock_at >= $start AND n.clock_at < $end "
     "AND n.flow_at IS NOT NULL AND n.flow_id > $after "
     "RETURN DISTINCT n.flow_id AS flow_id ORDER BY flow_id LIMIT $limit"
 )
-"""The flows of a context, by the items on its clock: flows themselves are in no order of contexts."""
+"""The flows of a context, by the items of its HAPPENED_AFTER chain: the flow index is not ordered by context."""
 
 BETWEEN = (
     "UNWIND $spans AS span CALL (span) { "
@@ -119,7 +119,7 @@ def count(label: Label) -> str:
 
 @cache
 def gaps(flow: bool) -> str:
-    """Return, for each place, its neighbours in a chain: two look-ups of an index in the chain's order."""
+    """Return, for each place, its neighbours in a chain: two look-ups in the chain's index."""
     at = "flow_at" if flow else "clock_at"
     hint = seek("n", "Event", at)
     return (
@@ -140,7 +140,7 @@ BEFORE = (
 
 @cache
 def links(chain: str) -> str:
-    """Return, for each Event, its follower by the chain's index, and what the chain's edges say instead."""
+    """Return, for each Event, its follower by the chain's index, and the followers by the chain's edges that differ."""
     at, edge = ("flow_at", f"(n)-[:{NEXT}]->") if chain == NEXT else ("clock_at", f"(n)<-[:{HAPPENED_AFTER}]-")
     return (
         f"UNWIND $events AS event MATCH (n:Event) {seek('n', 'Event', 'uid')} WHERE n.uid = event.uid "
@@ -157,7 +157,7 @@ def links(chain: str) -> str:
 def put(label: Label) -> str:
     """Insert or replace a label's nodes, except other tenants'.
 
-    Returns their element ids, and the items whose names, tags or bucket changed.
+    Returns their element ids, and whether an item's names, tags or bucket, or a node's terms, changed.
     """
     return (
         f"UNWIND $rows AS row {relabelled(label)} "

@@ -2,9 +2,9 @@
 
 ``pending`` is the kind of the missing write, ``due`` the time from which it may be claimed, ``held`` the end of a claim
 on change ``claimed``. ``seq`` counts changes, starting from the time of the first, so that an entry removed and made
-again is not mistaken for the earlier one; ``changed_at`` is the time of the latest change (both stay after settling).
-``tries``, ``error`` and ``failed_at`` describe failures since the latest change. An entry that is pending and never due
-is dead: it failed too often. Only pending entries have ``due`` and ``tries``: their indexes are as small as the
+again is not mistaken for the earlier one; ``changed_at`` is the time of the latest change (both stay when the entry is
+acknowledged). ``tries``, ``error`` and ``failed_at`` describe failures since the latest change. A pending entry without
+``due`` is dead: it failed too often. Only pending entries have ``due`` and ``tries``: their indexes are as small as the
 backlog.
 """
 
@@ -19,7 +19,7 @@ from vicw_shared.model import Label
 _BY_UID = seek("k", "Chunk", "uid")
 _BY_DUE = seek("k", "Chunk", "tenant_key, due")
 _TURNS = 8
-"""Tenants looked up at once."""
+"""Tenants looked up in one statement."""
 
 
 _WITH_ITEM = "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
@@ -33,10 +33,10 @@ _SAID = (
 
 
 def _queued(kind: str) -> str:
-    """Return the clauses that make ``k`` pending; they lock it first, since its current state decides.
+    """Return the clauses that make ``k`` pending; they lock it first, since the result depends on its current state.
 
-    A claim on it stays valid. An entry that already waits keeps its turn; one that backs off after a failure is due
-    again.
+    A claim on it stays valid. An entry that is already due keeps its due time; one that backs off after a failure is
+    due again.
     """
     return (
         f"{locked('k')} "
@@ -54,20 +54,20 @@ PUT = (
     f"WITH k, row, {NOW} AS now, k.head AS head, k.held AS held, k.claimed AS claimed, k.due AS due, "
     f"coalesce(k.seq, {NOW}) + 1 AS seq, "
     "CASE WHEN k.pending = 'upsert' OR NOT row.node.indexed THEN 'upsert' ELSE 'payload' END AS kind "
-    # ``indexed`` is not taken from the caller's copy: the Chunk may have been queued again since.
+    # ``indexed`` is not taken from the caller's copy: the Chunk may have been queued again in the meantime.
     "SET k = row.node SET k.indexed = kind = 'payload', k.head = head, k.held = held, k.claimed = claimed, "
     "k.seq = seq, k.changed_at = now, k.pending = kind, "
-    # One statement has one time, and these have an order.
+    # The time is the same within one statement: the ordinal keeps the Chunks in order.
     "k.due = CASE WHEN held > now OR due <= now THEN due ELSE now - (size($rows) - row.ordinal) END "
     "RETURN k.uid AS uid, elementId(k) AS key, false AS renamed"
 )
-"""As ``_queued``, and replaces the rest of the Chunk."""
+"""Does what ``_queued`` does, and replaces the other properties of the Chunk."""
 
 RENEW = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     "WITH DISTINCT k " + _queued("coalesce(k.pending, 'payload')")
 )
-"""For an added or removed edge that payloads repeat."""
+"""For added or removed edges that payloads repeat."""
 
 REQUEUE = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid IN $uids " + _queued("'upsert'") + "SET k.indexed = false WITH k "
@@ -85,14 +85,14 @@ TURN = (
     "MERGE (o:Entity {record: 'outbox'}) ON CREATE SET o.subtype = 'outbox' "
     f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
 )
-"""One claim at a time: two would find the same entries, and one of them would get nothing."""
+"""Serialises claims: two concurrent ones would find the same entries, and one of them would get none."""
 
 SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
 
 DUE = (
     f"UNWIND $tenants AS tenant CALL (tenant) {{ MATCH (k:Chunk) {_BY_DUE} "
     "WHERE k.tenant_key = tenant AND k.due <= $now "
-    # By both columns: only then is it the index's own order, and no more is read than is returned.
+    # By both columns: only this is index order, in which no more rows are read than returned.
     "RETURN k.uid AS uid, k.due AS due ORDER BY k.tenant_key, k.due LIMIT $limit } RETURN tenant, uid, due"
 )
 
@@ -108,7 +108,7 @@ TAKE = (
     "SET k.held = $until, k.due = $until, k.claimed = k.seq "
     f"WITH k {_WITH_ITEM} RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {_SAID}"
 )
-"""Claimed entries are checked again under their lock, then read: the data is at least as new as its ``seq``."""
+"""Entries are checked again under their lock, then read: the data is at least as new as its ``seq``."""
 
 PASSAGES = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
@@ -125,7 +125,7 @@ _CHANGED_SINCE = (
     "k.due = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.due ELSE now END, "
     "k.held = CASE WHEN k.held > now AND k.claimed <> point.seq THEN k.held END) "
 )
-"""The written point is outdated and may have replaced a newer one: write it again, even if another worker has it."""
+"""The written point is outdated and may have replaced a newer one: write it again, even if another worker claims it."""
 
 SETTLE = (
     f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
@@ -161,7 +161,7 @@ QUEUED = (
 
 @cache
 def backlog(*, of_tenant: bool) -> str:
-    """Return the number of entries and of failed ones: ``$tenant_key``'s, or all."""
+    """Return the number of waiting, failing and dead entries: ``$tenant_key``'s, or all."""
     whose = "k.tenant_key = $tenant_key" if of_tenant else "k.tenant_key > ''"
     return (
         f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {whose} AND k.due IS NOT NULL "
@@ -173,9 +173,9 @@ def backlog(*, of_tenant: bool) -> str:
 
 @cache
 def tenants() -> str:
-    """Return the next tenants after ``$turn`` with due entries, in the index's own order; None: no more.
+    """Return the next tenants after ``$turn`` with due entries, in index order; None: no more.
 
-    Claimed entries and those backing off are skipped one by one: a look into the index, no separate round trip.
+    Entries that are not due are skipped one by one in the index, without a round trip each.
     """
     names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
     calls = [
@@ -192,7 +192,7 @@ def failures(*, of_items: bool, of_tenant: bool) -> str:
     """Return failed entries, most tries first, with their items."""
     tenant = " AND k.tenant = $tenant" if of_tenant else ""
     if of_items:
-        # Not by the index of tries: there may be more failures than passages of these items.
+        # Not by the index on tries: there may be more failures than passages of these items.
         where = f"coalesce(k.tries, 0) > 0{tenant}"
         found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE {where}"
     else:

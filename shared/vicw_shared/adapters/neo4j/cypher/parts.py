@@ -1,4 +1,4 @@
-"""Parts of statements."""
+"""Building blocks of statements."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from vicw_shared.model import Label
 ANY = "|".join(Label)
 ITEM = f"{Label.ENTITY}|{Label.EVENT}"
 NOW = "timestamp() * 1000"
-"""The server's clock in microseconds, the same within one statement: services need not agree on the time."""
+"""The server's clock in microseconds, the same within one statement: services' clocks may differ."""
 NODE = "{.*, label: labels(%s)[0]}"
 STATEMENT = "s.qdrant_id = s.uid"
-"""Condition for a statement: unlike other Events ``s``, whatever callers call those, it has a point of its own."""
+"""Condition for a statement ``s``: unlike any other Event, it has a point of its own."""
 EDGE = "r{.*, type: type(r), source: startNode(r).uid, target: endNode(r).uid}"
 LOCKED = "SET {0}.lock = true REMOVE {0}.lock"
-"""Takes a node's write lock and changes nothing. Values read after it are not being changed by another transaction."""
+"""Acquires a node's write lock without changing it. No other transaction changes values that are read afterwards."""
 
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
@@ -29,26 +29,26 @@ def node(variable: str) -> str:
 def gathered(**columns: str) -> str:
     """Return the end of a read statement that returns its rows as one record, ``rows``, each a map of these columns.
 
-    A separate record costs the driver as much as its contents. For results bounded by the request.
+    A record of its own per row would double the driver's work. For results bounded by the request.
     """
     return f"RETURN collect({{{', '.join(f'{name}: {value}' for name, value in columns.items())}}}) AS rows"
 
 
 def locked(variable: str) -> str:
-    """Return the clause that takes a node's write lock."""
+    """Return the clause that acquires a node's write lock."""
     return LOCKED.format(variable)
 
 
 def seek(variable: str, label: str, name: str) -> str:
-    """Return the hint to look a property up in its index.
+    """Return the hint to look up a property in its index.
 
-    While an index is almost empty, reading all of it seems as cheap, and such a plan outlives that moment.
+    Without it, the planner chooses a scan while an index is almost empty, and keeps that plan when it has grown.
     """
     return f"USING INDEX SEEK {variable}:{label}({name})"
 
 
 def relabelled(label: Label) -> str:
-    """Return the clause that removes another label from the node of ``row``: a uid is one node, whatever its label."""
+    """Return the clause that gives the node of ``row`` this label instead of another: a uid is one node."""
     others = [other for other in Label if other is not label]
     return (
         f"CALL (row) {{ MATCH (o:{'|'.join(others)}) WHERE o.uid = row.node.uid AND o.tenant = row.node.tenant "

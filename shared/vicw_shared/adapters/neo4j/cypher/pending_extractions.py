@@ -1,7 +1,7 @@
 """Statements on pending extractions: the store's own records, one per item.
 
-``unread_due`` is the time from which an item may be claimed, or the end of its lease while it is claimed. A dead item
-has none.
+``unread_due`` is the time from which an item may be claimed: the end of the lease while it is claimed. A dead item has
+none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PUT = (
     f"u.unread_context = $context, u.unread_due = {NOW} - (size($rows) - row.ordinal) "
     "REMOVE u.unread_tries, u.unread_error, u.unread_failed_at"
 )
-"""Items of one transaction are due in their order, since the clock has only milliseconds."""
+"""The ordinal keeps the items of one transaction in order, since the clock has only milliseconds."""
 
 TAKE_OUT = f"{_THIS} WITH u WHERE u.unread_tenant = $tenant DELETE u RETURN count(*) AS count"
 
@@ -35,7 +35,7 @@ TURN = (
     "MERGE (o:Entity {record: 'unread'}) ON CREATE SET o.subtype = 'outbox' "
     f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
 )
-"""One claim at a time."""
+"""Serialises claims."""
 
 SET_TURN = "MATCH (o:Entity) WHERE o.record = 'unread' SET o.turn = $turn"
 

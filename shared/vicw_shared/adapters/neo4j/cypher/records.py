@@ -1,4 +1,4 @@
-"""The store's own records: Entity nodes with a ``record`` instead of a uid.
+"""Statements on the store's own records: Entity nodes with a ``record`` instead of a uid.
 
 No look-up of callers' data finds them: not by uid, page, chain, text or edge.
 """
@@ -13,7 +13,7 @@ LOCK = (
     f"MERGE (l:Entity {{record: $record}}) ON CREATE SET l.subtype = 'counter' {locked('l')} "
     "SET l.writes = coalesce(l.writes, 0) + 1"
 )
-"""Only one transaction at a time passes this; each is counted."""
+"""Admits one transaction at a time, and counts them (``writes``)."""
 
 COUNTERS = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
@@ -25,7 +25,7 @@ COUNT = (
     "ON CREATE SET c.subtype = 'counter', c.value = count.value "
     "ON MATCH SET c.value = CASE WHEN c.value >= count.value THEN c.value ELSE count.value END"
 )
-"""Counters only grow, so that no number is assigned twice, whatever is erased."""
+"""Counters only grow, so that no number is assigned twice, even after an erasure."""
 
 RECEIPT = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record = $record "
@@ -41,7 +41,7 @@ REMEMBER = (
 FORGET = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
     "WHERE r.receipt_of = $tenant_key AND r.created_at < $before "
-    # By both columns: only then is it the index's own order, and no more is read than is removed.
+    # By both columns: only this is index order, in which no more rows are read than removed.
     "WITH r ORDER BY r.receipt_of, r.created_at LIMIT $limit DELETE r"
 )
 

@@ -1,4 +1,4 @@
-"""Statements on full text: the text indexed with a Chunk, and its search inside a scope."""
+"""Full-text statements: the text indexed with a Chunk, and the search inside a scope."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from vicw_shared.ports import Scope
 
 INDEX = "vicw_text"
 _PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS, "name")
-"""A name in parts: the index's analyser keeps ``module.function`` as one word."""
+"""A name split into parts, since the index's analyser keeps ``module.function`` as one word."""
 _BARE = f"replace({_PARTED}, '_', ' ')"
-"""A name with underscores in its parts, indexed beside the whole: searches use either."""
+"""A name split at underscores, too, indexed beside the whole name: queries contain either."""
 
 DESCRIBE = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
@@ -20,17 +20,17 @@ DESCRIBE = (
     "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
     "WITH i, own + [(i)-[:TAGGED]->(t) WHERE NOT t.name IN own | t.name] AS tags "
     "MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
-    # After the hop: otherwise the planner might read all Chunks to find the one with the uid.
+    # Filtered after the hop: otherwise the planner might read all Chunks to find the one with the uid.
     "WITH i, k, [i.name] + CASE WHEN i.title <> i.name THEN [i.title] ELSE [] END + tags AS names "
     f"WITH i, k, [name IN names | {_PARTED}] + [name IN names WHERE name CONTAINS '_' | {_BARE}] AS head "
     "WHERE k.uid = i.qdrant_id AND (k.head IS NULL OR k.head <> head) SET k.head = head"
 )
-"""An item's first Chunk carries its names, tags and bucket: one look-up of one index finds them, with the text."""
+"""Sets ``head`` of an item's first Chunk to the item's names, tags and bucket: one index covers both and the text."""
 
 
 @lru_cache(256)
 def find(condition: str) -> str:
-    """Return the search; hits come best first, and it ends as soon as enough of them are inside the scope."""
+    """Return the search; hits come best first, and it ends once enough of them are inside the scope."""
     return (
         f"CALL db.index.fulltext.queryNodes('{INDEX}', $query) YIELD node AS k, score "
         f"MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE {condition} "
@@ -39,16 +39,16 @@ def find(condition: str) -> str:
 
 
 def inside(scope: Scope) -> tuple[str, dict[str, object]]:
-    """Return the condition on an item ``i``, and its values: the same rule as the vector stores' filters.
+    """Return the condition on an item ``i``, and its values: the same rules as in the vector stores' filters.
 
-    Tags and ABOUT are checked by the item's edges.
+    Tags and ABOUT are evaluated on the item's edges.
     """
     values: dict[str, object] = {"tenant": scope.tenant}
     return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
 
 
 def _called(thing: str, names: str) -> str:
-    """Return the condition that a thing is, or once was, called one of some names."""
+    """Return the condition that a node has one of some names as its name or an earlier name."""
     return f"({thing}.folded IN {names} OR any(name IN coalesce({thing}.formerly, []) WHERE name IN {names}))"
 
 
@@ -72,7 +72,7 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
             return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_called('p', whom)} OR p.uid IN {whom} }}"
         case AnyOf(field, names):
             return f"coalesce(i.{field} IN {bound(list(names))}, false)"
-        # Instants are whole milliseconds, as in the vector stores' payloads: both find the same.
+        # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
         case Until(field, instant):
             return f"coalesce(i.{field} < {bound((instant + 1) * 1000)}, false)"
         case After(field, instant):
