@@ -1,20 +1,13 @@
 """Check that the steps of every flow count from 1 without a gap.
 
-No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. So each step
-becomes one number, a hash of its flow plus the step. The steps of a flow are then one run of numbers, and each run has
-to begin with a first step. Erased Events had steps, too: their Context keeps these. A step takes eight bytes, and one
-pass over the Events handles a limited number of steps: a larger store takes more passes, not more memory.
+No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. The first pass
+over the Events keeps four numbers for each flow; the second keeps all steps of the flows whose numbers do not fit.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from uuid import UUID
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from vicw_shared.consolidation.consolidate import steps_of
 from vicw_shared.model import Label, Node
@@ -22,102 +15,78 @@ from vicw_shared.model.erased_steps import flow_key, vacated
 from vicw_shared.ports import GraphAudit, Nodes, scan_pages
 from vicw_sleep.discrepancies import PAGE
 
-AT_ONCE = 4_000_000
-"""Approximate number of steps per pass: 32 MB, and as much again while they are sorted."""
-_BLOCK = 2**20
-"""Size of the blocks of numbers that belong to a pass as a whole, so that a flow may have any length."""
-_RANGE = 2**64
+
+@dataclass(slots=True)
+class _Sums:
+    """The number of steps of a flow, their sum, the sum of their squares and the last of them."""
+
+    count: int = 0
+    total: int = 0
+    squares: int = 0
+    last: int = 0
+
+    def add(self, step: int) -> None:
+        self.count += 1
+        self.total += step
+        self.squares += step * step
+        self.last = max(self.last, step)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the steps are 1 to ``last``, each once: two wrong steps cannot hide each other in all three."""
+        n = self.count
+        return n == self.last and (2 * self.total, 6 * self.squares) == (n * (n + 1), n * (n + 1) * (2 * n + 1))
 
 
 async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) -> tuple[list[str], int]:
-    """Return a sentence for each step, except first steps, whose predecessor is missing, and the number of further
-    gaps.
+    """Return a sentence for each step, except first steps, whose predecessor is missing; at most ``most``.
 
-    At most ``most`` gaps are listed, each confirmed by a second pass.
+    The second value is the number of further gaps. A step that is stored between the two passes makes no gap.
     """
-    parts = 1 + await audit.count(Label.EVENT) // AT_ONCE
-    found: list[int] = []
-    more = events = 0
-    for part in range(parts):
-        noted = NumberedSteps(part, parts)
-        async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=PAGE):
-            noted.add(roots)
-        async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
-            noted.add(page)
-            events += len(page)
-            progress(events // parts)
-        starts = noted.starts()
-        room = most - len(found)
-        found += starts[:room].tolist()
-        more += len(starts[room:])
-    return (await _said(audit, set(found)) if found else []), more
+    sums: dict[str, _Sums] = {}
+    async for key, step, _ in _steps(audit, progress):
+        sums.setdefault(key, _Sums()).add(step)
+    doubtful = {key: of_flow.last for key, of_flow in sums.items() if not of_flow.fits}
+    found = [sentence async for sentence in _missing(audit, doubtful)] if doubtful else []
+    return found[:most], len(found[most:])
 
 
-class NumberedSteps:
-    """The steps in every ``parts``-th block of numbers, and the last step before each block."""
-
-    def __init__(self, part: int, parts: int) -> None:
-        self._part = part
-        self._parts = parts
-        self._steps = array("Q")
-        self._firsts = array("Q")
-
-    def add(self, events: Iterable[Node]) -> None:
-        """Add the steps of Events, and the erased ones that Contexts keep."""
-        for number, step, _ in numbered(events):
-            if self._holds(number) or self._holds(number + 1):
-                self._steps.append(number)
-                if step == 1:
-                    self._firsts.append(number)
-
-    def starts(self) -> NDArray[np.uint64]:
-        """Return the numbers that begin a run without being a first step."""
-        steps = np.asarray(self._steps)
-        steps.sort()
-        begins = np.ones(len(steps), dtype=bool)
-        begins[1:] = steps[1:] - steps[:-1] > 1
-        starts = steps[begins]
-        starts = starts[starts // _BLOCK % self._parts == self._part]
-        return np.setdiff1d(starts, np.asarray(self._firsts))
-
-    def _holds(self, number: int) -> bool:
-        return number // _BLOCK % self._parts == self._part
-
-
-async def _said(audit: GraphAudit, starts: set[int]) -> list[str]:
-    """Return sentences that name the flows, except where the missing step exists now: it may have been stored
-    meanwhile.
-    """
-    said: dict[int, str] = {}
-    preceded: set[int] = set()
-    async for page in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
-        for number, step, event in numbered(page):
-            if number in starts:
-                flow = f"Flow {event.flow_id!r} of {event.context!r}"
+async def _missing(audit: GraphAudit, last: Mapping[str, int]) -> AsyncIterator[str]:
+    """Yield the gaps of the flows in ``last``, up to the last step that the first pass read."""
+    steps: dict[str, set[int]] = {key: set() for key in last}
+    names: dict[str, str] = {}
+    async for key, step, event in _steps(audit, lambda _: None):
+        if key in steps and step <= last[key]:
+            steps[key].add(step)
+            if event is not None:
+                names[key] = f"Flow {event.flow_id!r} of {event.context!r}"
+    for key, known in steps.items():
+        for step in sorted(known):
+            if step != 1 and step - 1 not in known:
                 there = f"there is {step}, but not {step - 1}"
-                said[number] = f"{flow}: steps are not gap-free from 1: {there}"
-            if number + 1 in starts:
-                preceded.add(number + 1)
-    return [said[number] for number in sorted(said.keys() - preceded)]
+                yield f"{names.get(key, 'An erased flow')}: steps are not gap-free from 1: {there}"
 
 
-def numbered(events: Iterable[Node]) -> Iterator[tuple[int, int, Node]]:
-    """Yield the number of each step of an Event, of the Events a Macro-Event replaces, and of a Context's erased
-    Events.
-    """
-    for event in events:
-        if event.label is Label.CONTEXT:
-            yield from (((UUID(key).int + step) % _RANGE, step, event) for key, step in vacated(event))
-            continue
-        if event.arrival is None or event.flow_id is None:
-            continue
-        base = base_of(event.tenant, event.context, event.flow_id)
-        for first, last in steps_of([event]):
-            for step in range(first, last + 1):
-                yield (base + step) % _RANGE, step, event
+async def _steps(audit: GraphAudit, progress: Callable[[int], None]) -> AsyncIterator[tuple[str, int, Node | None]]:
+    """Yield the key of a flow, a step and its Event: erased steps of Contexts first, these without an Event."""
+    async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=PAGE):
+        for root in roots:
+            for key, step in vacated(root):
+                yield key, step, None
+    done = 0
+    async for events in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
+        for event in events:
+            for key, step in _own_steps(event):
+                yield key, step, event
+        done += len(events)
+        progress(done)
 
 
-@lru_cache(maxsize=1000)
-def base_of(tenant: str, context: str, flow: str) -> int:
-    """Return the number before that of a flow's first step."""
-    return UUID(flow_key(tenant, context, flow)).int % _RANGE
+def _own_steps(event: Node) -> Iterator[tuple[str, int]]:
+    """Yield the steps of an Event, or of the Events that a Macro-Event replaces."""
+    if event.arrival is None or event.flow_id is None:
+        return
+    key = flow_key(event.tenant, event.context, event.flow_id)
+    for first, last in steps_of([event]):
+        for step in range(first, last + 1):
+            yield key, step

@@ -39,14 +39,12 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages so small that everything of interest falls between two of them."""
-    pages(monkeypatch, page=4, steps_at_once=7, block=2)
+    pages(monkeypatch, page=4)
 
 
-def pages(patch: pytest.MonkeyPatch, *, page: int, steps_at_once: int, block: int) -> None:
+def pages(patch: pytest.MonkeyPatch, *, page: int) -> None:
     for module in (checking, discrepancies, flow_steps):
         patch.setattr(module, "PAGE", page)
-    patch.setattr(flow_steps, "AT_ONCE", steps_at_once)
-    patch.setattr(flow_steps, "_BLOCK", block)
 
 
 async def fill(side: Side) -> None:
@@ -250,7 +248,7 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
         def __getattr__(self, name: str) -> object:
             return getattr(side.graph.audit, name)
 
-        async def homes(self, uids: Sequence[str]) -> dict[str, int]:
+        async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
             found = await side.graph.audit.belongs_to_counts(uids)
             late = {uid: count for uid, count in found.items() if uid in self._seen}
             self._seen.update(found)
@@ -261,7 +259,7 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
 
 
 async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages(monkeypatch, page=50, steps_at_once=200, block=16)
+    pages(monkeypatch, page=50)
     peaks = []
     for count in (1600, 4800):  # enough for each that as many pages as ever are read at once
         async with embedded(store / str(count)) as side:
