@@ -18,8 +18,7 @@ Its captures:
 ``@use``                               a Rust use tree
 ``@call`` (``@end``)                   the callee, or its start and end
 ``@bare``                              a name that is a call unless it is a variable
-``@variable`` ``@made``                a local variable, and the class of its new instance
-``@bound``                             a binding of names: a variable bound only once has a certain class
+``@bound``                             a binding of variables, in languages with ``@bare``
 =====================================  ====================================================================
 
 If two patterns define a node, the first one wins.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from vicw_ingest.extraction.code.model import Base, Call, ImportedModule, SymbolKind
 from vicw_ingest.extraction.code.parser import Parsed
 from vicw_ingest.extraction.code.symbols import SymbolScope, name_parts, owners
-from vicw_ingest.extraction.code.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,6 +26,7 @@ _TYPE_ARGUMENTS = re.compile(r"(?:::)?<[^<>()]*>")
 _SELF = frozenset("self this cls $this @this Self static".split())
 _CALLABLE = {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS, SymbolKind.TYPE, SymbolKind.INTERFACE}
 _IN_USE_TREE = re.compile(r"[{},]|[^{},]+")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
@@ -155,20 +155,10 @@ class Resolver:
                 return None, module
         return None, None
 
-    def member(
-        self, variables: Variables, written: str, inside: SymbolScope | None, place: int
-    ) -> tuple[str | None, str | None] | None:
-        """Return the method that ``written`` calls on a variable of known class; None if uncertain."""
-        variable, *rest = [part for part in _SPLIT.split(written) if part]
-        made_of = variables.type_of(variable, inside, place) if rest and not written.startswith(".") else None
-        target = ".".join([made_of, *rest]) if made_of is not None else ""
-        return (target, None) if target in self._known else None
-
 
 def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Call]:
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
-    variables = Variables(parsed, frames, resolver.resolve)
     called = {
         (found["call"][0].start_byte, found.get("end", found["call"])[0].end_byte)
         for found in parsed.matches
@@ -176,18 +166,29 @@ def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) 
     }
     bare = {node.byte_range for found in parsed.matches for node in found.get("bare", ())} - called
     places = sorted(called | bare)
+    variables = _bound_names(parsed, frames) if bare else set()
     seen = set()
     for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
         callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
         caller = _symbol_around(frame)
-        if (start, end) in bare and (
-            variables.binds(callee or "", frame) or not resolver.resolve(callee or "", frame)[0]
-        ):
+        if (start, end) in bare and ((frame, callee) in variables or not resolver.resolve(callee or "", frame)[0]):
             continue  # a bare name is a call only if it resolves to a symbol and is no variable
         if callee and (caller, callee) not in seen:
             seen.add((caller, callee))
-            target, module = resolver.member(variables, callee, frame, start) or resolver.resolve(callee, frame)
+            target, module = resolver.resolve(callee, frame)
             yield Call(caller, callee, target, module, spans(start, end))
+
+
+def _bound_names(parsed: Parsed, frames: Sequence[SymbolScope]) -> set[tuple[SymbolScope | None, str]]:
+    """Return the names of variables by the frame that binds them; names in defaults count, too."""
+    nodes = [node for found in parsed.matches for node in found.get("bound", ())]
+    nodes.sort(key=lambda node: node.start_byte)
+    within = owners(frames, [node.start_byte for node in nodes])
+    return {
+        (frame, name)
+        for node, frame in zip(nodes, within, strict=True)
+        for name in _WORD.findall(parsed.written(node.start_byte, node.end_byte))
+    }
 
 
 def bases_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:

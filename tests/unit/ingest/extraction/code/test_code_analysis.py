@@ -129,43 +129,6 @@ def test_decorators_belong_to_what_they_decorate() -> None:
     assert [text[symbol.span.start :][:6] for symbol in reading.symbols] == ["@outer", "@inner"]
 
 
-CLASS = "class Store:\n    def put(self): pass\n\n"
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "plain"),
-    [
-        ("a.py", CLASS + "def f():\n    s = Store()\n    s.put()\n", True),
-        ("a.py", CLASS + "s = Store()\ns.put()\n", True),
-        ("a.py", CLASS + "def f():\n    s = Store()\n    s.name = 1\n    s.put()\n", True),
-        ("a.py", CLASS + "def f():\n    s.put()\n    s = Store()\n", False),
-        ("a.py", CLASS + "def f():\n    s = Store()\n    s = other()\n    s.put()\n", False),
-        ("a.py", CLASS + "def f(s):\n    s = Store()\n    s.put()\n", False),
-        ("a.py", CLASS + "def f():\n    s = Store()\n    for s, t in x:\n        s.put()\n", False),
-        ("a.py", CLASS + "def f():\n    s = Store()\n    with o() as s:\n        s.put()\n", False),
-        ("a.py", CLASS + "def f():\n    s = Store()\n    [s.put() for s in x]\n", False),
-        (
-            "a.py",
-            CLASS
-            + "def f():\n    s = Store()\n    def g():\n        nonlocal s\n        s = 1\n    g()\n    s.put()\n",
-            False,
-        ),
-        ("a.py", CLASS + "def f():\n    s = Store()\n\ndef g():\n    s.put()\n", False),
-        ("a.py", CLASS + "def f():\n    s = make()\n    s.put()\n", False),
-        ("a.py", CLASS + f"def f({'a' * 2_001}):\n    s = Store()\n    s.put()\n", False),
-        ("a.ts", "class Store { put() {} }\nfunction f() { const s = new Store(); s.put(); }\n", True),
-        ("a.js", "class Store { put() {} }\nfunction f() { let s = new Store(); s = g(); s.put(); }\n", False),
-        ("a.js", "class Store { put() {} }\nfunction f() { const s = new Store(); g(s => s.put()); }\n", False),
-        ("A.java", "class Store { void put() {} }\nclass A { void f() { Store s = get(); s.put(); } }\n", True),
-    ],
-)
-def test_a_method_of_a_local_variable_is_known_where_its_class_is_plain(path: str, text: str, plain: bool) -> None:
-    reading = read_code(text, path=path)
-    assert reading
-    (target,) = (call.target for call in reading.calls if call.callee == "s.put")
-    assert target == ("Store.put" if plain else None)
-
-
 @pytest.mark.parametrize(
     ("body", "calls"),
     [

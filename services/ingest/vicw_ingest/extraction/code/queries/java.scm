@@ -20,9 +20,3 @@
 (method_invocation object: (_) @call name: (_) @end)
 (object_creation_expression type: (_) @call)
 
-(local_variable_declaration type: (type_identifier) @made declarator: (variable_declarator name: (identifier) @variable))
-(variable_declarator name: (_) @bound)
-(formal_parameter name: (_) @bound)
-(catch_formal_parameter name: (_) @bound)
-(enhanced_for_statement name: (_) @bound)
-(lambda_expression parameters: (_) @bound)

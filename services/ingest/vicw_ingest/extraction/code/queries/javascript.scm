@@ -35,10 +35,3 @@
 ((call_expression function: [(identifier) (member_expression)] @call) (#not-eq? @call "require"))
 (new_expression constructor: (_) @call)
 
-(lexical_declaration kind: "const" (variable_declarator name: (identifier) @variable
-  value: (new_expression constructor: (identifier) @made)))
-(variable_declarator name: (_) @bound)
-(for_in_statement left: (_) @bound)
-(catch_clause parameter: (_) @bound)
-(formal_parameters) @bound
-(arrow_function parameter: (_) @bound)

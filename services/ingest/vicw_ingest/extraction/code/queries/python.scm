@@ -20,13 +20,3 @@
 ((call function: (_) @call) (#not-eq? @call "super"))
 (decorator [(identifier) (attribute)] @call)
 
-(assignment left: (identifier) @variable right: (call function: (identifier) @made))
-[(global_statement) (nonlocal_statement) (delete_statement) (parameters) (lambda_parameters)] @bound
-[(as_pattern_target) (case_pattern)] @bound
-(assignment left: [(identifier) (pattern_list) (tuple_pattern) (list_pattern)] @bound)
-(augmented_assignment left: (identifier) @bound)
-(named_expression name: (_) @bound)
-(for_statement left: (_) @bound)
-(for_in_clause left: (_) @bound)
-(import_statement name: (_) @bound)
-(import_from_statement name: (_) @bound)
