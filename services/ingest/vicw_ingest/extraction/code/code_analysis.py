@@ -93,20 +93,16 @@ def _says_something(parsed: Parsed) -> bool:
 
 
 def _reading(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeReading:
-    frames, doc = frames_of(parsed, bounds.depth)
-    defined = [frame for frame in frames if frame.kind]
-    imports = list(islice(imports_of(parsed, path), bounds.imports + 1))
+    frames = frames_of(parsed, bounds.depth)
+    imports = list(islice(imports_of(parsed, path), bounds.imports))
     resolver = Resolver(frames, imports, own_members=parsed.language.own_members)
-    calls = list(islice(calls_of(parsed, frames, resolver), bounds.calls + 1))
+    calls = list(islice(calls_of(parsed, frames, resolver), bounds.calls))
     spans = parsed.spans()
     return CodeReading(
         language=parsed.language.name,
         path=path,
-        package=next((parsed.name(found["package"][0]) for found in parsed.matches if "package" in found), None),
-        doc=doc,
         symbols=tuple(
             Symbol(
-                name=frame.parts[-1],
                 qualified=frame.qualified,
                 kind=frame.kind,
                 span=spans(frame.start, frame.end),
@@ -116,9 +112,8 @@ def _reading(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeReading:
             for frame in frames
             if frame.kind
         )[: bounds.symbols],
-        imports=tuple(imports[: bounds.imports]),
-        calls=tuple(calls[: bounds.calls]),
+        imports=tuple(imports),
+        calls=tuple(calls),
         bases=tuple(bases_of(parsed, frames, resolver)),
         broken=parsed.broken,
-        cut=parsed.cut or len(defined) > bounds.symbols or len(imports) > bounds.imports or len(calls) > bounds.calls,
     )

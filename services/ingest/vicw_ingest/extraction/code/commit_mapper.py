@@ -25,7 +25,7 @@ def map_commit(commit: Commit) -> TextExtraction:
         return key
 
     for number, author in enumerate((*((commit.author,) if commit.author else ()), *commit.co_authors)):
-        who = add(f"author {number}", author.name, None, "person")
+        who = add(f"author {number}", author, None, "person")
         reading.links.append(ExtractedRelation(who, "INITIATED", ITEM, _RULE))
     for number, file in enumerate(commit.files):
         add(f"file {number}", file, "file", "file")

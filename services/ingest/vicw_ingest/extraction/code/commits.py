@@ -28,46 +28,31 @@ _MAX_LINE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class CommitAuthor:
-    """The author of a commit: a name, and a mail address or None."""
-
-    name: str
-    mail: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Commit:
     """A commit, or its message alone. Nothing is guessed: missing values are None, ``""`` or ().
 
-    ``sha`` is as long as printed. ``date`` is aware; without a zone it is UTC. ``type``, ``scope`` and
-    ``breaking`` come from a Conventional Commits subject (``fix(db)!: …``), the type in lower case;
-    ``subject`` is the whole line. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, commit
-    hashes) and include ``closes`` (after fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are
-    paths after the change, from a diff, a diffstat or a list of names. ``span`` is in characters of the text, as is
-    ``apart``: the parts that are not prose (headers, trailers, changes), in order.
+    ``author`` and ``co_authors`` are names, or else mail addresses. ``date`` is aware; one without a zone is taken for
+    UTC. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of commits) and hold
+    what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are paths after the
+    change, from a diff, a diffstat or a list of names. ``apart`` are the parts of the text that are not prose (heads,
+    trailers, changes), in order, in characters.
     """
 
-    sha: str | None
-    author: CommitAuthor | None
+    author: str | None
     date: datetime | None
     subject: str
-    body: str
-    type: str | None
-    scope: str | None
-    breaking: bool
     references: tuple[str, ...]
     closes: tuple[str, ...]
     reverts: tuple[str, ...]
-    co_authors: tuple[CommitAuthor, ...]
+    co_authors: tuple[str, ...]
     files: tuple[str, ...]
-    span: Span
     apart: tuple[Span, ...]
 
 
-_HEAD = re.compile(r"commit (?P<sha>[0-9a-f]{7,64})(?: \([^)]*\))?$")
+_HEAD = re.compile(r"commit [0-9a-f]{7,64}(?: \([^)]*\))?$")
 _FIELD = re.compile(r"(?P<name>Author|AuthorDate|Date|Commit|CommitDate|Merge|Reflog|Reflog message): +(?P<value>.*)$")
 _PERSON = re.compile(r"(?P<name>[^<>]*?) *<(?P<mail>[^<>\s]*)>$")
-_CONVENTIONAL = re.compile(r"(?P<type>[A-Za-z][\w-]{1,20})(?:\((?P<scope>[^()]{1,100})\))?(?P<breaking>!)?: +\S")
+_CONVENTIONAL = re.compile(r"(?P<type>[A-Za-z][\w-]{1,20})(?:\([^()]{1,100}\))?!?: +\S")
 _TYPES = frozenset("build chore ci docs feat fix perf refactor revert style test tests deps release wip hotfix".split())
 _REVERT_SUBJECT = re.compile(r"Revert \".+\"")
 _MERGE_SUBJECT = re.compile(r"Merge (?:branch|pull request|remote-tracking branch|tag|commit) ")
@@ -83,7 +68,6 @@ _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a
 _TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
 _TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
 _DATED = frozenset({"Author", "Date"})
-_BREAKING = re.compile(r"BREAKING[ -]CHANGE: ")
 _DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
 _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
 _STATUS = re.compile(r"(?:[AMDTU]|[RC]\d{0,3}\t[^\t]+)\t(?P<file>[^\t]+)$")
@@ -110,10 +94,10 @@ def read_commit(text: str, *, known: bool = False) -> Commit | None:
     lines = _trimmed(lines)
     fields, message = _headed(lines)
     if fields and (known or fields.keys() >= _DATED):
-        return _commit(None, fields, message, [], _span(lines))
+        return _commit(fields, message, [], _span(lines))
     if not lines or not (known or _is_message([line for line, _ in lines])):
         return None
-    return _commit(None, {}, lines, [], _span(lines))
+    return _commit({}, lines, [], _span(lines))
 
 
 _Lines = list[tuple[str, int]]
@@ -160,18 +144,18 @@ def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
 
 def _logged(lines: _Lines) -> Iterator[Commit]:
     heads = [
-        (n, head["sha"])
+        n
         for n, (line, _) in enumerate(lines)
-        if (head := _HEAD.match(line)) and any(_FIELD.match(below) for below, _ in lines[n + 1 : n + 3])
+        if _HEAD.match(line) and any(_FIELD.match(below) for below, _ in lines[n + 1 : n + 3])
     ]
-    for (n, sha), stop in zip(heads, [*(n for n, _ in heads[1:]), len(lines)], strict=False):
+    for n, stop in zip(heads, [*heads[1:], len(lines)], strict=False):
         own = _trimmed(lines[n:stop])
         fields = _fields(own[1:])
         at = message = 1 + len(fields)
         while message < len(own) and (own[message][0].startswith("    ") or not own[message][0].strip()):
             message += 1
         said = _trimmed([(line[4:], start + 4) for line, start in own[at:message]])
-        yield _commit(sha, fields, said, [line for line, _ in own[message:]], _span(own))
+        yield _commit(fields, said, [line for line, _ in own[message:]], _span(own))
 
 
 def _is_message(lines: Sequence[str]) -> bool:
@@ -185,28 +169,21 @@ def _is_message(lines: Sequence[str]) -> bool:
     return len(lines) > 2 and bool(trailer and trailer["name"].lower() in _TELLING_TRAILERS)
 
 
-def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: Sequence[str], span: Span) -> Commit:
+def _commit(fields: dict[str, str], message: _Lines, changes: Sequence[str], span: Span) -> Commit:
     lines = [line[:_MAX_LINE] for line, _ in message]
     subject = lines[0].strip() if lines else ""
     if not changes:
         changes = lines[1:]
     files = _files(changes)
-    body = "\n".join(lines[1:]).strip()
-    said = f"{subject}\n{body}"
-    conventional = _CONVENTIONAL.match(subject)
+    said = "\n".join([subject, *lines[1:]])
     trailers = [found for line in lines[1:] if (found := _TRAILER.match(line))]
     closes = _distinct(issue for found in _CLOSES.finditer(said) for issue in _issues(found["issues"]))
     reverts = _distinct(found["sha"].lower() for found in _REVERTS.finditer(said))
     hashes = (found[0] for found in _HASH.finditer(said))
     return Commit(
-        sha=sha,
         author=_person(fields.get("Author", "")) or _author_below(trailers),
         date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
         subject=subject,
-        body=body,
-        type=conventional["type"].lower() if conventional else "revert" if _REVERT_SUBJECT.match(subject) else None,
-        scope=conventional["scope"] if conventional else None,
-        breaking=bool((conventional and conventional["breaking"]) or _BREAKING.search(body)),
         references=_distinct([*_issues(said), *reverts, *hashes]),
         closes=closes,
         reverts=reverts,
@@ -216,12 +193,11 @@ def _commit(sha: str | None, fields: dict[str, str], message: _Lines, changes: S
             if trailer["name"].lower() == "co-authored-by" and (person := _person(trailer["value"]))
         ),
         files=files,
-        span=span,
         apart=tuple(_apart(message, span)),
     )
 
 
-def _author_below(trailers: Sequence[re.Match[str]]) -> CommitAuthor | None:
+def _author_below(trailers: Sequence[re.Match[str]]) -> str | None:
     """Return the author of an ``Author:`` trailer with a mail address."""
     named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
@@ -255,15 +231,10 @@ def _distinct(found: Sequence[str] | Iterator[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:MAX_REFERENCES]
 
 
-def _person(written: str) -> CommitAuthor | None:
+def _person(written: str) -> str | None:
     found = _PERSON.match(written.strip())
-    if found:
-        return (
-            CommitAuthor(found["name"] or found["mail"], found["mail"] or None)
-            if found["name"] or found["mail"]
-            else None
-        )
-    return CommitAuthor(written.strip(), None) if written.strip() else None
+    name = found["name"] or found["mail"] if found else written.strip()
+    return name or None
 
 
 def _date(written: str) -> datetime | None:

@@ -11,7 +11,6 @@ Its captures:
 ``@wrap``                              a wrapper that extends the definition with the same end (decorators)
 ``@base``                              a base of the enclosing definition or scope
 ``@doc`` ``@comment`` ``@attribute``   a docstring; a comment or attribute above a definition
-``@package``                           the package that the file declares
 ``@from`` ``@near``                    an imported module; one given as a path from the file's folder
 ``@prefix``                            the prefix of the module of ``@from``, in PHP
 ``@imported`` ``@as``                  a name in that module, and its local alias

@@ -47,7 +47,6 @@ class Symbol:
     words in its docstring or in the comment above it, without comment markers; None if it has none.
     """
 
-    name: str
     qualified: str
     kind: SymbolKind
     span: Span
@@ -107,21 +106,17 @@ class Base:
 class CodeReading:
     """The definitions and uses in a piece of code, each in the order of the text.
 
-    ``language`` is a name of ``LANGUAGES``, ``package`` the package that the file declares, ``doc`` the first
-    line of the module's docstring. ``broken`` is the share of the text (0 to 1) inside syntax errors. ``cut``: a limit
-    was reached, so the result is incomplete.
+    ``language`` is a name of ``LANGUAGES``. ``broken`` is the share of the text (0 to 1) inside syntax
+    errors.
     """
 
     language: str
     path: str | None
-    package: str | None
-    doc: str | None
     symbols: tuple[Symbol, ...]
     imports: tuple[ImportedModule, ...]
     calls: tuple[Call, ...]
     bases: tuple[Base, ...]
     broken: float
-    cut: bool
 
 
 @dataclass(frozen=True, slots=True)

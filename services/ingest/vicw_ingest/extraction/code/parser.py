@@ -32,7 +32,7 @@ Match = dict[str, "list[Node]"]
 class Parsed:
     """A parsed text: its bytes in UTF-8, and the matches of the language's patterns, in the patterns' order.
 
-    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors. ``cut``: the text was truncated.
+    ``broken`` is the share of it (0 to 1) in the ``errors`` syntax errors.
     """
 
     language: CodeLanguage
@@ -40,7 +40,6 @@ class Parsed:
     matches: tuple[Match, ...]
     broken: float
     errors: int
-    cut: bool
 
     def written(self, start: int, end: int) -> str:
         """Return the text of these bytes."""
@@ -65,7 +64,7 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     from tree_sitter import Parser, QueryCursor
 
     grammar, patterns = load(language)
-    text, longer = text[: bounds.characters], len(text) > bounds.characters
+    text = text[: bounds.characters]
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
     late = _alarm(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
@@ -87,7 +86,6 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
         tuple(found for found in matches if "error" not in found),
         min(1.0, _covered(wrong) / max(len(data), 1)),
         len(wrong),
-        longer,
     )
 
 

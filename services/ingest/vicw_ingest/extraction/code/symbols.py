@@ -54,8 +54,8 @@ class SymbolScope:
             self.kind = SymbolKind.METHOD
 
 
-def frames_of(parsed: Parsed, depth: int) -> tuple[list[SymbolScope], str | None]:
-    """Return the symbols and scopes in the order of the text, with their containers, and the text's doc line.
+def frames_of(parsed: Parsed, depth: int) -> list[SymbolScope]:
+    """Return the symbols and scopes in the order of the text, with their containers.
 
     Omits constants inside functions and frames nested deeper than ``depth``.
     """
@@ -74,7 +74,8 @@ def frames_of(parsed: Parsed, depth: int) -> tuple[list[SymbolScope], str | None
         hidden = frame.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
         if frame.depth <= depth and not hidden:
             kept.append(frame)
-    return kept, _describe(kept, parsed)
+    _describe(kept, parsed)
+    return kept
 
 
 def nested(frames: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
@@ -146,20 +147,15 @@ def _lengthen(frames: Iterable[SymbolScope], parsed: Parsed) -> None:
             frame.start = min(own, default=frame.start)
 
 
-def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> str | None:
-    """Set each frame's ``doc`` from its docstring, else the comment above it; return the doc line of the text."""
-    of_text = None
+def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> None:
+    """Set the ``doc`` of each frame from its docstring, else the comment above it."""
     docs = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("doc", ()))
     for (start, end), frame in zip(docs, owners(frames, [start for start, _ in docs]), strict=True):
-        line = first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
         if frame:
-            frame.doc = frame.doc or line
-        else:
-            of_text = of_text or line
+            frame.doc = frame.doc or first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
     above = _Above(parsed)
     for frame in frames:
         frame.doc = frame.doc or above.comment(frame.start)
-    return of_text
 
 
 class _Above:

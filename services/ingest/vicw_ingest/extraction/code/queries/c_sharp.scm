@@ -1,4 +1,3 @@
-(file_scoped_namespace_declaration name: (_) @package)
 (namespace_declaration name: (_) @name) @module
 (class_declaration name: (_) @name) @class
 (struct_declaration name: (_) @name) @class

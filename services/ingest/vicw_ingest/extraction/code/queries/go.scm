@@ -1,4 +1,3 @@
-(package_clause (package_identifier) @package)
 (function_declaration name: (_) @name) @function
 (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @receiver)) name: (_) @name) @function
 (type_spec name: (_) @name type: (struct_type)) @class

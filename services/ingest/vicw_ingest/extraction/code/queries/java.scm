@@ -1,4 +1,3 @@
-(package_declaration [(identifier) (scoped_identifier)] @package)
 (class_declaration name: (_) @name) @class
 (record_declaration name: (_) @name) @class
 (interface_declaration name: (_) @name) @interface

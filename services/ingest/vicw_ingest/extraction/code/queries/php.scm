@@ -1,4 +1,3 @@
-(namespace_definition name: (_) @package)
 (function_definition name: (_) @name) @function
 (method_declaration name: (_) @name) @function
 (class_declaration name: (_) @name) @class

@@ -64,7 +64,7 @@ _ERROR = re.compile(
     + r"(?: \[\w+\])?(?: \(0x\w+\))?(?::\s*(?P<message>.*))?$"
 )
 _ERROR_INSIDE = re.compile(r"(?<![\w.$+])" + _NAMED + r"(?: \[\w+\])?(?::\s+(?P<message>.*))?$")
-_MORE = re.compile(r"\.\.\. (?P<count>\d{1,9}) (?:more|common frames omitted)")
+_MORE = re.compile(r"\.\.\. \d{1,9} (?:more|common frames omitted)")
 _SUPPRESSED = re.compile(r"Suppressed: ")
 _INNER = re.compile(r"\s*--->\s*(?:\(Inner Exception #\d+\) )?")
 _RULE = re.compile(r"---.*---$")
@@ -96,8 +96,8 @@ def read_frames_below(lines: Sequence[TraceLine], at: int, floor: int) -> tuple[
             if not suppressed:
                 current.frames.append(frame_of(known.language, *(found[part] for part in ("function", "file", "line"))))
                 current.end = line.end
-        elif more := _MORE.match(line.text):
-            current.elided += 0 if suppressed else int(more["count"])
+        elif _MORE.match(line.text):
+            pass
         elif caused := known.cause.match(line.text):
             suppressed = False
             drafts.append(_draft(caused["head"], line) or FailureDraft(caused["head"], "", line.start, line.end))

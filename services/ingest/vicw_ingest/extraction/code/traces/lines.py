@@ -55,7 +55,6 @@ class FailureDraft:
     start: int
     end: int
     frames: list[TraceFrame] = field(default_factory=list)
-    elided: int = 0
     link: FailureLink | None = None
 
 
@@ -92,7 +91,6 @@ def trace_of(language: str, drafts: Sequence[FailureDraft]) -> StackTrace | None
             draft.error,
             draft.message[:MAX_MESSAGE].strip(),
             tuple(draft.frames[:MAX_FRAMES]),
-            draft.elided + max(0, len(draft.frames) - MAX_FRAMES),
             (draft.link or FailureLink.CAUSED) if number + 1 < len(kept) else None,
             Span(draft.start, draft.end),
         )

@@ -43,22 +43,16 @@ class TraceFrame:
 class TracedFailure:
     """An error with its frames, the innermost first.
 
-    ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``elided`` is the number of
-    frames left out. ``link`` is how the next failure led to this one, None for the last.
+    ``error`` is its type as printed (``panic`` in Go and Rust), ``message`` may be ``""``. ``link`` is how the next
+    failure led to this one, None for the last.
     ``span`` is in characters of the text, from the error or its first frame on.
     """
 
     error: str
     message: str
     frames: tuple[TraceFrame, ...]
-    elided: int
     link: FailureLink | None
     span: Span
-
-    @property
-    def own(self) -> TraceFrame | None:
-        """Return the innermost frame outside libraries, or None."""
-        return next((frame for frame in self.frames if not frame.library), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +66,3 @@ class StackTrace:
     language: str
     failures: tuple[TracedFailure, ...]
     span: Span
-
-    @property
-    def outer(self) -> TracedFailure:
-        """Return the failure that ended the program."""
-        return self.failures[0]
-
-    @property
-    def root(self) -> TracedFailure:
-        """Return the root cause."""
-        return self.failures[-1]

@@ -10,7 +10,7 @@ from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace
 
 _HEAD = re.compile(r"(?:.*\s)?(?:Exception Group )?Traceback \(most recent call last\):$")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
-_REPEATED = re.compile(r"\[Previous line repeated (?P<times>\d{1,9}) more times?\]$")
+_REPEATED = re.compile(r"\[Previous line repeated \d{1,9} more times?\]$")
 _ERROR = re.compile(r"(?P<error>[^\W\d][\w.<>]*)(?::(?:\s+(?P<message>.*))?)?$")
 _CHAINED = {
     "The above exception was the direct cause of the following exception:": FailureLink.CAUSED,
@@ -50,8 +50,8 @@ def _failure(lines: Sequence[TraceLine], head: int) -> tuple[FailureDraft, int] 
             draft.frames.insert(0, frame_of("python", frame["function"], frame["file"], frame["line"]))
         elif margin is None or not line.text:
             return None  # a head without frames, or frames without an error
-        elif repeated := _REPEATED.match(line.text):
-            draft.elided += int(repeated["times"])
+        elif _REPEATED.match(line.text):
+            continue
         elif line.indent < margin or (margin == 0 and _ERROR.match(line.text)):
             error = _ERROR.match(line.text)
             if error is None:

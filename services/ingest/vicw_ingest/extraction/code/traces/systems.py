@@ -31,7 +31,7 @@ _RUST_MESSAGE_LINES = 20
 _RUBY_PLACE = r"(?P<file>[^\s:][^:\n]*|[A-Za-z]:[^:\n]+):(?P<line>\d+):in [`'](?P<function>[^']*)'"
 _RUBY_HEAD = re.compile(_RUBY_PLACE + r": (?P<message>.*?) ?\((?P<error>[A-Z]\w*(?:::\w+)*)\)$")
 _RUBY_FRAME = re.compile(r"(?:\d+: )?from " + _RUBY_PLACE + "$")
-_RUBY_MORE = re.compile(r"\s*\.\.\. (?P<count>\d{1,9}) levels\.\.\.")
+_RUBY_MORE = re.compile(r"\s*\.\.\. \d{1,9} levels\.\.\.")
 
 
 def read_go(lines: Sequence[TraceLine], at: int) -> Read:
@@ -106,9 +106,7 @@ def read_ruby(lines: Sequence[TraceLine], at: int) -> Read:
         while n < len(lines):
             if frame := _RUBY_FRAME.match(lines[n].text):
                 draft.frames.append(frame_of("ruby", frame["function"], frame["file"], frame["line"]))
-            elif more := _RUBY_MORE.match(lines[n].text):
-                draft.elided += int(more["count"])
-            else:
+            elif not _RUBY_MORE.match(lines[n].text):
                 break
             draft.end = lines[n].end
             n += 1
