@@ -1,7 +1,7 @@
-"""Canonical entities: follow MERGED_INTO edges from a merged thing to the thing that replaces it (seed 004).
+"""Canonical entities: follow MERGED_INTO edges from a merged entity to the entity that replaces it (seed 004).
 
-A merge adds one edge and rewrites nothing, so that a split restores the earlier state exactly. Readers follow the
-edges. A thing has at most one such edge out, and merges form no cycle; if a store violates either, every reader still
+A merge adds one edge and rewrites no data, so that a split restores the earlier state exactly. Readers follow the
+edges. An entity has at most one such edge out, and merges form no cycle; if a store violates either, every reader still
 takes the same path and terminates.
 """
 
@@ -15,9 +15,9 @@ from vicw_shared.ports import Direction, GraphStore, Lookups
 
 MERGED_INTO = "MERGED_INTO"
 DISTINCT_FROM = "DISTINCT_FROM"
-"""Marks two things that a person declared distinct: they are not proposed as duplicates."""
+"""Marks two entities that a caller declared distinct: they are not proposed as duplicates."""
 MOST_HOPS = 1000
-"""Maximum length of a chain of merges; each hop is one look-up, so that a malformed chain ends."""
+"""Maximum length of a chain of merges, one look-up per hop, so that following a malformed chain ends."""
 _FEW = 10
 """Maximum number of edges read per node; a valid node has one."""
 
@@ -26,7 +26,7 @@ Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
 
 
 def is_guess(edge: Edge) -> bool:
-    """Return whether the sleep cycle inferred this merge and no person or caller stated it.
+    """Return whether the sleep cycle inferred this merge: no caller stated it.
 
     Answers follow such merges. Writes, visibility and the scope of an erasure never depend on them.
     """
@@ -54,10 +54,10 @@ async def canonical_in(lookups: Lookups, uids: Iterable[str], *, decided: bool =
 
 
 async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: str | None = None) -> dict[str, Node]:
-    """Return, by the uid of each of these nodes, the node that new edges of it go to, inside a transaction.
+    """Return, by the uid of each of these nodes, the node that gets its new edges, inside a transaction.
 
-    Inferred merges are ignored: new data stays with the name it was stated of, so that a split is exact. With
-    ``within`` a context, a node keeps its own edges if its canonical node is in another context.
+    Inferred merges are ignored: new data stays with the node that it names, so that a split is exact. With a context
+    ``within``, a node gets its own edges if its canonical node is in another context.
     """
     known = {node.uid: node for node in nodes}
     stands = await canonical_in(lookups, known, decided=True)
@@ -69,7 +69,7 @@ async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: st
 
 
 async def circles(uids: Iterable[str], step: Step) -> tuple[set[str], set[str]]:
-    """Return the nodes merged in a cycle, and the nodes merged into several things. Both should be empty."""
+    """Return the nodes merged in a cycle, and the nodes merged into several others. Both should be empty."""
     wanted = list(dict.fromkeys(uids))
     into, several = await _read(wanted, step)
     return {uid for uid in wanted if _returns(uid, into)}, several & set(wanted)
@@ -82,7 +82,7 @@ async def _follow(uids: Iterable[str], step: Step) -> dict[str, str]:
 
 
 async def _read(uids: Sequence[str], step: Step) -> tuple[dict[str, str], set[str]]:
-    """Return the merges reachable from these nodes, as source to target, and the nodes merged into several things."""
+    """Return the merges reachable from these nodes, as source to target, and the nodes merged into several others."""
     into: dict[str, str] = {}
     several: set[str] = set()
     frontier, seen = list(uids), set(uids)
@@ -108,7 +108,7 @@ def _returns(uid: str, into: Mapping[str, str]) -> bool:
 
 
 def _ends(uids: Iterable[str], into: Mapping[str, str]) -> dict[str, str]:
-    """Return the end of each path; for a cycle, which has none, its smallest uid."""
+    """Return the end of each node's path; for a path into a cycle, the smallest uid of the cycle."""
     ends: dict[str, str] = {}
     for uid in uids:
         way: dict[str, None] = {}

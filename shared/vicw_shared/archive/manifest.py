@@ -1,4 +1,4 @@
-"""Manifest of an export: its scope, and size and checksum of each file."""
+"""Manifest of an export: its scope, and the size and checksum of each file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vicw_shared.ports import ModelIdentity
 NAME = "manifest.json"
 FORMAT = "vicw-export"
 VERSION = 1
-"""Version of the layout and of the rows. A change that an older program would misread needs a new version."""
+"""Version of the layout and of the rows. A change that older programs would misread requires a new version."""
 EDGES, COUNTERS, UNREAD, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
 RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
 RECORDS = (EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS)
@@ -40,7 +40,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredType:
-    """An edge type as the exporting program knew it; only the name if it was not registered there."""
+    """An edge type as registered in the exporting program; only the name if it was not registered there."""
 
     name: str
     category: str | None = None
@@ -67,7 +67,7 @@ class Manifest:
     """Metadata of an export.
 
     ``tenant`` and ``context`` are the requested scope (None: all). ``model`` is the model of the vectors, None without
-    vectors. ``left_out`` counts what could not be exported. ``digest`` is the SHA-256 of all other fields, and
+    vectors. ``left_out`` counts the records that could not be exported. ``digest``, the SHA-256 of all other fields,
     identifies the export.
     """
 
@@ -103,7 +103,7 @@ class Manifest:
 
     @property
     def node_files(self) -> dict[str, NodeCollection]:
-        """The files of the collections, in the order in which they are read."""
+        """The files of the collections, in reading order."""
         return {f"{collection.name}.jsonl": collection for collection in self.collections}
 
 
@@ -111,12 +111,12 @@ _ADAPTER = TypeAdapter(Manifest)
 
 
 def is_name(name: str) -> bool:
-    """Return whether a file of an export may have this name: none leads out of the folder."""
+    """Return whether a file of an export may have this name; such a name never leads out of the folder."""
     return name == NAME or _FILE.fullmatch(name) is not None
 
 
 def load(text: str) -> Manifest:
-    """Undo ``dump``. Raises InvalidInputError for an invalid, changed or unsafe manifest, or one of another version."""
+    """Parse the output of ``dump``. Raises InvalidInputError if it is invalid, changed, unsafe or of another version."""
     try:
         told = json.loads(text)
     except ValueError as error:

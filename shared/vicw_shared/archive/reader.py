@@ -26,13 +26,14 @@ class ArchiveReader:
     """The export at a path."""
 
     def __init__(self, path: Path) -> None:
-        """Read the manifest. Raises InvalidInputError that says what is wrong with it."""
+        """Read the manifest. Raises InvalidInputError that names the fault."""
         self.path = path
         self.manifest: Manifest = manifests.load(self._text(manifests.NAME, _MOST_MANIFEST))
 
     def verify(self, progress: Callable[[int], None] = lambda done: None) -> None:
-        """Compare size and SHA-256 of every file with the manifest. Raises InvalidInputError; ``progress`` receives
-        bytes.
+        """Compare size and SHA-256 of every file with the manifest.
+
+        ``progress`` receives the number of bytes done. Raises InvalidInputError.
         """
         done = 0
         for name, entry in self.manifest.files.items():
@@ -48,7 +49,10 @@ class ArchiveReader:
                 raise refusal(name, "was changed after the export: its SHA-256 is not the manifest's")
 
     def rows[T: Row](self, name: str, kind: RowType[T], *, after: int = 0) -> Iterator[tuple[int, T]]:
-        """Yield the rows of a file after the line ``after``, with their line numbers; none if there is no such file."""
+        """Yield the rows of a file after line ``after``, each with its line number; none if the file is not listed.
+
+        Raises InvalidInputError for an invalid row or a wrong number of rows.
+        """
         entry = self.manifest.files.get(name)
         if entry is None:
             return
@@ -70,12 +74,12 @@ class ArchiveReader:
 
     @property
     def embedded(self) -> list[str]:
-        """The collections with vectors."""
+        """The names of the collections with vectors."""
         names = (name for name in self.manifest.files if name.endswith(".npy"))
         return [name.removeprefix(f"{EMBEDDINGS}/").removesuffix(".npy") for name in names]
 
     def vectors(self, collection: str) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the uids of the vectors and the memory-mapped vectors: shape (rows, size), float32.
+        """Return the vectors' uids and the memory-mapped vectors of a collection: shape (rows, size), float32.
 
         Raises InvalidInputError if they do not match each other or the model.
         """
@@ -104,7 +108,7 @@ class ArchiveReader:
             raise refusal(name, "is no UTF-8") from error
 
     def _open(self, name: str) -> Any:
-        """Open a file of the export: a regular one, inside the folder."""
+        """Open a file of the export. Raises InvalidInputError unless it is a regular file inside the folder."""
         path = self.path / name
         try:
             if path.is_symlink() or (path.parent.is_symlink() and path.parent != self.path):

@@ -25,7 +25,7 @@ UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterRow:
-    """The highest number given so far in a context: of arrivals (``flow`` None) or of a flow's steps."""
+    """The highest number assigned so far in a context: of arrivals (``flow`` None) or of a flow's steps."""
 
     tenant: str
     context: str
@@ -44,7 +44,7 @@ class PendingExtractionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseRow:
-    """How many ``times`` answers have shown an item, and when they did ``last``."""
+    """Number of ``times`` that answers have shown an item, and the ``last`` time."""
 
     tenant: str
     context: str
@@ -74,13 +74,13 @@ _UIDS: Mapping[type, tuple[str, ...]] = {
 }
 """Fields with UUIDs in canonical form."""
 _SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
-"""Fields with numbers in [0, 1], if any."""
+"""Fields with numbers in [0, 1], or None."""
 _COUNTS: Mapping[type, tuple[str, ...]] = {
     Node: ("version", "flow_step", "own_step", "arrival"),
     CounterRow: ("value",),
     UseRow: ("times",),
 }
-"""Fields with 64-bit integers, if any."""
+"""Fields with signed 64-bit integers, or None."""
 _MOST = 2**63
 
 
@@ -119,7 +119,7 @@ class RowType[T: Row]:
         return row
 
     def _flaw(self, row: T) -> str | None:
-        """Return which field has a value that its type allows and a store does not."""
+        """Return the first fault of a value that its type allows but a store does not, or None."""
         for name in _UIDS.get(self._kind, ()):
             if (uid := getattr(row, name)) is not None and not UID.fullmatch(uid):
                 return f"{name}: {uid[:50]!r} is no UUID"
@@ -136,17 +136,17 @@ class RowType[T: Row]:
 
 
 def _refused(constant: str) -> float:
-    """Reject a constant that is not valid JSON, and could not be read back from the store."""
+    """Reject a constant that is not valid JSON, which a store could not return."""
     raise ValueError(f"{constant} is no number")
 
 
 def _finite(text: str) -> float:
-    """Return a number. Raises ValueError for one that no store can keep."""
+    """Parse a number. Raises ValueError for a number that is not finite, which no store accepts."""
     return number if math.isfinite(number := float(text)) else _refused(text[:50])
 
 
 def _usual(one: Any) -> object:
-    """Return a field's default; MISSING, which no row contains, where there is none."""
+    """Return a field's default; MISSING, which equals no value, if it has none."""
     if one.default is not MISSING:
         return one.default
     return one.default_factory() if one.default_factory is not MISSING else MISSING

@@ -11,9 +11,9 @@ type _Uids = NDArray[np.bytes_]
 
 
 class UidIndex:
-    """Index from uids (UUIDs) to numbers from 0; 24 bytes an entry once it is sorted.
+    """Index from uids (UUIDs) to numbers from 0; 24 bytes per entry once it is sorted.
 
-    Call ``add`` until all uids are in; the first look-up sorts. For a uid added twice, the first number counts.
+    The first look-up after an ``add`` sorts the index. For a uid added twice, the first number counts.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class UidIndex:
         self._is_sorted = False
 
     def find(self, uids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of these uids, in their order; -1 for an unknown one."""
+        """Return the numbers of these uids, in their order; -1 for an unknown uid."""
         if not len(self):
             return np.full(len(uids), -1, np.int64)
         if not self._is_sorted:

@@ -1,4 +1,4 @@
-"""Writer of an export's folder: it builds under another name and renames the folder when complete."""
+"""Writer of an export's folder: it builds the folder under another name and renames it when complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vicw_shared.errors import DataDirError, StateConflictError, StorageFullErro
 
 _LOCK = ".lock"
 _LITTER = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
-"""Files that a desktop leaves in a folder, and the lock; they do not count as content."""
+"""The lock, and files that desktops leave in folders; they do not count as content."""
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 
 type Place = dict[str, tuple[int, int]]
@@ -34,8 +34,9 @@ type Place = dict[str, tuple[int, int]]
 class ArchiveWriter:
     """Writes an export beside its target path, and moves it there when it is complete.
 
-    An existing export is replaced; anything else is refused. A killed process leaves a partial folder under the other
-    name, which the next writer removes. Raises StorageFullError where the disk is full: nothing is kept then.
+    It replaces an existing export, and refuses a folder with other content. A killed process leaves a partial folder
+    under the other name, which the next writer removes. Raises StorageFullError if the disk is full; the partial folder
+    is removed then.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +50,7 @@ class ArchiveWriter:
         self._rows: dict[str, int] = {}
 
     def __enter__(self) -> Self:
-        """Begin. Raises StateConflictError for a folder with other content or another writer; DataDirError."""
+        """Begin. Raises StateConflictError for a folder with other content or another writer, DataDirError."""
         require_free(self.path)
         for beside in (self._partial, self._aside):
             if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
@@ -93,7 +94,7 @@ class ArchiveWriter:
             raise _translated(error, self.path) from error
 
     def _give_up(self) -> None:
-        """Remove the partial folder; do nothing if the export is complete or another process holds the lock."""
+        """Remove the partial folder, unless the export is complete or another process holds the lock."""
         if self._lock is not None:
             shutil.rmtree(self._partial, ignore_errors=True)
             os.close(self._lock)
@@ -126,7 +127,7 @@ class ArchiveWriter:
         return {name: (file.tell(), self._rows[name]) for name, file in self._files.items()}
 
     def back(self, place: Place) -> None:
-        """Discard everything written since a position."""
+        """Discard the data written since a position."""
         for name, file in self._files.items():
             at, rows = place.get(name, (0, 0))
             file.flush()
@@ -135,7 +136,7 @@ class ArchiveWriter:
             self._rows[name] = rows
 
     def finish(self, said: Manifest, size: int) -> Manifest:
-        """Complete the export and move it to its path; return its manifest. ``size`` is that of the vectors."""
+        """Complete the export and move it to its path; return its manifest. ``size`` is the vectors' dimensions."""
         for name, file in self._files.items():
             if name.endswith(".ids.json") and self._rows[name]:
                 file.write(b"\n]\n")
@@ -170,7 +171,7 @@ class ArchiveWriter:
         if self.path.exists():
             self.path.rename(self._aside)
         self._partial.rename(self.path)
-        (self.path / _LOCK).unlink()  # not before: another process would write into the moved folder
+        (self.path / _LOCK).unlink()  # not before the move: another process would write into the moved folder
         _sync(self.path.parent)
         shutil.rmtree(self._aside, ignore_errors=True)
         os.close(self._lock)

@@ -1,7 +1,8 @@
 """Replace several Events by one Macro-Event in a single transaction: move their edges to it and delete their nodes.
 
-Their passages stay as the Macro-Event's proof. The first passage of each source keeps the source in its ledger, so that
-the consolidation can always be undone (``restore``). In both chains the Macro-Event takes the place of the last source.
+Their passages stay as the Macro-Event's proof. The first passage of each source stores the source's ledger entry, so
+that the consolidation can always be undone (``restore``). In both chains the Macro-Event takes the place of the last
+source.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
 
 MAKER = "consolidate"
-"""``created_by`` of the edges that only a Macro-Event has."""
+"""``created_by`` of a Macro-Event's own edges."""
 
 
 class ChangedError(VicwError):
-    """A source has changed since it was read; the next run reads it again."""
+    """A source has changed since it was read. The batch is skipped; the next run reads it again."""
 
 
 @dataclass(frozen=True)
 class ConsolidatedBatch:
     """A batch to consolidate: ``sources`` in the order of their flow, with their ``passages``, as they were read.
 
-    ``texts`` are the passages of the summary; ``name`` is its display name. Of the sources' passages, those of
+    ``texts`` are the passages of the summary; ``name`` is its display name. Of the sources' passages, those in
     ``heavy`` (uids) keep a vector of their own.
     """
 
@@ -48,7 +49,7 @@ class ConsolidatedBatch:
 
     @cached_property
     def macro(self) -> Node:
-        """The Macro-Event: the common fields of its sources, at the place of the last one."""
+        """The Macro-Event: fields combined from its sources, at the place of the last source."""
         last = self.sources[-1]
         uids = [source.uid for source in self.sources]
         uid = macro_uid(self.sources)
@@ -84,7 +85,7 @@ class ConsolidatedBatch:
 
     @property
     def summary(self) -> list[Node]:
-        """The passages of the summary, whose vectors are stored already."""
+        """The passages of the summary; their vectors are stored already."""
         macro = self.macro
         return [
             replace(
@@ -114,13 +115,13 @@ def macro_uid(sources: Sequence[Node]) -> str:
 
 
 def level(event: Node) -> int:
-    """Return how many times an Event has been consolidated: 0 for a caller's Event."""
+    """Return an Event's level of consolidation: 0 for a caller's Event, 1 more than its sources for a Macro-Event."""
     told = event.metadata.get("level") if event.is_macro else 0
     return told if isinstance(told, int) else 0
 
 
 def ids_of(events: Sequence[Node]) -> list[str]:
-    """Return the callers' ids of these Events, or of a Macro-Event's sources; the uid where there is no id."""
+    """Return the callers' ids of these Events, for a Macro-Event those of its sources; the uid of one without id."""
     found: list[str] = []
     for event in events:
         told = event.metadata.get("ids") if event.is_macro else None
@@ -129,7 +130,7 @@ def ids_of(events: Sequence[Node]) -> list[str]:
 
 
 def steps_of(events: Sequence[Node]) -> list[list[int]]:
-    """Return the flow steps of these Events, or of a Macro-Event's sources, as runs [first, last]."""
+    """Return the flow steps of these Events, for a Macro-Event those of its sources, as runs [first, last]."""
     steps: set[int] = set()
     for event in events:
         covered = event.metadata.get("steps") if event.is_macro else None
@@ -149,7 +150,7 @@ class Consolidator:
     now: datetime
 
     async def consolidate(self, what: ConsolidatedBatch) -> Node:
-        """Consolidate the batch and return the Macro-Event. Raises ChangedError before anything is written."""
+        """Consolidate the batch and return the Macro-Event. Raises ChangedError before the first write."""
         macro, uids = what.macro, [source.uid for source in what.sources]
         await self._require_unchanged(what)
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
@@ -180,14 +181,14 @@ class Consolidator:
             raise ChangedError(f"changed since it was read: {', '.join(changed[:3])}")
 
     async def _require_all(self, uids: Sequence[str], edges: Sequence[Edge]) -> None:
-        """Raise ChangedError if there are edges that cannot be read: of types that are no longer registered."""
+        """Raise ChangedError if a source has edges of unregistered types, which cannot be read and would be lost."""
         degrees = await self.transaction.degrees(uids)
         ends = [end for edge in edges if edge.type != "BELONGS_TO" for end in {edge.source, edge.target}]
         if any(degrees.get(uid, 0) != ends.count(uid) for uid in uids):
             raise ChangedError("it has edges of a type that is not registered, which would be lost")
 
     def _with_entries(self, what: ConsolidatedBatch, edges: Sequence[Edge], told: Sequence[Edge]) -> list[Node]:
-        """Return the passages, the first of each source with the source's ledger entry."""
+        """Return the passages, the first passage of each source with the source's ledger entry."""
         passages = {passage.uid: passage for passage in what.passages}
         lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
         entries: dict[str, LedgerEntry] = {}
@@ -205,14 +206,14 @@ class Consolidator:
         ]
 
     def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
-        """Return the Macro-Event's own edges, which every item has."""
+        """Return the edges that every item has: BELONGS_TO and EVIDENCED_BY."""
         ties, root = EdgeFactory(self.registry, self.now), context_uid(macro.tenant, macro.context)
         homes = [ties.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
         return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
 
 
 def _require_proofs(what: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
-    """Raise ChangedError if a passage was not read: it would neither be linked to its item nor keep the ledger."""
+    """Raise ChangedError if the batch lacks a passage: it would neither be linked to its item nor store the ledger."""
     sources, read = ({node.uid for node in nodes} for nodes in (what.sources, what.passages))
     proofs = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in sources}
     if proofs - read:
@@ -220,5 +221,5 @@ def _require_proofs(what: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
 
 
 def _plain(node: Node | None) -> Node | None:
-    """Return the fields of a node whose change makes it a different one."""
+    """Return the node without ``indexed``, whose change does not matter."""
     return replace(node, indexed=False) if node is not None else None

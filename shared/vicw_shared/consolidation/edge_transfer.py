@@ -1,4 +1,4 @@
-"""Move the edges of consolidated items as the registry says for each type (``on_consolidate``)."""
+"""Move the edges of consolidated items by the rule that the registry has for each type (``on_consolidate``)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from vicw_shared.model.edges import TOLD_BY
 
 CHAINS = (NEXT, HAPPENED_AFTER)
 _LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
-"""Types that are created anew for the Macro-Event."""
+"""Rules of types that are not moved: their edges are made anew or dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeTransfer:
-    """Moves edges from ``sources`` (uids) to ``target``, and attributes to it the edges that the sources' extraction
-    added.
+    """Moves edges from ``sources`` (uids) to ``target``.
+
+    Edges that the sources' extraction added count as added by the target's.
     """
 
     registry: EdgeRegistry
@@ -26,7 +27,7 @@ class EdgeTransfer:
     target: str
 
     def move(self, edge: Edge) -> Edge | None:
-        """Return the moved edge; None: both ends are the target now, or the edge's type is created anew.
+        """Return the moved edge; None: both ends would be the target, or edges of its type are not moved.
 
         The properties stay, but the id changes: two edges may become one.
         """
@@ -48,7 +49,7 @@ class EdgeTransfer:
 
 
 def merge_parallel_edges(edges: Iterable[Edge]) -> list[Edge]:
-    """Return each edge once: of duplicates the first maker, the highest weight and certainty, and all properties."""
+    """Return each edge once: of duplicates the first creator, the highest weight and certainty, and all properties."""
     found: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda one: (one.created_at, one.id)):
         known = found.get(edge.id)

@@ -1,4 +1,4 @@
-"""Ledger of consolidated items. An item's first passage stores it, so the entry exists exactly as long as the proof."""
+"""Ledger of consolidated items. An item's first passage stores its entry, which exists exactly as long as the proof."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Node)}
 class LedgerEntry:
     """A consolidated item: its node, and the edges at it or added by its extraction, except those of the chains.
 
-    ``light`` are the passages of the item (uids) that had a vector of their own before.
+    ``light`` are the passages of the item (uids) that had a vector of their own before the consolidation.
     """
 
     item: Node
@@ -38,7 +38,7 @@ class LedgerEntry:
 
     @classmethod
     def load(cls, text: str) -> LedgerEntry:
-        """Undo ``dump``. Raises ValueError for invalid text."""
+        """Parse the output of ``dump``. Raises ValueError for invalid text."""
         try:
             told = json.loads(zlib.decompress(base64.b85decode(text)))
             return cls(_node(told["item"]), tuple(map(_edge, told["edges"])), tuple(told["light"]))
@@ -47,7 +47,7 @@ class LedgerEntry:
 
 
 def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, light: bool) -> Node:
-    """Return a passage that keeps an entry, and has no vector if it is ``light``.
+    """Return a passage with a ledger entry, and without a vector if it is ``light``.
 
     ``part`` is the uid of the consolidated item; a passage that was consolidated before keeps its first item.
     """
@@ -58,8 +58,9 @@ def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, li
 
 
 def without_entry(passage: Node, entry: LedgerEntry) -> Node:
-    """Undo ``with_entry`` for a passage of the entry's item. A passage that gets its vector back is not indexed until
-    then.
+    """Undo ``with_entry`` for a passage of the entry's item.
+
+    A passage that needs its vector back is not ``indexed`` until it has it.
     """
     gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
     gone |= {LIGHT} if passage.uid in entry.light else set()

@@ -1,4 +1,4 @@
-"""Restore the sources of a Macro-Event unchanged. Edges added to the Macro-Event since go to the last source."""
+"""Restore the sources of a Macro-Event unchanged. Edges added to the Macro-Event later move to the last source."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ class Restorer:
     now: datetime
 
     async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
-        """Restore the consolidated items with these ids, at any level, together with the other sources of their
-        Macro-Events.
-        """
+        """Restore the consolidated items with these ids, at any level, and the other sources of their Macro-Events."""
         items: dict[str, Node] = {}
         gone: list[str] = []
         while passages := await self.transaction.consolidated(source_ids):
@@ -46,7 +44,7 @@ class Restorer:
             owners = await self.transaction.nodes(sorted({edge.source for edge in proofs}))
             macros = [owner for owner in owners.values() if owner.is_macro]
             if not macros:
-                break  # the passage has no Macro-Event any more, so its entry is unused
+                break  # the passage no longer has a Macro-Event, so its entry is unused
             for macro in macros:
                 done = await self.restore(macro)
                 items |= {item.uid: item for item in done.items}
@@ -78,7 +76,7 @@ class Restorer:
         linked = await chains.place(items)
         proof = [passage for uid, passage in passages.items() if uid not in summary]
         freed = {passage.uid: passage for passage in _without_proofs(proof, entries)}
-        # An item is indexed when its first passage is: that may wait for its vector.
+        # An item is indexed when its first passage is, which may wait for its vector.
         waiting = {uid for uid, passage in freed.items() if not passage.indexed}
         items = [replace(item, indexed=False) if item.qdrant_id in waiting else item for item in items]
         await self.transaction.put_nodes([*items, *freed.values()])
@@ -88,9 +86,9 @@ class Restorer:
     async def _restored(
         self, macro: Node, entries: Sequence[LedgerEntry], present: Mapping[str, Edge], gone: Collection[str]
     ) -> list[Edge]:
-        """Return the earlier edges that are still valid, and the edges added since, moved to the last source.
+        """Return the earlier edges that are still valid, and the later edges, moved to the last source.
 
-        An earlier edge is valid if it was not removed since and both of its ends are stored.
+        An earlier edge is valid if it has not been removed from the Macro-Event and both of its ends are stored.
         """
         sources = frozenset(entry.item.uid for entry in entries)
         moving = EdgeTransfer(self.registry, sources, macro.uid)
@@ -114,9 +112,9 @@ class Restorer:
 
 
 def _without_proofs(passages: Iterable[Node], entries: Sequence[LedgerEntry]) -> list[Node]:
-    """Return passages as they were before they became proof of the Macro-Event of these entries' items.
+    """Return the passages without the ledger data of these entries.
 
-    All of them are returned: each proves another item now, which its point has to state.
+    All of them are returned, since each proves another item now, and its payload has to name that item.
     """
     return [reduce(_without, entries, passage) for passage in passages]
 

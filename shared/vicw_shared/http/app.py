@@ -1,4 +1,4 @@
-"""FastAPI application factory of all services: request ids, size limit, probes, metrics."""
+"""FastAPI application factory of all services: request ids, body limits, probes, metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vicw_shared.telemetry.spans import TRACE_HEADERS, EntrySpan, SpanRole, entr
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 
 Probe = Callable[[], Awaitable[None]]
-"""Raises if a dependency does not work."""
+"""Check of a dependency: raises if it does not work."""
 
 PROBES = "probes"
 """Tag of routes that are polled: their requests are logged at debug level only."""
@@ -56,21 +56,20 @@ def create_app(
     """Return an application with ``/healthz``, ``/readyz``, ``/metrics`` and ``/docs``.
 
     ``probes`` check the dependencies that the service needs to answer, ``optional`` those it can do without:
-    ``/readyz`` names both. ``describe`` returns further facts for a tenant when the service is ready (None: for a
-    caller that may see the figures of all tenants). ``gate`` guards these facts, and the metrics. ``more_metrics``
-    returns the metrics of a process behind this one, in Prometheus' text format, under names that this one does not
-    use.
+    ``/readyz`` names both. ``describe`` returns further facts about a tenant when the service is ready (None: about all
+    tenants, for a caller with the right ``admin``). ``gate`` guards these facts, and the metrics. ``more_metrics``
+    returns the metrics of a process behind this one, in Prometheus' text format, under other names than this one's.
     """
-    app = FastAPIOffline(  # FastAPI's own page loads its script from a CDN: without a network it is blank
+    app = FastAPIOffline(  # FastAPI's own page loads its script from a CDN and is blank without a network
         title=title,
         description=description,
         version=version,
         lifespan=lifespan,
         redoc_url=None,
         static_url="/docs/assets",
-        # Its own spans and logs would repeat what callers sent; those of ``telemetry`` do not.
+        # Its own spans and logs would contain callers' data; those of ``telemetry`` do not.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        swagger_ui_parameters={"validatorUrl": None},  # nor is the document sent to a validator
+        swagger_ui_parameters={"validatorUrl": None},  # the document is not sent to a validator either
     )
     problems.install(app)
     name_media_types(app)
@@ -92,7 +91,7 @@ def create_app(
         answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
         failing = {name: reason for name, reason in answers if reason}
         asker = await _caller(request, gate)
-        # Reasons name hosts and ports: not for callers without a key.
+        # Reasons name hosts and ports, so callers without a key do not get them.
         told = failing if gate is None or asker is not None else dict.fromkeys(failing, "does not work")
         facts: Mapping[str, object] = {"failing": told} if told else {}
         if failing.keys() & probes.keys():
@@ -120,7 +119,7 @@ def create_app(
 
 
 async def _caller(request: Request, gate: Gate | None) -> Caller | None:
-    """Return the caller of a probe; None without a valid key, which is no error: readiness is public."""
+    """Return the caller of ``/readyz``; None without a valid key, which is no error: readiness is public."""
     if gate is None or (gate.required and "authorization" not in request.headers):
         return None
     try:
@@ -141,7 +140,7 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
 
 
 class _Edge:
-    """ASGI middleware: binds the request id, counts the body's bytes, measures, logs, answers unexpected errors."""
+    """ASGI middleware: binds the request id, limits bodies, traces, measures, logs, answers unexpected errors."""
 
     def __init__(self, app: ASGIApp, bodies: Bodies) -> None:
         self._app = app
@@ -190,10 +189,10 @@ class _Edge:
                 raise
             await problems.respond(UnavailableError("server", _STOPPED))(scope, receive, sending)
         except Exception as error:
-            # Not left to Starlette, which would answer outside of this middleware, without the request id.
+            # Handled here, since Starlette would answer outside of this middleware, without the request id.
             _log.error("unexpected error", exc_info=error)
             if status is not None:
-                raise  # too late for another answer; the connection is cut
+                raise  # the answer has begun: the connection is cut
             await problems.unexpected()(scope, receive, sending)
         finally:
             self._record(scope, status or 500, time.perf_counter() - started, span)

@@ -1,4 +1,4 @@
-"""Memory limits of request bodies: for one alone, and for all in flight together."""
+"""Memory limits of request bodies: per body, and for all bodies in flight together."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from vicw_shared.errors import LimitExceededError, OverloadedError
 
 
 class Bodies:
-    """Counts the bytes of bodies until their requests are answered: work on a body takes several times its size."""
+    """Counts the bytes of bodies until their requests are answered: processing a body takes several times its size."""
 
     def __init__(self, most: int, together: int) -> None:
-        """``most`` bytes are allowed per body, ``together`` for all at once; a body without others is always read."""
+        """Allow ``most`` bytes per body, and ``together`` bytes for all at once; a body alone is always read."""
         self._most = most
         self._together = together
         self._held = 0
@@ -23,7 +23,8 @@ class Bodies:
     def reading(self, declared: int, receive: Receive) -> Iterator[Receive]:
         """Yield a replacement of ``receive``; ``declared`` is the body's Content-Length, 0 without one.
 
-        It and the block raise LimitExceededError for an oversized body, and OverloadedError while others leave no room.
+        This call and the replacement raise LimitExceededError for an oversized body, and OverloadedError while other
+        bodies leave no room.
         """
         self._require_allowed(declared)
         held, seen = self._take(0, declared), 0

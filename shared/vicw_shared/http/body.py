@@ -1,4 +1,4 @@
-"""Strict JSON bodies: no NaN, bounded nesting, and errors that name the place."""
+"""Strict JSON bodies: no NaN, bounded nesting, and errors that name the position."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 
 
 class StrictRoute(APIRoute):
-    """A route with a body parsed here before FastAPI validates it."""
+    """Route that parses its body with ``parse_json`` before FastAPI validates it."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, with the body parsed and cached where Starlette looks for it."""
+        """Return the handler; it parses the body first and puts it into Starlette's cache."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
@@ -33,8 +33,8 @@ class StrictRoute(APIRoute):
 def parse_json(body: bytes) -> Any:
     """Parse a request body.
 
-    Raises InvalidInputError that names the place of the fault: not UTF-8, not JSON, a number that is not finite or too
-    long, nested too deep.
+    Raises InvalidInputError that names the fault and its position: not UTF-8, not JSON, a number that is not finite or
+    too long, nested too deep.
     """
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)

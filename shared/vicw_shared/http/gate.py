@@ -1,6 +1,6 @@
-"""Authentication and authorisation: the ``Authorization`` header is checked before a body is read.
+"""Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
 
-The tenant is never taken from a request's body. A server that only this machine can reach needs no key.
+The tenant never comes from a request's body. A server that only this machine can reach needs no key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ documented = HTTPBearer(
     auto_error=False,
     description="A key of `vicw keys create`; of an embedding server, its secret. On loopback none is needed",
 )
-"""The security scheme of ``/docs``; a ``Gate`` decides."""
+"""The security scheme that ``/docs`` shows; a ``Gate`` enforces it."""
 
 
 def is_loopback(host: str) -> bool:
@@ -53,7 +53,7 @@ class Gate(ABC):
     """Admits or refuses requests. Unless it is ``required``, a request without a key is admitted, too."""
 
     def __init__(self, *, required: bool, how: str) -> None:
-        """``how`` is appended to each refusal: how to send a key and where to get one."""
+        """Append ``how`` to each refusal: how to send a key and where to get one."""
         self.required = required
         self._how = how
 
@@ -62,9 +62,9 @@ class Gate(ABC):
         """Return the caller. Raises UnauthorizedError without a valid key, or UnavailableError."""
 
     async def admit(self, request: Request, right: Right | None) -> str:
-        """Return the request's tenant.
+        """Return the tenant of a request with ``right`` (None: any key suffices).
 
-        Raises as ``identify``, and ForbiddenError for a key without the right (None: any key will do).
+        Raises the errors of ``identify``, and ForbiddenError for a key without the right.
         """
         asker = await self.identify(request)
         if right is not None and right not in asker.rights:

@@ -1,4 +1,4 @@
-"""Gate of tenants' data: a bearer key maps to a tenant and its rights."""
+"""Gate of tenants' data: a bearer key identifies a tenant and the caller's rights."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class KeyGate(Gate):
     def __init__(
         self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
     ) -> None:
-        """Look keys up in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
+        """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
         self._keys = KnownKeys(keys, limits)
         self._tenant = tenant
 
     async def identify(self, request: Request) -> Caller:
-        """Return the caller by its key. If no key is required, a request without one may do everything."""
+        """Return the caller by its key. If no key is required, a request without one has all rights."""
         if HEADER not in request.headers and not self.required:
             return Caller(self._tenant)
         parts = split_token(self._token(request))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's loop factory, or None (asyncio's own) where uvloop does not run."""
+    """Return uvloop's loop factory, or None (asyncio's own) if uvloop is not installed."""
     try:
         import uvloop
     except ImportError:

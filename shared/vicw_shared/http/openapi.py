@@ -1,4 +1,4 @@
-"""OpenAPI of refusals in every service: each status, with a problem document."""
+"""OpenAPI of refusals in all services: each status with a problem document."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return a route's ``responses`` for its possible refusals."""
+    """Return a route's ``responses`` for refusals with these statuses."""
     return {status: {"model": Problem, "description": _TOLD[status]} for status in statuses}
 
 
 def name_media_types(app: FastAPI) -> None:
-    """Give problem documents their media type in the OpenAPI: FastAPI knows only one media type per route."""
+    """Give problem documents their media type in the OpenAPI: FastAPI supports only one media type per route."""
     build = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Mapping of errors to HTTP problem documents (RFC 9457), in this one place."""
+"""Mapping of errors to HTTP problem documents (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACES = {"body", "query", "path", "header"}
 
 
 def install(app: FastAPI) -> None:
-    """Turn every expected error of ``app`` into a problem document."""
+    """Make ``app`` answer every expected error with a problem document."""
 
     async def known(_: Request, error: Exception) -> Response:
         assert isinstance(error, VicwError)
@@ -52,7 +52,7 @@ def install(app: FastAPI) -> None:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return the methods of the request's path; a route that refuses a method only lists its own."""
+    """Return the methods of the request's path over all routes; the error itself lists those of one route."""
     return {
         method
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -62,7 +62,7 @@ def _methods(request: Request) -> set[str]:
 
 
 def respond(error: VicwError, headers: Any = None) -> Response:
-    """Return an error's response, with ``Retry-After`` where waiting helps."""
+    """Return an error's response, with ``Retry-After`` for a RetryableError."""
     request_id = structlog.contextvars.get_contextvars().get("request_id")
     PROBLEMS.labels(error.slug).inc()
     body: Problem = problem_of(error, request_id)

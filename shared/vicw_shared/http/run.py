@@ -19,7 +19,7 @@ from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 
 def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSettings]], *, name: str) -> int:
-    """Build and serve; return the exit code. An expected error is printed as a sentence, not a traceback."""
+    """Build and serve; return the exit code. An expected error is printed as one line without a traceback."""
     try:
         app, wiring, server, log = build()
         configure_logs(log)

@@ -13,7 +13,7 @@ class SecretGate(Gate):
     """Grants every right to requests with the secret, or to all requests if no secret is set."""
 
     def __init__(self, secret: str | None, *, variable: str) -> None:
-        """Require ``secret``, which the setting ``variable`` holds."""
+        """Require ``secret``, the value of the setting ``variable`` (None: admit all requests)."""
         how = f"Send `Authorization: Bearer SECRET` with this server's {variable}"
         super().__init__(required=secret is not None, how=how)
         self._secret = secret.encode() if secret is not None else None

@@ -17,20 +17,20 @@ from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ServerSettings
 
 _NEW_OBJECTS = 10_000
-"""Surviving objects after which the garbage collector looks for cycles; Python's 700 are reached in two questions."""
+"""Surviving objects after which the garbage collector looks for cycles; two questions reach Python's default, 700."""
 _NOTICED_SECONDS = 0.2
-"""Time that uvicorn takes to notice a shutdown, and pauses before it waits for the requests in flight."""
+"""Time until uvicorn notices a shutdown, with its pause before it waits for the requests in flight."""
 
 
 class Opened(Protocol):
-    """Resources of a service: opened before it answers; its application closes them."""
+    """Resources of a service. ``serve`` opens them before the service answers; its application closes them."""
 
     async def open(self) -> None:
-        """Open everything, or nothing."""
+        """Open all resources; after an error, none stays open."""
         ...
 
     async def close(self) -> None:
-        """Close everything. Safe to call twice."""
+        """Close all resources. Safe to call twice."""
         ...
 
 
@@ -44,7 +44,7 @@ async def serve(
     """Serve until SIGTERM or SIGINT; finish requests in flight first, cancel a start-up under way.
 
     ``announcement`` is printed once the server answers, with ``{url}`` filled in, after a call of ``on_ready`` with the
-    address. Raises FatalError before it listens if anything cannot be opened or the port is taken.
+    address. Raises FatalError, before it answers, if a resource cannot be opened or the port is taken.
     """
     with listen(settings.host, settings.port) as listener:
         config = uvicorn.Config(
@@ -52,7 +52,7 @@ async def serve(
             log_config=None,
             access_log=False,
             lifespan="on",
-            # Annotated as int, but handed to asyncio as it is.
+            # Annotated as int, but passed to asyncio unchanged.
             timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _NOTICED_SECONDS),  # type: ignore[arg-type]
         )
         server = _Server(config)
@@ -68,7 +68,7 @@ async def serve(
 
 
 async def _opened(wiring: Opened, server: _Server) -> bool:
-    """Open ``wiring``; return False, with everything closed again, if the server was stopped meanwhile."""
+    """Open ``wiring``; if the server is stopped during that, close it again and return False."""
     server.opening = asyncio.ensure_future(wiring.open())
     try:
         await server.opening
@@ -105,13 +105,13 @@ class _Server(uvicorn.Server):
         if self.started:
             _freeze_loaded_objects()
             self.on_ready()
-            print(self.announcement, flush=True)  # the line that people and scripts wait for
+            print(self.announcement, flush=True)  # people and scripts wait for this line
 
 
 def _freeze_loaded_objects() -> None:
     """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
 
-    The cached part of the graph grows meanwhile, and a pass over it takes longer than most answers, so passes are rare.
+    Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.
     """
     gc.collect()
     gc.freeze()
@@ -119,7 +119,7 @@ def _freeze_loaded_objects() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket: a taken port is reported before anything is loaded."""
+    """Return a listening socket, so that a taken port is reported before anything is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)

@@ -1,1 +1,1 @@
-"""Entity resolution: find entities that may be the same, merge and split them (decision 0014)."""
+"""Entity resolution: finds entities that may be the same, merges and splits them (decision 0014)."""

@@ -1,4 +1,4 @@
-"""Merge and split entities. A merge writes one edge and nothing else, so that a split undoes it exactly.
+"""Merge and split entities. A merge rewrites no data and adds one edge, so that a split undoes it exactly.
 
 All merges and splits of a tenant run one at a time, under ``LOCK``: two concurrent merges in different contexts, each
 valid by itself, could close a cycle.
@@ -17,12 +17,12 @@ from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.ports import Direction, GraphTransaction
 
 LOCK = ""
-"""The context whose lock merges hold. No caller's context has this name, because names are never empty."""
+"""Context whose lock merges hold. Callers' contexts never have this name, since their names are not empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeDecision:
-    """Tenant, time and author (``by``, a person by default) of a decision. ``said`` becomes the edge's properties."""
+    """Tenant, time and author (``by``, the caller by default) of a decision. The edge gets ``said`` as properties."""
 
     tenant: str
     at: datetime
@@ -38,9 +38,9 @@ class MergeDecision:
 
 
 async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, source: Node, target: Node) -> bool:
-    """Merge ``source`` into ``target``; return False if it is merged into it already.
+    """Merge ``source`` into ``target``; return False if it is merged into ``target`` already.
 
-    A person's merge replaces inferred merges that conflict with it or equal it. Raises InvalidInputError for different
+    A caller's merge replaces inferred merges that conflict with it or equal it. Raises InvalidInputError for different
     labels and for identical entities; StateConflictError if ``source`` is merged into another entity, or if the merge
     would close a cycle or extend a chain that is too long to follow.
     """
@@ -69,7 +69,7 @@ async def _clear_inferred_merges(transaction: GraphTransaction, source: Node, ta
 
 
 async def apply_split(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
-    """Undo the merge of ``source`` into ``other`` and record that they are distinct; return False if that was recorded.
+    """Undo the merge of ``source`` into ``other`` and record that they are distinct; False: that was recorded already.
 
     Raises InvalidInputError as ``apply_merge`` does, StateConflictError if other merges join them.
     """

@@ -1,7 +1,7 @@
-"""Similarity of names: rules for common variants, and spelling for the rest.
+"""Similarity of names: rules for common variants, and spelling for others.
 
 Scores are in [0, 1], higher is more similar; 1 is the same name. The scores of rules are set by hand and rank the
-rules. The score of spelling is the normalised indel similarity 2·LCS ÷ (length + length) of rapidfuzz's ``ratio``.
+rules. The score of spelling is the normalised indel similarity 2·LCS ÷ (length + length), rapidfuzz's ``ratio``.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0
 _SHORTEST = 5
 """Minimum letters of a name for comparison by spelling: in shorter names, one letter makes a different name."""
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
-"""Accents of Latin, Greek and Cyrillic; in other scripts, marks form different letters."""
+"""Combining accents of Latin, Greek and Cyrillic; in other scripts, marks form different letters."""
 _INSIDE = frozenset(" -'’.,")
 _PEOPLE = frozenset({"person", "name"})
 _MOST_EITHER = 3
 """Limit on the longer names that contain a word; with more, the word does not discriminate."""
 _ROWS = 500
 _MOST_NAMESAKES = 50
-"""Limit on the names of a bucket that are paired: with more, their common part does not discriminate."""
+"""Limit on the names that share a key: with more, none of them are paired, since the key does not discriminate."""
 
 
 @dataclass(frozen=True)
 class NamedThing:
-    """A name of an entity, with the entity's number, kind (only equal kinds are compared) and subtype."""
+    """A name of an entity, with the entity's number (``thing``), kind (only equal kinds are compared) and subtype."""
 
     thing: int
     kind: str
@@ -54,7 +54,7 @@ class NamedThing:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entities, by number, the lower first, that may be the same; ``spelt``: only by their spelling."""
+    """Two entities that may be the same, by number, the lower first; ``spelt``: only their spelling is similar."""
 
     things: tuple[int, int]
     score: float
@@ -93,7 +93,7 @@ def _by_rules(called: Sequence[NamedThing]) -> Iterator[Pair]:
 
 
 def _by_part(called: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
-    """Pair a one-word name with longer names that begin or end with it: with the only one, or with each of a few.
+    """Pair a one-word name with longer names that begin or end with it, if they belong to one entity or to a few.
 
     The subtype ``name`` is the default of unclassified names, so it may match ``person``.
     """
@@ -138,7 +138,7 @@ def _by_spelling(called: Sequence[NamedThing], threshold: float) -> Iterator[Pai
 
 
 def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThing, NamedThing]]:
-    """Yield pairs of names of different entities with equal kind and key."""
+    """Yield the pairs of names with equal kind and key that belong to different entities."""
     buckets: dict[tuple[str, str], list[NamedThing]] = {}
     for one, key in keyed:
         buckets.setdefault((one.kind, key), []).append(one)
@@ -148,9 +148,9 @@ def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThi
 
 
 def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two names with the same last word agree in the words before it, some of them as initials.
+    """Return whether two names with the same last word agree in the words before it, at least one as an initial.
 
-    "j smith" is short for "john smith", but "john smith" for no "jane smith", nor "j smith" for "john paul smith".
+    "j smith" is short for "john smith", but not for "john paul smith"; "john smith" is not short for "jane smith".
     """
     if len(one) != len(other) or one[-1] != other[-1]:
         return False

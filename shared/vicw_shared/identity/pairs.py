@@ -22,7 +22,7 @@ type Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Entities and concepts of a context without knowledge nodes, up to ``last``; ``complete``: no more follow."""
+    """Named nodes of a context up to ``last``, without knowledge nodes; ``complete``: no more follow."""
 
     things: list[Node]
     complete: bool
@@ -42,7 +42,7 @@ class SimilarPair:
 async def names_of(
     graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, most: int
 ) -> Names:
-    """Return up to ``most`` nodes of a context by name, after ``after``, of a case-folded ``subtype`` or of all."""
+    """Return up to ``most`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
     found: list[Node] = []
     things = NamedThings(tenant=tenant, context=context, subtype=subtype)
     while True:
@@ -59,7 +59,7 @@ async def names_of(
 async def pairs_among(
     graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None
 ) -> list[SimilarPair]:
-    """Return the similar pairs, the most similar first; by spelling only from ``threshold`` on (None: none).
+    """Return the similar pairs, the most similar first; pairs by spelling only from ``threshold`` on (None: none).
 
     Names of merged entities count as names of their canonical entity.
     """
@@ -92,9 +92,9 @@ def _called(
 async def _pairs_kept_apart(
     graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
 ) -> set[frozenset[str]]:
-    """Return the pairs of canonical entities marked as distinct, by themselves or by entities merged into them.
+    """Return the pairs of canonical entities that are, or have merged entities that are, marked as distinct.
 
-    A user and the person linked by IS_PERSON are also excluded: two nodes, known to belong together.
+    A user and the person linked to it by IS_PERSON are included: two nodes by design.
     """
     named = {order[thing] for pair in pairs for thing in pair.things}
     members = [uid for uid, stand in stands.items() if stand in named]

@@ -1,4 +1,4 @@
-"""Order of Events in the two chains: NEXT along a flow, HAPPENED_AFTER along the clock (seed 003 §4)."""
+"""Order of Events in the two chains: NEXT follows a flow, HAPPENED_AFTER follows the clock (seed 003 §4)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ ChainKey = tuple[int, int, int, int]
 
 
 def next_key(node: Node) -> ChainKey:
-    """Return an Event's key in its flow: Events with the caller's own step first, in order; then by time and
-    flow step.
+    """Return an Event's key in its NEXT chain: by the caller's own step if it has one; the others follow, by time.
+
+    Ties are broken by time, then flow step.
     """
     assert node.timestamp is not None
     assert node.flow_step is not None
@@ -24,14 +25,14 @@ def next_key(node: Node) -> ChainKey:
 
 
 def clock_key(node: Node) -> ChainKey:
-    """Return an Event's key on its context's clock: by time, then arrival."""
+    """Return an Event's key in its context's HAPPENED_AFTER chain: by time, then arrival."""
     assert node.timestamp is not None
     assert node.arrival is not None
     return (to_us(node.timestamp), node.arrival, 0, 0)
 
 
 def chain_key(chain: str, node: Node) -> ChainKey | None:
-    """Return a node's key in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none, as retired Events are."""
+    """Return a node's key in its NEXT or HAPPENED_AFTER ``chain``; None: it is in none (retired, or no such Event)."""
     if node.label is not Label.EVENT or node.retired_at is not None or None in (node.arrival, node.timestamp):
         return None
     if chain == HAPPENED_AFTER:
@@ -40,5 +41,5 @@ def chain_key(chain: str, node: Node) -> ChainKey | None:
 
 
 def latest_first(events: Iterable[Node]) -> list[Node]:
-    """Return Events of any contexts, the latest first; those of one time and arrival by uid."""
+    """Return Events of any contexts, the latest first; ties of time and arrival by uid."""
     return sorted(sorted(events, key=lambda node: node.uid), key=clock_key, reverse=True)

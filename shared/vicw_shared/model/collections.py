@@ -1,7 +1,7 @@
 """Registry of node collections: the (label, subtype) kinds that integrations add (seed 004, "Extensibility").
 
 A subtype is free text; a collection gives a subtype a registered name, so that its nodes can be exported, listed and
-distinguished from ordinary items. The five core collections are always there.
+distinguished from ordinary items. The core collections are always registered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CORE_COLLECTIONS = (
 )
 
 RESERVED = frozenset({"edges", "counters", "unread", "uses", "receipts", "steps", "keys"})
-"""Names of files that an export has beside those of collections (``archive/manifest.py``, RECORDS)."""
+"""Names of export files that are no collections (``archive/manifest.py``, RECORDS)."""
 
 
 class CollectionRegistry:
@@ -55,8 +55,9 @@ class CollectionRegistry:
         return iter(self._by_name.values())
 
     def register(self, collection: NodeCollection) -> None:
-        """Add a collection. Raises SettingsError for a RESERVED name, or a name or kind that is registered
-        differently.
+        """Add a collection.
+
+        Raises SettingsError for a malformed or RESERVED name, or if its name or kind is registered differently.
         """
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", collection.name):
             raise SettingsError(f"collection {collection.name!r}: use small letters, digits and underscores")
@@ -82,5 +83,5 @@ class CollectionRegistry:
             ) from None
 
     def of(self, label: Label, subtype: str) -> NodeCollection:
-        """Return the collection that a node of ``label`` and ``subtype`` is listed in."""
+        """Return the collection of nodes with ``label`` and ``subtype``."""
         return self._by_kind.get((label, subtype)) or self._by_kind[(label, None)]

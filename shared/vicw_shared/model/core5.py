@@ -16,11 +16,11 @@ LIGHT = "light"
 MACRO = "macro"
 """Subtype of a Macro-Event, and of the passages of its summary. A caller may use it for an item, too."""
 OF_NOBODY = 0
-"""Version of an item that VICW created: callers' versions count from 1."""
+"""Version of an item that VICW created (a Macro-Event): callers' versions count from 1."""
 
 
 class Label(StrEnum):
-    """The five kinds of nodes. There is no sixth; ``subtype`` refines the kind."""
+    """The five kinds of nodes, all there are; ``subtype`` refines the kind."""
 
     CONTEXT = "Context"
     ENTITY = "Entity"
@@ -30,7 +30,7 @@ class Label(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Sensitivity of a memory, which decides about its visibility (seed 004, "Privacy Model")."""
+    """Sensitivity of a memory, which determines its visibility (seed 004, "Privacy Model")."""
 
     PUBLIC = "public"
     PERSONAL = "personal"
@@ -46,13 +46,13 @@ SENSITIVITIES: Mapping[str, Sensitivity] = {sensitivity.value: sensitivity for s
 class Node:
     """A node of the graph. All times are timezone-aware UTC.
 
-    ``timestamp`` is when it happened, ``created_at`` when VICW learnt it, ``retired_at`` when it was retired,
-    ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number given at arrival (from 1);
+    ``timestamp`` is when it happened, ``created_at`` when VICW stored it, ``retired_at`` when it was retired,
+    ``valid_to`` when it stopped being true. ``flow_step`` is the gap-free number assigned at arrival (from 1);
     ``own_step`` is the caller's. ``arrival`` counts the items of a context (from 1). ``title`` is the caller's own name
     for it; ``name`` is the display name: the title, else the speaker, else the text's first words. ``aliases`` are
-    earlier names of a named thing; ``trigger_phrases`` are the phrases that trigger an item. ``text_key`` is the
-    normalised text of a Chunk, or of an item of several Chunks (``model.text_keys``). ``indexed`` is true if the point
-    ``qdrant_id`` is in the vector store.
+    earlier names of a named node; ``trigger_phrases`` are the phrases that trigger an item. ``text_key`` is a hash of
+    the normalised text of a Chunk, or of an item of several Chunks (``model.text_keys``). ``indexed`` is true if the
+    point ``qdrant_id`` is in the vector store.
     """
 
     uid: str
@@ -94,7 +94,7 @@ class Node:
 
     @property
     def is_statement(self) -> bool:
-        """Whether it is a sentence of a Chunk: an Event with a point of its own, whatever its subtype."""
+        """Whether it is a statement, a sentence of a Chunk: an Event with a point of its own, whatever its subtype."""
         return self.label is Label.EVENT and self.qdrant_id == self.uid
 
     @property
@@ -104,7 +104,7 @@ class Node:
 
     @property
     def is_macro(self) -> bool:
-        """Whether it is a Macro-Event: an item that VICW made of others."""
+        """Whether it is a Macro-Event: an item that VICW made by consolidating others."""
         return self.label is Label.EVENT and self.content_hash is not None and self.version == OF_NOBODY
 
     @property
@@ -115,7 +115,7 @@ class Node:
 
     @property
     def is_echo(self) -> bool:
-        """Whether it is an item without a text of its own: a duplicate of a stored one (decision 0023)."""
+        """Whether it is a duplicate of a stored item, without a text of its own (decision 0023)."""
         return self.label is not Label.CHUNK and self.content_hash is not None and self.qdrant_id is None
 
 
@@ -123,7 +123,7 @@ class Node:
 class Edge:
     """A typed edge with its provenance.
 
-    ``weight`` is in [0, 1]. ``created_by`` names the maker: ``caller``, ``ingest``, a rule, a model or a task.
+    ``weight`` is in [0, 1]. ``created_by`` names its origin: ``caller``, ``ingest``, a rule, a model or a task.
     ``properties`` holds ``desc`` (RELATED_TO) and ``certainty`` in [0, 1] (CAUSED).
     """
 

@@ -24,9 +24,9 @@ IS_PERSON = "IS_PERSON"
 AUTO_TAGGED = "AUTO_TAGGED"
 """A tag that the sleep cycle added. Filters, payloads and indexed text use TAGGED alone."""
 IN_PAYLOAD = frozenset({"ABOUT", "TAGGED", AUTO_TAGGED})
-"""Types that filters use: the payloads of their source's Chunks repeat them.
+"""Types whose changes rewrite the payloads of their source's Chunks: ABOUT and TAGGED are repeated there, for filters.
 
-Auto-tags are in no payload, but rewriting it notifies clients that keep a copy of the item.
+AUTO_TAGGED is in no payload, but the rewrite notifies clients that keep a copy of the item.
 """
 
 
@@ -35,7 +35,7 @@ UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
 
 
 class Category(StrEnum):
-    """The unified categories of seed 002 §4.2, and those of seeds 003 and 004."""
+    """Categories of edge types: the unified ones of seed 002 §4.2, and those of seeds 003 and 004."""
 
     CAUSAL = "CAUSAL"
     TEMPORAL = "TEMPORAL"
@@ -92,8 +92,9 @@ class EdgeRegistry:
         return iter(self._types.values())
 
     def register(self, edge_type: EdgeType) -> None:
-        """Add a type. Registering the same definition twice is allowed; a different one for a known name raises
-        SettingsError.
+        """Add a type; registering the same definition twice is allowed.
+
+        Raises SettingsError for an invalid name or weight, or a different definition of a registered name.
         """
         if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,63}", edge_type.name):
             raise SettingsError(f"edge type {edge_type.name!r}: use capitals, digits and underscores, 64 at most")
@@ -107,7 +108,7 @@ class EdgeRegistry:
         """Return the type called ``name``.
 
         Raises:
-            UnknownTypeError: it is not registered; the message lists what is.
+            UnknownTypeError: it is not registered; the message lists the registered types.
         """
         try:
             return self._types[name]
@@ -124,12 +125,11 @@ class EdgeRegistry:
     def check(
         self, name: str, source: Label, target: Label, *, target_subtype: str | None = None, field: str = "type"
     ) -> EdgeType:
-        """Return the type if it may join ``source`` to ``target``, which is of ``target_subtype`` (None: not judged).
+        """Return the type if it may join ``source`` to ``target`` of ``target_subtype`` (None: not checked).
 
         Raises:
             UnknownTypeError: the type is not registered.
-            ForbiddenEdgeError: the pair is not allowed; the message names both labels and the allowed pairs, or
-                the subtypes that the target may have.
+            ForbiddenEdgeError: the pair or the target's subtype is not allowed; the message names the allowed ones.
         """
         edge_type = self.get(name, field=field)
         if (source, target) not in edge_type.pairs:

@@ -17,7 +17,7 @@ def flow_key(tenant: str, context: str, flow: str) -> str:
 
 
 def vacated(root: Node) -> Iterator[tuple[str, int]]:
-    """Yield each erased step of a context: the flow's key and the step."""
+    """Yield the erased steps of a context, each with its flow's key: (key, step)."""
     told = root.metadata.get(VACATED)
     for key, runs in (told if isinstance(told, Mapping) else {}).items():
         for step in steps_of(runs):
@@ -25,7 +25,7 @@ def vacated(root: Node) -> Iterator[tuple[str, int]]:
 
 
 def steps_of(runs: object) -> set[int]:
-    """Return the steps of runs [first, last]."""
+    """Return the steps in these runs [first, last]."""
     return {step for first, last in (runs if isinstance(runs, list) else []) for step in range(first, last + 1)}
 
 

@@ -19,7 +19,7 @@ _PREFIX = "vicw"
 
 
 class Right(StrEnum):
-    """A right of a key. ``admin`` is for operators: figures of the whole store; it includes no other right."""
+    """A right of a key. ``admin`` is for operators (metrics of the whole store); it includes no other right."""
 
     INGEST = "ingest"
     RETRIEVE = "retrieve"
@@ -47,7 +47,7 @@ class ApiKey:
 
 
 def tenant_flaw(name: str) -> str | None:
-    """Return why ``name`` is no valid tenant name: nothing visible in it, or an invisible or untypable character."""
+    """Return why ``name`` is no valid tenant name (empty, or an invalid character), or None if it is valid."""
     if not visible(name):
         return "is empty"
     if problem := flaw(name):

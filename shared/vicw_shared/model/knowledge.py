@@ -1,8 +1,8 @@
 """Knowledge sub-graph: pages of knowledge folders as nodes that outlive the versions of their items.
 
-A page's item, which searches find and which has versions, mentions its page node, which has the links. The page node,
-its sections and its folders are named things: Entities without an item's content, distinguished from others by their
-metadata.
+The item of a page has the text and the versions, and searches find it; it mentions its page node, which has the links.
+The page node, its sections and its folders are named nodes: Entities without an item's content, distinguished from
+others by their metadata.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from vicw_shared.uids import make_uid, named_uid
 
 PAGE, FILE, SECTION, FOLDER = "page", "file", "section", "folder"
 ROOT_ALIAS = "knowledge folder"
-"""Alias of all knowledge folders of a tenant: without any, nothing can be bridged."""
+"""Alias of all knowledge folders of a tenant: if a look-up finds none, there is nothing to bridge to."""
 BRIDGES = ("DESCRIBES", "IMPLEMENTS", "GOVERNS")
 BRIDGE_RULES = "bridge:"
 """Prefix of ``created_by`` of edges between knowledge and memories."""
 
 
 def is_knowledge(node: Node) -> bool:
-    """Return whether a node is a page, a file of code, a section or a folder of a knowledge folder."""
+    """Return whether a node is a page, a code file, a section or a folder of a knowledge folder."""
     return node.content_hash is None and "folder" in node.metadata
 
 
 def page_uid(tenant: str, context: str, item_id: str) -> str:
-    """Return the uid of the page node of an item: the same for all its versions, wherever its file is."""
+    """Return the uid of an item's page node: the same for all versions, even if the file is moved."""
     return make_uid(tenant, context, "page", item_id)
 
 
@@ -39,5 +39,5 @@ def folder_uid(tenant: str, context: str, folder: str, path: str) -> str:
 
 
 def folder_name(folder: str, path: str) -> str:
-    """Return the name of a folder: the knowledge folder's path, then its own, with a slash at the end."""
+    """Return the name of a folder: the knowledge folder's path, then its own, with a trailing slash."""
     return f"{folder}/{path}/" if path else f"{folder}/"

@@ -1,7 +1,7 @@
-"""Search terms of a named thing: its name, its earlier names, and the words of a name like a person's.
+"""Search terms of a named node: its name, its earlier names, and the words of a name like a person's.
 
-A named thing is an Entity or a Concept that is no item of a caller. Its terms are in an index that each engine keeps in
-step with its nodes. The same index has the titles of callers' knowledge items, as a kind of their own.
+A named node is an Entity or a Concept that is no item of a caller. Each engine has an index of the terms, updated with
+its nodes. The same index has the titles of callers' knowledge items, as a kind of their own.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.text import fold_case
 
 MOST_NAMESAKES = 20
-"""Maximum things of one name that a look-up returns: with more, a name is ambiguous anyway."""
+"""Maximum nodes of one name that a look-up returns: a name with more is ambiguous anyway."""
 NAME_PREFIX = 200
 """Minimum characters of a folded name that its sort order considers."""
 UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
-"""Edges that do not count as knowledge of a thing."""
+"""Edge types that degrees (``NameIndex.degrees``) do not count: they are no knowledge about a node."""
 SLOT = "attribute"
-"""Subtype of the Concepts that hold the claims on one attribute of a thing: they are ordered, and not found by name."""
+"""Subtype of the Concepts that group the claims on one attribute of an entity; lists by name leave them out."""
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 _MOST_WORDS = 4
 _INSIDE_WORDS = "-'’."
@@ -49,7 +49,7 @@ class Term:
 
 
 def is_named_thing(node: Node) -> bool:
-    """Return whether a node is a live named thing."""
+    """Return whether a node is a live named node: an Entity or Concept that is no item."""
     return node.label in NAMED_LABELS and node.content_hash is None and node.retired_at is None
 
 
@@ -61,7 +61,7 @@ def is_titled_item(node: Node) -> bool:
 def title_terms(title: str) -> list[Term]:
     """Return the terms of an item's title: with and without its last bracket, and without accents.
 
-    They are phrases: words in a row, whatever separates them.
+    They are phrases: words in a row, with any separators.
 
     >>> [term.text for term in title_terms("Mercury (planet)")]
     ['mercury planet', 'mercury']
@@ -71,9 +71,9 @@ def title_terms(title: str) -> list[Term]:
 
 
 def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]:
-    """Return the terms of a thing, each text once as a whole name and once as a word, its name first.
+    """Return the terms of a named node, its name first: each text at most once as a whole name and once as a word.
 
-    Words come from an Entity's names of two to four words, all of letters: people's, but also those of places and
+    Words come from an Entity's names of two to four words, all of letters: names of people, but also of places and
     firms. Particles ("of", "van") and single letters are left out.
     """
     wholes: dict[str, Term] = {}

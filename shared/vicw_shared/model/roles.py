@@ -1,8 +1,8 @@
-"""Speaker names that are roles in a chat, not names."""
+"""Speaker names that are chat roles, not names of people."""
 
 from __future__ import annotations
 
 AGENTS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
-"""Programs that speak; case-folded."""
+"""Roles of programs; case-folded."""
 ROLES = AGENTS | {"user", "human"}
-"""Roles that are not names; case-folded."""
+"""All roles; case-folded."""

@@ -27,17 +27,17 @@ _END = _AROUND + ".,;:"
 
 
 def is_verbatim(speaker: str | None, subtype: str, domain: str) -> bool:
-    """Return whether case and markup are part of a text's meaning: it is code without a speaker."""
+    """Return whether case and markup are part of a text's meaning, as in code without a speaker."""
     return speaker is None and (domain == CODING or subtype.casefold() in CODE_SUBTYPES)
 
 
 def plain(text: str) -> str:
-    """Return prose without differences of form; empty if nothing is left.
+    """Return prose in normal form; may be empty.
 
-    White space, case, forms of quotes and dashes, markdown and HTML are normalised, and quotes and a full stop at the
-    ends are removed.
+    White space, case, forms of quotes and dashes, markdown and HTML are normalised; quotes at both ends and punctuation
+    at the end are removed.
     """
-    # Most texts match none of the expressions, and a read path normalises dozens of texts.
+    # Most texts match none of the expressions, and one question normalises dozens of texts.
     text = _LINE.sub("", (text if text.isascii() else text.translate(_LIKE)).casefold())
     if "<" in text:
         text = _BLOCK.sub(" ", _INLINE.sub("", text))
@@ -48,15 +48,15 @@ def plain(text: str) -> str:
 
 
 def text_key(text: str, *, verbatim: bool = False) -> str:
-    """Return the key of a text, 32 hexadecimal digits. In a ``verbatim`` one only white space is ignored.
+    """Return the key of a text, 32 hexadecimal digits. The key of a ``verbatim`` text ignores only white space.
 
-    A verbatim text never has the key of a text that is not verbatim.
+    A verbatim text and a text that is not verbatim never have the same key.
     """
     return _hash("=" + " ".join(text.split())) if verbatim else _hash("~" + plain(text))
 
 
 def keys_of(text: str) -> tuple[str, ...]:
-    """Return the keys that a stored text may have, verbatim or not."""
+    """Return the keys under which a text may be stored: not verbatim, and verbatim."""
     return text_key(text), text_key(text, verbatim=True)
 
 

@@ -1,7 +1,7 @@
 """Trigger phrases: phrases by which a caller wants an item to be found, and the phrases of a question (seed 002 §5.2).
 
-A question has a phrase if it has its words in a row, in any casing. Each engine indexes the phrases of live items, the
-most important first; a question is looked up by its own phrases, so nothing is scanned.
+A question matches a phrase if it contains its words in a row, in any casing. Each engine indexes the phrases of live
+items in order of precedence, and looks up all phrases of a question: no scan.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from vicw_shared.model.core5 import Label, Node
 from vicw_shared.text import fold_case, unaccented
 
 MOST_WORDS = 8
-"""Maximum words of a phrase: a question is looked up by every run of up to so many of its words."""
+"""Maximum words of a phrase that a question can match: every run of up to so many of its words is looked up."""
 READ_WORDS = 250
-"""Words of a question that are considered: a longer text is a document, which trigger phrases do not address."""
+"""Words of a question that are considered: a longer text is a document, for which trigger phrases are not meant."""
 TIERS = {"constitutional": 1.0, "critical": 0.9, "important": 0.7, "normal": 0.5, "temporary": 0.2}
 """Importance of each tier, in [0, 1]."""
 PROTECTED_TIERS = frozenset({"constitutional", "critical"})
@@ -27,7 +27,7 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+[+#]*")  # C++ and C# are n
 
 
 def phrase_of(text: str) -> str:
-    """Return the words of a phrase in the form of a look-up; empty if it has none."""
+    """Return a phrase in look-up form, its case-folded words joined by spaces; empty if it has no words."""
     return " ".join(_WORD.findall(fold_case(text)))
 
 
@@ -41,12 +41,12 @@ def spellings(phrase: str) -> tuple[str, ...]:
 
 
 def phrases_of(told: Iterable[str]) -> list[str]:
-    """Return phrases in the form of a look-up, each once."""
+    """Return phrases in look-up form, each once, without empty ones."""
     return list(dict.fromkeys(filter(None, map(phrase_of, told))))
 
 
 def has_triggers(node: Node) -> bool:
-    """Return whether a node can be found by phrases: a live item that has some."""
+    """Return whether a node can be found by trigger phrases: a live item that has some."""
     return bool(node.trigger_phrases) and node.label is not Label.CHUNK and node.retired_at is None
 
 
@@ -62,16 +62,16 @@ def phrases_in(question: str) -> list[str]:
 
 
 def precedence(importance: float | None, protected: bool) -> int:
-    """Return an item's rank among those of one phrase, from 0: protected items first, then by importance.
+    """Return an item's rank among the items of one phrase, from 0: protected items first, then by importance.
 
-    The resolution is a thousandth of importance; an item without importance counts as a normal one.
+    The resolution is a thousandth of importance; an item without importance has that of the tier ``normal``.
     """
     weight = importance if importance is not None else UNSTATED
     return (0 if protected else 1001) + 1000 - round(1000 * weight)
 
 
 def foremost(nodes: Iterable[Node]) -> list[Node]:
-    """Return nodes, each once, in the order of their precedence; then the newest first."""
+    """Return nodes, each once, in order of precedence; ties the newest first."""
     found = {node.uid: node for node in nodes}
     return sorted(
         found.values(),
