@@ -1,4 +1,4 @@
-"""Anchors of a text's sections: the fragment behind the # of a link."""
+"""Anchors of a text's sections: the fragment after the # of a link."""
 
 from __future__ import annotations
 

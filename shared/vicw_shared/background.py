@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 
 def keep_doing(work: Coroutine[None, None, None], stack: AsyncExitStack, name: str) -> None:
-    """Start ``work`` as a task called ``name``. Closing ``stack`` cancels it and waits for its end."""
+    """Start ``work`` as a task with this name. Closing ``stack`` cancels it and waits for its end."""
     task = asyncio.create_task(work, name=name)
 
     async def stop() -> None:

@@ -11,18 +11,18 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, cast
 
 QUIET_SECONDS = 5.0
-"""Time without a request after which none is expected: background steps then run without a rest."""
+"""Time without a request after which background steps run without a rest."""
 RESTS = 12.0
-"""Length of the rest after a step, as a multiple of the step's duration, so that a request seldom meets one.
+"""Length of the rest after a step, as a multiple of the step's duration, so that a request seldom waits for one.
 
 0 turns throttling off.
 """
 SLICE_SECONDS = 0.005
-"""Consecutive steps shorter than this together count as one: reading three nodes needs no rest."""
+"""Consecutive steps that together take less than this count as one: reading three nodes needs no rest."""
 NOTICED_SECONDS = 0.02
-"""Delay of a request that is hardly noticed."""
+"""Delay of a request that users hardly notice."""
 HEAR_SECONDS = 1.0
-"""Interval between checks of the store for requests in other processes."""
+"""Interval between look-ups of other processes' requests in the store."""
 REMOTE_READ_SECONDS = 10.0
 """Age up to which a recorded request counts as load: processes record one every five seconds."""
 _LOOK_SECONDS = 0.02
@@ -41,7 +41,7 @@ class BackgroundThrottle:
     """Tracks foreground requests and the running background step of one event loop."""
 
     most_seconds: ClassVar[float] = 2.0
-    """Longest wait before a step under constant load."""
+    """Maximum wait before a step, under constant load."""
 
     def __init__(self, rests: float = RESTS) -> None:
         self._rests = rests
@@ -73,7 +73,7 @@ class BackgroundThrottle:
                 return
             self._rested_at = now + self._rest_after(now - self._stepped_at)
             self._stepper, self._stepped_at = None, now
-        while not self._may_step():  # noqa: ASYNC110 - what is waited for is time, too
+        while not self._may_step():  # noqa: ASYNC110 - the condition depends on time, too
             await asyncio.sleep(_LOOK_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()
 
@@ -95,13 +95,13 @@ class BackgroundThrottle:
 
 
 class RemoteLoadThrottle(BackgroundThrottle):
-    """Throttle by the requests of other processes, as the store records them: coarse, without their end.
+    """Throttle by the requests of other processes, as the store records them: coarsely, and without their ends.
 
-    ``asked`` returns the seconds since the latest request, None: never.
+    ``asked`` returns the seconds since the latest request (None: never).
     """
 
     most_seconds: ClassVar[float] = 4.0
-    """With this wait a step of a fifth of a second meets one request in fifteen."""
+    """With this wait, a step of a fifth of a second delays one request in fifteen."""
 
     def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
         super().__init__(rests)
@@ -118,12 +118,12 @@ class RemoteLoadThrottle(BackgroundThrottle):
         await super().yield_to_foreground()
 
     def _rest_after(self, seconds: float) -> float:
-        # Steps do meet requests here: a longer step costs a request more, so it may run less often.
+        # Steps do delay requests here, longer steps by more, so these run less often.
         return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), self.most_seconds)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)
-"""Whether this call is inside an operation that has begun, such as a transaction: it is not throttled."""
+"""True inside an operation that has begun, such as a transaction: calls inside it are not throttled."""
 
 
 class Throttled[T]:

@@ -28,7 +28,7 @@ class Chains:
     now: datetime
 
     async def place(self, nodes: Sequence[Node]) -> list[Edge]:
-        """Cut the chains where Events that are about to be stored belong; return the edges that splice them in."""
+        """Cut the chains at the places of new Events; return the edges that splice them in, to put after the Events."""
         flows: dict[str, list[Node]] = {}
         for node in nodes:
             if node.flow_id is not None:

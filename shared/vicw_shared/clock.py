@@ -7,10 +7,10 @@ from typing import overload
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS = 1_000_000
-"""In a second."""
+"""Microseconds in a second."""
 _MICROSECOND = timedelta(microseconds=1)
 _EXACT_AS_SECONDS = 4 * 10**15
-"""About the year 2096: up to it a float of seconds keeps every microsecond, and converts three times as fast."""
+"""Microseconds up to which (year 2096) a float of seconds is exact, which converts three times as fast."""
 _FIRST_YEAR = 1000
 """The first year with four digits."""
 

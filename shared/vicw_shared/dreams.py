@@ -1,4 +1,4 @@
-"""Data that dreams add, and its removal: with the memory, on undo, or on wipe.
+"""Data that dreams add, and its removal: with the item, on undo, or on wipe.
 
 A dream adds edges created by DREAM, each between an item and another node, and the tags that these edges need. None of
 them outlives the item: a retired or consolidated item has no such edges, and a new dream covers its successor.
@@ -17,7 +17,7 @@ from vicw_shared.ports import GraphTransaction
 
 RELATED_TO = "RELATED_TO"
 MADE = (AUTO_TAGGED, RELATED_TO)
-"""Types of all edges that a dream adds. Edges between two items come from older programs."""
+"""Types of all edges that dreams have added; RELATED_TO edges, between two items, come from older programs."""
 MAKER = "made_by"
 """Metadata key of a tag that a dream created."""
 
@@ -40,7 +40,7 @@ async def drop_dream_edges(transaction: GraphTransaction, dreamt: Sequence[Edge]
 
 
 async def release_tags(transaction: GraphTransaction, tags: Iterable[str], now: datetime) -> None:
-    """Drop unused tags that a dream created; retire other unused tags, as everywhere.
+    """Drop unused tags that a dream created; retire other unused tags.
 
     A tag that was merged or renamed counts as a caller's, even if a dream created it.
     """

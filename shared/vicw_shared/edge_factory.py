@@ -11,7 +11,7 @@ from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
 INGEST, CALLER, ECHO, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
-"""Values of ``created_by``: derived from an item, stated by a caller, repetition, dream, and entity resolution."""
+"""Values of ``created_by``: derived from an item, stated by a caller, duplicate, dream, and entity resolution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class EdgeFactory:
         desc: str = "",
         properties: Mapping[str, object] | None = None,
     ) -> Edge:
-        """Return an edge between two uids, with ``said`` as properties; ``item`` is the item it was extracted from.
+        """Return an edge between two uids, with these properties; ``item`` is the item it was extracted from.
 
         ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
         """
@@ -51,14 +51,14 @@ class EdgeFactory:
 
 
 def mention_edge(mention: Edge, description: str | None) -> Edge:
-    """Return a MENTIONS edge with its item's description of the thing: the stored one may be another item's."""
+    """Return a MENTIONS edge with its item's description of the entity: the stored one may be another item's."""
     if description is None:
         return mention
     return replace(mention, properties={**mention.properties, DESCRIPTION: description})
 
 
 def repoint(edge: Edge, source: str, target: str) -> Edge:
-    """Repoint an edge to other ends, with a new id; its properties stay."""
+    """Return an edge with other ends and a new id; its properties stay."""
     desc, teller = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
     return replace(
         edge, id=edge_id(edge.type, source, target, desc=desc, source_item=teller), source=source, target=target

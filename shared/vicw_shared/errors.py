@@ -19,7 +19,7 @@
     └── FatalError              an operator has to act; the service does not start or stops
         ├── ModelMismatchError      the store was filled by another model
         ├── DataDirError            the data directory is locked, foreign or unreadable
-        ├── SchemaVersionError      the store is newer than this program
+        ├── SchemaVersionError      the store's schema is newer than this program, or too old
         └── SettingsError           a setting is wrong or missing
 """
 
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """One wrong field: a dotted path into the request, what is wrong, and what would be right."""
+    """One wrong field: a dotted path into the request, the problem, and the fix."""
 
     field: str
     problem: str
@@ -38,7 +38,7 @@ class FieldProblem:
 
 
 class VicwError(Exception):
-    """Base of all deliberate errors. ``slug`` is the stable last part of the problem type."""
+    """Base of all expected errors. ``slug`` is the stable last part of the problem type."""
 
     slug = "internal-error"
     status = 500
@@ -92,7 +92,7 @@ class LimitExceededError(FixableError):
 
 
 class StateConflictError(FixableError):
-    """Contradicts something stored, for example an Idempotency-Key used for another body."""
+    """Contradicts stored data or work in progress, for example an Idempotency-Key used for another body."""
 
     slug = "conflict"
     status = 409
@@ -100,7 +100,7 @@ class StateConflictError(FixableError):
 
 
 class MissingRecordError(FixableError):
-    """The requested record does not exist, or not for this tenant."""
+    """The requested record does not exist for this tenant."""
 
     slug = "not-found"
     status = 404
@@ -196,7 +196,7 @@ class DataDirError(FatalError):
 
 
 class SchemaVersionError(FatalError):
-    """The store was written by a newer program."""
+    """The store's schema is newer than this program, or older than 0.1.0."""
 
     slug = "schema-version"
 

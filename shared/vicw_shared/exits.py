@@ -7,7 +7,7 @@ from vicw_shared.errors import RetryableError, VicwError
 FATAL = 78
 """EX_CONFIG: an operator has to act."""
 LATER = 75
-"""EX_TEMPFAIL: a dependency is not up yet, or was lost; restart in a while."""
+"""EX_TEMPFAIL: a dependency is not up yet, or was lost; the supervisor should restart the process later."""
 
 
 def exit_code(error: VicwError) -> int:

@@ -20,7 +20,7 @@ GROUP = "vicw.extensions"
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """Registries of what may be stored: edge types and node collections."""
+    """The registries: edge types and node collections that may be stored."""
 
     edges: EdgeRegistry
     collections: CollectionRegistry
@@ -29,7 +29,7 @@ class Registries:
 def load_registries() -> Registries:
     """Return the core registries with every installed extension's types.
 
-    Raises SettingsError that names the extension that cannot be loaded or contradicts another.
+    Raises SettingsError, which names the extension, if it cannot be loaded or contradicts another.
     """
     registries = Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
     for entry in sorted(entry_points(group=GROUP), key=lambda found: found.name):

@@ -11,7 +11,7 @@ _FENCE = re.compile(r"\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 
 @dataclass(frozen=True, slots=True)
 class FencedLines:
-    """A fenced block: first line, line behind the last (from 0), whether it is closed, and its info string."""
+    """A fenced block: its first line, the line after its last (from 0), whether it is closed, its info string."""
 
     first: int
     stop: int

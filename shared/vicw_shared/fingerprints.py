@@ -1,6 +1,6 @@
-"""Fingerprints that recognise a text in any bytes without storing it: hashes of its parts.
+"""Fingerprints: hashes that find an erased text in any bytes without storing the text.
 
-A part is a window of 32 bytes; of a shorter text the first and the last window of 16 or 8 bytes, and the text's length.
+They hash windows of 32 bytes; of a shorter text the first and the last window of 16 or 8 bytes, and its length.
 Windows are hashed by a polynomial modulo 2**64 (Karp and Rabin, 1987), at all offsets of a block at once.
 """
 
@@ -23,7 +23,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 LEAST = 12
-"""Minimum length of a text in bytes: shorter ones are part of other words everywhere."""
+"""Minimum length of a text in bytes: a shorter one occurs inside other words."""
 WINDOW = 32
 _MOST_WINDOWS = 16
 _STRIDE = 16
@@ -41,9 +41,9 @@ def new_key() -> int:
 
 
 def spellings(text: str) -> set[bytes]:
-    """Return the byte forms of a text in this product: plain, in JSON, case-folded, as the stems in indexes.
+    """Return the byte forms in which VICW may store a text: plain, in JSON, case-folded, as the stems in indexes.
 
-    Names and summaries have its words in one line.
+    Names and summaries contain its words in one line.
     """
     plain = {text, " ".join(text.split())}
     quoted = {json.dumps(one, ensure_ascii=narrow)[1:-1] for one in plain for narrow in (True, False)}
@@ -56,7 +56,7 @@ def id_spellings(uid: str) -> set[bytes]:
 
 
 def birth_of(node: Node) -> str:
-    """Return a uid of a node's creation: a node that is removed and stored again keeps its uid, but not this one."""
+    """Return a uid of a node's creation: removing and storing the node again keeps its uid, but changes this one."""
     return make_uid("birth", node.uid, str(to_us(node.created_at)))
 
 
@@ -102,7 +102,7 @@ class Fingerprints:
 
 
 class FingerprintFinder:
-    """Searches blocks for marks; built once, used for many blocks."""
+    """Searches blocks of bytes for marks; built once, used for many blocks."""
 
     def __init__(self, fingerprints: Fingerprints) -> None:
         self._key = fingerprints.key
@@ -137,14 +137,14 @@ def _width(length: int) -> int:
 
 
 def _filter(wanted: Iterable[int]) -> NDArray[np.bool_]:
-    """Return which first 16 bits of a hash need a full look-up."""
+    """Return a filter by the first 16 bits of a hash: True if the hash needs a full look-up."""
     known = np.zeros(2**16, np.bool_)
     known[[one >> 48 for one in wanted]] = True
     return known
 
 
 def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:
-    """Yield the hashes of all windows of 8, 16 and 32 bytes of a block, as far as it is long enough."""
+    """Yield each width of 8, 16 and 32 bytes that fits into the block, with the hashes of all its windows."""
     hashes, power, width = block.astype(np.uint64) + np.uint64(1), key, 1
     while 2 * width <= min(len(block), WINDOW):
         hashes = hashes[:-width] * np.uint64(power) + hashes[width:]

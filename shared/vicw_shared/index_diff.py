@@ -18,8 +18,8 @@ class Differences:
     """Repairs needed by the points of a page, and the payload ``fields`` that differ, by passage uid.
 
     ``absent`` passages lack a point, their own or a statement's. A point of a ``reworded`` passage was embedded from
-    another text. ``stale`` passages need new payloads only, by point id. ``unwanted`` points belong to no item's
-    passage.
+    another text. ``stale`` passages need new payloads only, given by point id. ``unwanted`` points belong to Chunks
+    that prove no item.
     """
 
     absent: list[PendingPoint] = field(default_factory=list)
@@ -49,7 +49,7 @@ async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differe
 
 
 def _compare(point: PendingPoint, stored: Mapping[str, Mapping[str, object]], found: Differences) -> None:
-    """Record how a passage's points differ; the most expensive repair wins."""
+    """Record the most expensive repair that a passage's points need, if any."""
     uid = point.point_id
     if point.kind is PendingKind.DELETE:
         if uid in stored:
@@ -75,5 +75,5 @@ def _differing(payload: Mapping[str, object], wanted: Mapping[str, object]) -> s
 
 
 def _unordered(value: object) -> object:
-    """Return a list sorted: edges come in no order."""
+    """Return a list sorted, since edges are read in no particular order."""
     return sorted(value) if isinstance(value, list) else value

@@ -1,7 +1,7 @@
-"""Open vector indexes of a process; the set changes while the store changes its model.
+"""Open vector indexes of a process; the set changes when the store's embedding model changes.
 
-The graph's record names the model (docs/decisions/0009). Readers follow it a moment later; writers check it after each
-claim. It also says whether the index in use was lost and is being rebuilt (docs/decisions/0012).
+The graph's record names the model (docs/decisions/0009). Readers poll it; writers check it after each claim. It also
+says whether the index in use was lost and is being rebuilt (docs/decisions/0012).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Index:
 
 
 class Indexes:
-    """Follows the record. An open index stays open until ``close``, so that running requests finish with theirs."""
+    """Open indexes by the record. An index stays open until ``close``, so that running requests can finish with it."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Indexes:
     ) -> None:
         """``opener`` opens a model's index; it raises ModelMismatchError if no configured embedder has the model.
 
-        The record is read again when the last read is older than ``poll_seconds``.
+        Writers and ``follow`` read the record again when the last read is older than ``poll_seconds``.
         """
         self._record = record
         self._opener = opener
@@ -77,16 +77,16 @@ class Indexes:
 
     @property
     def rebuilding(self) -> datetime | None:
-        """Since when the index in use is known to be incomplete; None: it is complete, as far as known."""
+        """The time since when the index in use is known to be incomplete; None: it is not."""
         return self._models.rebuilding
 
     @property
     def behind(self) -> str | None:
-        """Why this process cannot follow the record, as a sentence; None: it can."""
+        """The reason why this process cannot open the index in use, as a sentence; None: it can."""
         return self._lack.detail if self._lack is not None else None
 
     async def writing(self) -> Index:
-        """Return the index in use, by the record. Raises UnavailableError if this process cannot write it."""
+        """Return the index in use, by the record. Raises UnavailableError if this process cannot open it."""
         if time.monotonic() - self._looked_at > self._poll_seconds:
             await self.refresh()
         if self._lack is not None:
@@ -94,7 +94,7 @@ class Indexes:
         return self.reading
 
     async def settling(self) -> Index:
-        """Return the index in which work settled from now on has to be.
+        """Return the index that has to contain the points acknowledged from now on.
 
         Raises UnavailableError as ``writing`` does, and while another index takes over.
         """
@@ -104,9 +104,9 @@ class Indexes:
         return index
 
     def require_embedders(self) -> None:
-        """Raise UnavailableError if no configured server has the model of the index to be written.
+        """Raise UnavailableError if no configured server has the model of the index in use.
 
-        A server that is only down does not raise: stored text gets its vectors when the server is back.
+        If the server is only down, it does not raise: stored text gets its vectors when the server is back.
         """
         if isinstance(self._lack, ModelMismatchError):
             raise UnavailableError("embedding", self._lack.detail) from self._lack
@@ -128,16 +128,16 @@ class Indexes:
             self._looked_at = looked_at
 
     async def follow(self) -> None:
-        """Read the record periodically, for ever."""
+        """Read the record periodically, forever."""
         while True:
             await asyncio.sleep(self._poll_seconds)
             try:
                 await self.refresh()
-            except Exception as error:  # what was known stands until the record can be read
+            except Exception as error:  # the last read stays valid until the record can be read
                 _log.debug("the record of the model in use cannot be read", error=str(error))
 
     def forget(self, model: ModelIdentity) -> Index | None:
-        """Remove and return the open index of a model that is no longer in use, for the caller to close."""
+        """Remove and return a model's open index for the caller to close; None for the model in use."""
         return None if model == self._models.used else self._open.pop(model, None)
 
     async def close(self) -> None:
@@ -168,8 +168,8 @@ class Indexes:
 async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:
     """Return a store's status for clients: its id and the number of passages not yet indexed, of a tenant or all.
 
-    For a lost index it adds the time since when it is being rebuilt. A count of 0 then only means that none has been
-    counted yet, so it becomes None.
+    For a lost index it adds the time since when it is being rebuilt. A count of 0 may then mean that no passage has
+    been counted yet, so it becomes None.
     """
     waiting = (await outbox.backlog(tenant)).waiting
     facts: dict[str, object] = {"store": await record.store_id(), "passages_waiting": waiting}
@@ -179,7 +179,7 @@ async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, te
 
 
 async def wait_for_followers() -> None:
-    """Wait until all services have read the record as it was when this was called."""
+    """Wait until all services have read the record in its state at this call, or a later one."""
     await asyncio.sleep(_KNOWN_SECONDS)
 
 

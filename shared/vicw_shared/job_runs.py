@@ -1,4 +1,4 @@
-"""Records of the sleep cycle's job runs: what is running, its progress, and how the last run ended."""
+"""Records of the sleep cycle's job runs: running jobs, their progress, and the end of each job's last run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STOPPED = "stopped; the log says why"
 
 @dataclass(slots=True)
 class JobSlice:
-    """Result of a slice: whether there is more to do, and whether it ``failed``, as its log explains."""
+    """Result of a slice: whether ``more`` work is left, and whether it ``failed`` (the log says why)."""
 
     more: bool = False
     failed: bool = False
@@ -50,7 +50,7 @@ async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterato
 
 
 async def _begun(rounds: SleepLog, task: str, *, first: bool) -> JobRun:
-    """Return the current run, or a new one; either is recorded at once."""
+    """Return the run in progress, or a new one, and record it."""
     known: list[JobRun] = []
     if not first:
         with suppress(VicwError):
@@ -61,12 +61,12 @@ async def _begun(rounds: SleepLog, task: str, *, first: bool) -> JobRun:
 
 
 def in_progress(round_: JobRun) -> bool:
-    """Return whether a run is in progress, as far as known: a killed one sends no more updates."""
+    """Return whether a run is in progress; one without recent updates counts as killed."""
     return not round_.over and not round_.error and now() - round_.at < GIVEN_UP
 
 
 async def record_run(log: SleepLog, task: str, began: datetime, error: str = "") -> None:
-    """Record a run of one slice that is over, or was ended by an ``error``."""
+    """Record a run of a single slice, which is complete or ended with an ``error``."""
     await _store_run(log, JobRun(task, began, now(), 1, not error, error))
 
 

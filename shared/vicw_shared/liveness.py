@@ -1,6 +1,6 @@
 """Liveness of a worker or the clock: its loop touches a file. ``python -m vicw_shared.liveness FILE [SECONDS]``.
 
-A health check for containers, run every few seconds: it imports next to nothing and contacts no server.
+A health check for containers, run every few seconds, so it imports little and contacts no server.
 """
 
 from __future__ import annotations

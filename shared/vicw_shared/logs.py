@@ -1,4 +1,4 @@
-"""Structured logs with the request id in every line."""
+"""Structured logs; every line of a request has its request id."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from vicw_shared.settings import LogSettings
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _TRIED_AGAIN = ("neo4j.session", "will be retried")
-"""Logger and message of the driver before each retry: after a deadlock, or while Neo4j is away.
+"""Logger and message of the driver before each retry: after a deadlock, or while Neo4j is down.
 
-Only a failed last try is a failure, and that is raised.
+They are no failures: a failed last try raises an error.
 """
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -39,7 +39,7 @@ def configure_logs(settings: LogSettings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
-        # A line in one piece: the embedding process writes to the same file.
+        # Each line is written in one piece, since the embedding process writes to the same file.
         logger_factory=structlog.WriteLoggerFactory(_Lossy(sys.stderr)),
         cache_logger_on_first_use=True,
     )
@@ -60,7 +60,7 @@ class _Forward(logging.Handler):
 
 
 class _Lossy(io.TextIOBase, TextIO):
-    """A stream that drops a line instead of raising: a log on a full disk, or closed, must not fail a request."""
+    """Stream that drops a line instead of raising: a closed log or a full disk must not fail a request."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -9,4 +9,4 @@ type Progress = Callable[[str, int, int], None]
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Report nothing."""
+    """Ignore the progress."""

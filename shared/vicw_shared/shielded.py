@@ -1,4 +1,4 @@
-"""Work that runs to its end when its caller is cancelled: a thread cannot be cancelled and would go on unseen."""
+"""Work that runs to its end even if its caller is cancelled, such as that of a thread, which cannot be cancelled."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 
 async def finish[T](work: Awaitable[T], *, hurry: Callable[[], None] | None = None) -> T:
-    """Await ``work`` to its end even if the caller is cancelled meanwhile, then raise the cancellation.
+    """Await ``work`` to its end even if the caller is cancelled; then raise the cancellation.
 
-    ``hurry`` is called at a cancellation, for work that can end sooner on request.
+    A cancellation calls ``hurry``, for work that can end sooner on request.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -25,9 +25,9 @@ async def finish[T](work: Awaitable[T], *, hurry: Callable[[], None] | None = No
 
 
 async def in_thread[**P, T](work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run ``work`` in a thread as ``asyncio.to_thread`` does, and return no sooner than the thread ends.
+    """Run ``work`` in a thread as ``asyncio.to_thread`` does, but return only when the thread's work has ended.
 
-    For work on resources that the caller closes at its end: closing a database while a thread uses it crashes the
+    For work on resources that the caller closes afterwards: closing a database while a thread uses it crashes the
     process.
     """
     return await finish(asyncio.to_thread(work, *args, **kwargs))

@@ -1,8 +1,8 @@
-"""The sparse encoder: BM25 as a vector, identical in every store, with nothing to download.
+"""Sparse encoder: BM25 as a vector, identical in every store, without a model to download.
 
 A document's weight for a term is BM25's saturated term frequency (Robertson and Zaragoza, 2009); the query's is 1; the
-engine multiplies by the term's IDF over the whole collection. The average length is a constant, since no vector may
-change when another one arrives. Constants: docs/decisions/0003.
+engine multiplies by the term's IDF over the whole collection. The average length is a constant, so that no document
+changes another one's vector. Constants: docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def encode_query(text: str) -> SparseVector:
 
 
 def stems(text: str) -> Iterator[str]:
-    """Return the terms of a text before they are hashed, in order, with repeats: letters, digits, marks and ``_``."""
+    """Return the terms of a text, unhashed, in order, with repeats: only letters, digits, marks and ``_``."""
     return chain.from_iterable(map(_word_stems, _words(text)))
 
 

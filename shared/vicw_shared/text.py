@@ -1,4 +1,4 @@
-"""Text normalisation on input: Unicode form, and characters that no store can keep."""
+"""Text normalisation: Unicode form, case folding, accents, and characters that no store accepts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fold_case(name: str) -> str:
 
 
 def unaccented(text: str) -> str:
-    """Return ``text`` with its Latin letters as a keyboard without accents has them; other scripts' marks mean more.
+    """Return ``text`` with Latin letters without accents; in other scripts, marks form different letters and stay.
 
     >>> unaccented("Aschenbrödel, Łódź, Akinoshū"), unaccented("йогурт")
     ('Aschenbrodel, Lodz, Akinoshu', 'йогурт')

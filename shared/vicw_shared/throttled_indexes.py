@@ -1,4 +1,4 @@
-"""Throttled indexes for background work: they yield to foreground requests, also between two texts."""
+"""Throttled indexes for background work: they yield to foreground requests, even between the texts of a call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, Lane
 
 TEXTS_AT_ONCE = 8
-"""Texts embedded in one step while no request runs; a new request waits for them half a second at most."""
+"""Texts embedded in one step while no request runs: a new request waits for them for at most half a second."""
 
 
 class BatchedVectors(Throttled[Embedder]):
     """Embeds in small batches: one text at a time while requests run."""
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
-        """Embed as ``Embedder.embed`` does."""
+        """Return what ``Embedder.embed`` returns, in several steps."""
         rows: list[NDArray[np.float32]] = []
         done = 0
         while not rows or done < len(texts):

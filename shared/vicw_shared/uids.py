@@ -1,6 +1,6 @@
-"""Deterministic node and edge ids, so that every step can run twice (design: "The graph").
+"""Deterministic node and edge ids, so that every write can be repeated (design: "The graph").
 
-A uid is the UUIDv5 of tenant, context and a natural key. The label is no part of it.
+A uid is the UUIDv5 of tenant, context and a natural key. The label is not part of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def make_uid(*parts: str) -> str:
 
 
 def is_uid(text: str) -> bool:
-    """Return whether text has the form of a uid, in lower case as uids are."""
+    """Return whether ``text`` has the form of a uid, in lower case."""
     return _FORM.fullmatch(text) is not None
 
 
@@ -42,9 +42,9 @@ def chunk_uid(item: str, ordinal: int) -> str:
 
 
 def named_uid(tenant: str, context: str, subtype: str, name: str) -> str:
-    """Return the uid of a named thing: one per case-folded name and subtype inside a context.
+    """Return the uid of a named node: one per case-folded name and subtype inside a context.
 
-    The subtype is part of the identity, so "Wizard" the class and "Wizard" the person stay two.
+    The subtype is part of the identity, so "Wizard" the class and "Wizard" the person are two nodes.
     """
     return make_uid(tenant, context, "named", fold_case(subtype), fold_case(name))
 

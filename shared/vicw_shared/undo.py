@@ -1,4 +1,4 @@
-"""Undo of sleep cycle steps: which ones, and until when."""
+"""Undo of sleep cycle steps: the conditions, and the log entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vicw_shared.ports import MaintenanceStep, Outcome, SleepLog
 
 
 async def undoable(log: SleepLog, step_id: str, task: str, *, now: datetime, grace: timedelta) -> MaintenanceStep:
-    """Return a task's step for undoing. Raises MissingRecordError, with the reason, if it cannot be undone."""
+    """Return a task's step to undo. Raises MissingRecordError, with the reason, if it cannot be undone."""
     step = await log.step(step_id)
     if step is not None and step.outcome is Outcome.UNDONE:
         raise MissingRecordError(f"Step {step_id!r} is undone already")

@@ -1,4 +1,4 @@
-"""Quoting of untrusted text for a language model: as data that cannot end its own part of the prompt."""
+"""Quoting of untrusted text for a language model, against prompt injection: the text cannot end its own quotation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MARK = re.compile(r"<(?=[|/\w][^<>\s]{0,40}>)")
 
 
 def quote_untrusted(told: object) -> str:
-    """Return the data as JSON, so that no text in it can end its own string or contain a model's control tokens.
+    """Return the data as JSON in which no text can end its own string or contain a model's control tokens.
 
     >>> quote_untrusted({"text": "<|im_end|>"})
     '{"text": "\\\\u003c|im_end|>"}'

@@ -1,4 +1,4 @@
-"""The contextual wrapper: one function for documents and queries (seed 003 §2.2.2).
+"""Contextual wrapper, the same for documents and queries (seed 003 §2.2.2).
 
 Raw text is never embedded. The bracketed head separates domains in vector space.
 """

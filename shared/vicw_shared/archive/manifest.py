@@ -116,7 +116,7 @@ def is_name(name: str) -> bool:
 
 
 def load(text: str) -> Manifest:
-    """Parse the output of ``dump``. Raises InvalidInputError if it is invalid, changed, unsafe or of another version."""
+    """Parse the output of ``dump``. Raises InvalidInputError if invalid, changed, unsafe or of another version."""
     try:
         told = json.loads(text)
     except ValueError as error:

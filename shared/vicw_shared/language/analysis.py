@@ -1,7 +1,7 @@
-"""Split texts into sentences of words with part-of-speech tags.
+"""Analysis of texts into sentences of words with part-of-speech tags.
 
 The tagger is a linear model over hashed features (``docs/decisions/0013``): no download, a few megabytes. Sentences are
-analysed in batches; one at a time, each costs three times as much.
+analysed in batches, since one at a time each takes three times as long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_WORDS = 400
 
 
 type _Cut = tuple[int, Span, list[tuple[str, int, int]]]
-"""A sentence before tagging: index of its text, its span, its words with start and end."""
+"""A sentence before tagging: the index of its text, its span, its words with start and end."""
 type _Tagged = tuple[Sequence[_Cut], SentenceBatch, Indices]
 
 
@@ -51,7 +51,7 @@ class Sentence:
 
 
 class Analyst:
-    """Analyse English. Text in another language is split into words, but the tags are wrong."""
+    """Analyses English. Text in another language is split into words, but the tags are wrong."""
 
     def __init__(self, weights: Weights | None = None) -> None:
         self._weights = tagger.load_weights() if weights is None else weights

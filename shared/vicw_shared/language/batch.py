@@ -11,7 +11,7 @@ import numpy.typing as npt
 from vicw_shared.language.hashing import COLUMNS, Hashes, Lexicon
 
 PADS = 2
-"""Padding positions before and after each sentence, for features that look past its ends."""
+"""Padding positions before and after each sentence, for features of positions beyond its ends."""
 
 Indices = npt.NDArray[np.int64]
 

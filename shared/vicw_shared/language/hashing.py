@@ -1,7 +1,7 @@
 """Feature hashing: map the features of words and word combinations to rows of a table of weights.
 
-A feature is a 32-bit number; a model takes the upper bits of it as the row of its table (Weinberger et al., 2009).
-Everything is arrays over all words of a batch, since a call per word would cost more than the arithmetic.
+A feature is a 32-bit number; a model uses its upper bits as the row of its table (Weinberger et al., 2009). All
+functions work on arrays of all words of a batch, since a call per word would cost more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def rows(hashes: Hashes, bits: int) -> npt.NDArray[np.uint32]:
 
 
 class Lexicon:
-    """Cache the hashes of words, because most words recur. Thread-safe."""
+    """Cache of the hashes of words, since most words recur. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ def _word_hashes(word: str) -> list[int]:
 
 
 def _shape(word: str) -> str:
-    """``Xx`` for ``Ana``, ``Xdx`` for ``U2s``: kinds of characters, each at most twice in a row."""
+    """Return the kinds of a word's characters, each at most twice in a row: ``Xxx`` for ``Anna``."""
     shape = ""
     for ch in word[:12]:
         kind = "X" if ch.isupper() else "x" if ch.islower() else "d" if ch.isdigit() else ch

@@ -1,9 +1,9 @@
-"""Correct names that the tagger mistook for other words, using the rest of the text.
+"""Correction of names that the tagger mistook for other words, using the whole text.
 
-The tagger sees a word and its neighbours. At the start of a sentence every word has a capital letter, so a new name
-may be tagged as a noun although the same word is clearly a name elsewhere in the text. It may also be tagged as a
-function word (*Ingrid moved*, an auxiliary); the list of function words is complete. If the sentence then has no verb,
-a past form after the name becomes its verb.
+The tagger sees a word and its neighbours. At the start of a sentence every word has a capital letter, so an unknown
+name may be tagged as a noun although the same word is clearly a name elsewhere in the text. It may also be tagged as a
+function word (*Ingrid*, as an auxiliary, in *Ingrid moved*), although it is not in the complete list of these. If the
+sentence then has no verb, a past form after the name becomes its verb.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _LITTLE = frozenset(
     "whilst who whoa whoever whom whose why will with within without worth would wow ya yay yea yeah yep yes yet "
     "you your yours yourself yourselves yup".split()
 )
-"""The words of the closed classes, including those that the treebank tags so occasionally."""
+"""The function words (closed classes), including words that the treebank only occasionally tags as such."""
 _VERBAL = frozenset({_VERB, TAGS.index("AUX")})
 _BEHIND_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
-"""Tags that may follow a name at the start of a sentence; before another noun it would be part of a compound."""
+"""Tags that may follow a name at the start of a sentence; before a noun, the word would be part of a compound."""
 _PAST_OR_NOUN = frozenset(map(TAGS.index, ("ADJ", "NOUN", "ADV", "X", "ADP")))
 _PAST = frozenset(
     "became began bought broke brought built came caught chose drank drew drove ate fell fed felt fought forgot "
@@ -84,7 +84,7 @@ def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
 
 
 def _is_stranger(words: Sequence[str], tags: Sequence[int]) -> bool:
-    """Return whether a sentence begins with a name tagged as a function word, although no such function word exists."""
+    """Return whether a sentence begins with a name that is tagged as a function word, but is none."""
     if len(tags) < 2 or tags[0] not in _CLOSED or tags[1] not in _BEHIND_NAME:
         return False
     return _is_capital(words[0]) and words[0].isalpha() and words[0].lower() not in _LITTLE
@@ -101,7 +101,7 @@ def _may_be_name(words: Sequence[str], tags: Sequence[int], place: int) -> bool:
 
 
 def _verb_of(words: Sequence[str], tags: Sequence[int]) -> int | None:
-    """Return the verb of a sentence that begins with a name and has none: ``Otto danced with Agnes``."""
+    """Return the index of the untagged verb of a sentence that begins with a name: ``Otto danced with Agnes``."""
     place = 0
     while place < len(tags) and tags[place] == _PROPN and words[place][0].isupper():
         place += 1

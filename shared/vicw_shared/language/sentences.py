@@ -1,4 +1,4 @@
-"""Split a text into sentences, the units of statements (design section "The graph")."""
+"""Splitting of a text into sentences, the units of statements (design section "The graph")."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sentencex import get_sentence_boundaries
 from vicw_shared.language.tokens import Span
 
 _LONGEST = 2_000
-"""Characters. Text without sentences (a table, a log) is split at lines, then at this length."""
+"""Maximum characters of a sentence. Text without sentences (a table, a log) is split at lines, then at this length."""
 _BLOCK_LINE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|>|\||```|---)")
-"""Headings, list items, quotes, table rows and fences start a sentence of their own in Markdown."""
+"""Lines of Markdown that start a sentence of their own: headings, list items, quotes, table rows and fences."""
 
 
 _PLAIN_END = re.compile(r"\b(?:me|no|art|may|ill|miss|ok|hr|min|sec)[.]\s+(?=[A-Z])")
@@ -33,7 +33,7 @@ def _rough(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _boundaries(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of sentences; the dot of ``./src`` ends none."""
+    """Yield the start and end of sentences; the dot of ``./src`` does not end one."""
     start: int | None = None
     for found in get_sentence_boundaries("en", text):
         start = found["start_index"] if start is None else start

@@ -1,4 +1,4 @@
-"""Parts of speech (Universal Dependencies' 17) by a linear model over hashed features, each word by itself."""
+"""Part-of-speech tagger (the 17 of Universal Dependencies): a linear model over hashed features, word by word."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Find time expressions: dates and relative times, resolved against the time of the item or question.
+"""Time expressions in English: dates and relative times, resolved against the time of the item or question.
 
-English only. The words determine the precision: "last week" is a week, "in March" a month. Vague expressions ("the
-other day", "soon") are dropped, not guessed.
+The words determine the precision: "last week" is a week, "in March" a month. Vague expressions ("the other day",
+"soon") are ignored, not guessed.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class Time:
     precision: str
     """``minute``, ``hour``, ``day``, ``week``, ``month`` or ``year``."""
     unit: str | None = None
-    """Unit of a counted time ("two weeks ago"): how exact the words are, independent of ``precision``."""
+    """Unit of a counted time ("two weeks ago"), which may be coarser than ``precision``."""
 
 
 def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator[Time]:
     """Yield the times of a sentence in order, relative to ``now``, the time of its item.
 
-    A weekday or month without a year is the next one if the sentence is about the future, else the last one.
-    ``ahead`` overrides what the sentence says.
+    A weekday or month without a year is the next one if the sentence is about the future, else the last one. ``ahead``
+    overrides whether the sentence is about the future.
     """
     future = is_about_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
@@ -99,7 +99,7 @@ def is_about_future(text: str) -> bool:
 
 
 def months_on(at: datetime, months: int) -> datetime:
-    """Return the same day ``months`` months later, or the last day of a month that has no such day.
+    """Return the same day ``months`` months later, or the last day of the month if it has no such day.
 
     Raises ValueError outside the years 1 to 9999.
     """

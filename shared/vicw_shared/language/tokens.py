@@ -1,7 +1,7 @@
-"""Tokenise as the training treebank of the models does (Universal Dependencies, English).
+"""Tokenizer with the rules of the models' training treebank (Universal Dependencies, English).
 
-Clitics stand alone (``do|n't``, ``Ana|'s``), and so does punctuation, hyphens inside words included. What a program
-writes stays whole: paths, addresses, versions, dotted and underscored names.
+Clitics are tokens of their own (``do|n't``, ``Ana|'s``), and so is punctuation, including hyphens inside words.
+Technical strings are one token: paths, addresses, versions, dotted and underscored names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A word and its place: ``text[start:end]``."""
+    """A word and its position: ``text[start:end]``."""
 
     text: str
     start: int

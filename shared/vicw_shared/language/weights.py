@@ -1,6 +1,6 @@
-"""Weight tables with one row for each hashed feature. A score is a sum of rows.
+"""Weight tables with one row per hashed feature. A score is a sum of rows.
 
-Weights are floats in training and 8-bit steps in the package: only the order of scores counts, so no step size is kept.
+Weights are floats in training and 8-bit steps in the package, without the step size: only the order of scores matters.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def class_scores(seen: Hashes, weights: Weights) -> Scores:
 
 
 def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], float]:
-    """Return ``weights`` in 31 steps and the step size: half the package size of 255 steps, without loss of quality.
+    """Return ``weights`` in 31 steps and the step size: half the package size of 255 steps, with the same quality.
 
-    The few largest weights are clipped, which loses less than coarser steps.
+    The few largest weights are clipped, which costs less quality than coarser steps.
     """
     step = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / _STEPS
     steps: npt.NDArray[np.int8] = np.clip(np.round(weights / step), -_STEPS, _STEPS).astype(np.int8)

@@ -1,1 +1,1 @@
-"""Common parts of the platform's separate services: the engines they open and their application."""
+"""Common parts of the platform's services: the engines that they open, and their application."""

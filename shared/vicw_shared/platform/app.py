@@ -1,4 +1,4 @@
-"""Application factory of a platform service: its routes, and the endpoints that every service has."""
+"""Application factory of a platform service: its own routes, and the endpoints of every service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def create_platform_app(
     limits: LimitSettings,
     optional: Mapping[str, Probe] | None = None,
 ) -> FastAPI:
-    """Return the application with the routes of ``route``; it starts ``wiring``, already open, and closes it.
+    """Return the application with the routes of ``route``; it starts and closes ``wiring``, which is open already.
 
     ``optional`` are probes of dependencies that the service can do without.
     """

@@ -38,14 +38,14 @@ class Engines:
                 await self.indexes.reading.embedder.identity()
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
-        """Return what ``described`` does, and why the service cannot follow a change of the model, if so."""
+        """Return ``store_status``, and the reason if the service cannot follow a change of the model."""
         facts = await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
         if self.indexes.behind is not None:
             facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
         return facts
 
     async def restore_index(self) -> None:
-        """Recreate the collection in use if it was lost, and follow the record. Raises the errors of opening it."""
+        """Recreate the collection in use if it was lost, and read the record. Raises the errors of opening it."""
         await self.platform.prepare()
         await self.indexes.refresh()
 
@@ -54,7 +54,7 @@ class PlatformIndexes:
     """Opens the platform's collections, each with the embedding server that has its model.
 
     Before it recreates the collection of the model in use for a graph that was indexed, it marks the index as being
-    rebuilt (docs/decisions/0012), so that no answer takes the empty collection for complete.
+    rebuilt (docs/decisions/0012), so that no answer treats the empty collection as complete.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class PlatformIndexes:
         return graph, cls(settings, servers, graph, stack)
 
     async def prepare(self) -> None:
-        """Ensure that graph and alias have the same model; an empty store gets the first server's and its collection.
+        """Ensure that graph and alias have the same model; an empty store gets the first server's model.
 
         Raises ModelMismatchError if the models differ.
         """
@@ -100,18 +100,18 @@ class PlatformIndexes:
             await self.collections.open(models.used)
 
     async def _mark_lost(self, model: ModelIdentity) -> None:
-        """Mark the index as being rebuilt if the collection about to be created replaces a filled one."""
+        """Mark the index as being rebuilt if the collection to be created replaces a lost one with points."""
         if (await self._graph.record.models()).used == model and await self._graph.outbox.any_indexed():
             await self._graph.record.mark_rebuilding(now())
             await wait_for_followers()
 
     async def _swapped(self, models: Models) -> bool:
-        """Return whether a change was killed after the swap of the alias, before the graph recorded it."""
+        """Return whether a model change was interrupted between the swap of the alias and its record in the graph."""
         current = await self.collections.current()
         return current is not None and models.change is not None and current.model == models.change.model
 
     async def open(self, model: ModelIdentity, *, seconds: float = 0) -> Index:
-        """Return a model's index and ensure its collection. Wait up to ``seconds`` for embedding servers.
+        """Return a model's index, creating its collection if missing. Wait up to ``seconds`` for embedding servers.
 
         Raises ModelMismatchError if no server has the model.
         """
@@ -133,7 +133,7 @@ class PlatformIndexes:
 
 
 async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack) -> Engines:
-    """Open all engines, each closed by ``stack``, and ensure the schema, collection and indexes.
+    """Open all engines, each closed by ``stack``, and create the schema, collection and indexes as far as missing.
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """

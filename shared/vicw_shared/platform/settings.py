@@ -1,4 +1,4 @@
-"""Addresses of the platform's engines. Imports none of their clients, since the clock reads it, too."""
+"""Settings of the platform's engines. Imports none of their clients, since the clock imports this module, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vicw_shared.settings import EmbeddingSettings, Neo4jSettings, QdrantSetting
 
 @dataclass(frozen=True, slots=True)
 class PlatformSettings:
-    """Addresses of the engines. ``graph_seconds`` bounds every graph operation once the graph is open."""
+    """Settings of the engines. ``graph_seconds`` bounds every graph operation once the graph is open."""
 
     neo4j: Neo4jSettings
     qdrant: QdrantSettings

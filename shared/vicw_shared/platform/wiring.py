@@ -1,4 +1,4 @@
-"""Base wiring of a platform service: the engines, opened and closed by one event loop."""
+"""Base wiring of a platform service: the engines, opened and closed in one event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PlatformWiring:
         self._stack = contextlib.AsyncExitStack()
 
     async def open(self) -> None:
-        """Open everything, or nothing."""
+        """Open the engines and build the components; after an error, nothing stays open."""
         try:
             self.engines = await open_engines(self._platform, self.registry, self._stack)
             await self._build()
@@ -36,5 +36,5 @@ class PlatformWiring:
         """Build the components that use the open engines."""
 
     async def close(self) -> None:
-        """Close everything in reverse order. Safe to call twice."""
+        """Close all resources in reverse order. Safe to call twice."""
         await self._stack.aclose()

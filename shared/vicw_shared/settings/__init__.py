@@ -1,4 +1,4 @@
-"""Settings, one small frozen class a concern, each read once in wiring from ``VICW_…`` variables."""
+"""Settings: one frozen class per concern, each read once, in wiring, from ``VICW_…`` variables."""
 
 from vicw_shared.settings.concerns import (
     LONGEST_LOOK_SECONDS,

@@ -1,4 +1,4 @@
-"""All settings. Each field's description is its documentation in ``.env.example``; a test compares them."""
+"""Settings of all services. A field's description is its documentation in ``.env.example``; a test compares them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vicw_shared.settings.secrets import WithSecrets
 
 
 def config(prefix: str) -> SettingsConfigDict:
-    """Return how every concern is read: from variables with ``prefix``, empty ones left out."""
+    """Return the configuration of a concern: variables with ``prefix``; empty ones count as unset."""
     return SettingsConfigDict(env_prefix=prefix, frozen=True, extra="ignore", env_ignore_empty=True)
 
 
@@ -25,14 +25,14 @@ def _default_data_dir() -> Path:
 
 
 def tenant_name(name: str) -> str:
-    """Return the name of a tenant. Raises PydanticCustomError for one that no tenant can have."""
+    """Return a tenant's name. Raises PydanticCustomError if it is invalid."""
     if problem := tenant_flaw(name):
         raise PydanticCustomError("tenant", "{problem}", {"problem": problem})
     return name
 
 
 class ServerSettings(BaseSettings):
-    """Where a service listens, and as whom it answers."""
+    """Address of a service, and the tenant of requests without a key."""
 
     model_config = config("VICW_")
 
@@ -142,7 +142,7 @@ class EmbeddingSettings(WithSecrets):
 
     @property
     def chosen_model(self) -> str | None:
-        """The model that somebody named; None where ``model`` is only the default."""
+        """The configured model; None if ``model`` is only the default."""
         return self.model if "model" in self.model_fields_set else None
 
 
@@ -225,7 +225,7 @@ class IngestSettings(BaseSettings):
     )
 
     def receipts_before(self, instant: datetime) -> datetime:
-        """Return until when a receipt was created that is forgotten at an instant."""
+        """Return the time before which receipts were created that are removed at ``instant``."""
         return instant - timedelta(hours=self.receipt_hours)
 
     @property
@@ -235,7 +235,7 @@ class IngestSettings(BaseSettings):
 
 
 LONGEST_LOOK_SECONDS = 2.0
-"""What whoever changes the model takes for the interval of every service, whatever it is set to there."""
+"""Maximum poll interval of every service, by which a change of the model waits for them."""
 
 
 class ReindexSettings(BaseSettings):
@@ -253,7 +253,7 @@ class ReindexSettings(BaseSettings):
 
 
 class WorkerSettings(BaseSettings):
-    """Celery's workers, and the clock that wakes them."""
+    """Celery workers, and the clock that wakes them."""
 
     model_config = config("VICW_WORKER_")
 
@@ -303,7 +303,7 @@ class SleepSettings(BaseSettings):
 
     @property
     def grace(self) -> timedelta:
-        """How long a step can be taken back."""
+        """Time during which a step can be undone."""
         return timedelta(days=self.undo_days)
 
 

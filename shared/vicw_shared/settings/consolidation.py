@@ -1,4 +1,4 @@
-"""Settings of consolidation: when it runs, and what it consolidates."""
+"""Settings of consolidation: its schedule, and the Events that it consolidates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.settings.concerns import config
 
 
 class ConsolidationSettings(BaseSettings):
-    """Consolidation: old Events of a thread become one Macro-Event, their proof stays (docs/sleep.md)."""
+    """Consolidation: one Macro-Event replaces old Events of a flow; their proof stays (docs/sleep.md)."""
 
     model_config = config("VICW_CONSOLIDATE_")
 
@@ -51,13 +51,13 @@ class ConsolidationSettings(BaseSettings):
 
     @property
     def half_life(self) -> timedelta | None:
-        """After how long what no answer shows has half its importance; None: it keeps it."""
-        return timedelta(days=self.half_life_days) or None  # so little that it is none is none
+        """Half-life of the importance of an item that no answer shows; None: no decay."""
+        return timedelta(days=self.half_life_days) or None  # also if it rounds to zero
 
     def used_since(self, now: datetime) -> datetime | None:
-        """Return the instant since which what was shown is left alone ``now``; None: it is not."""
+        """Return the time since which shown items are not consolidated; None: shown items are consolidated, too."""
         return now - timedelta(hours=self.used_hours) if self.used_hours else None
 
     def before(self, now: datetime) -> datetime:
-        """Return the instant before which an Event was learnt that may be consolidated ``now``."""
+        """Return the time before which an Event must have been created to be consolidated ``now``."""
         return now - timedelta(hours=self.hours)

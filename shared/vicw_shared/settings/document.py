@@ -34,7 +34,7 @@ CONCERNS: tuple[type[BaseSettings], ...] = (
     settings.MetricsSettings,
     settings.TraceSettings,
 )
-# Not a setting of a service: the client reads it, and nothing else, from the environment.
+# Not settings of a service: the only ones that the client reads from the environment.
 _CLIENT = """
 ## The Python client and the `vicw` command.
 
@@ -76,7 +76,7 @@ def variable(concern: type[BaseSettings], name: str) -> str:
 
 
 def default_of(name: str, field: FieldInfo) -> str:
-    """Return a setting's default as it would be written in the environment; empty where there is none."""
+    """Return a setting's default as written in the environment; empty if there is none."""
     if name == "data_dir":
         return "~/.local/share/vicw"
     return "" if field.default is None else str(field.default).lower() if field.default is False else str(field.default)

@@ -1,4 +1,4 @@
-"""Settings of dreams: when they run, and what they may add."""
+"""Settings of dreams: their schedule, and the auto-tags that they add."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class DreamSettings(BaseSettings):
     items: int = Field(200, ge=1, description="Items per slice")
 
     def before(self, now: datetime) -> datetime:
-        """Return the instant before which an item was learnt that may be dreamt of ``now``."""
+        """Return the time before which an item must have been created to get auto-tags ``now``."""
         return now - timedelta(hours=self.hours)

@@ -30,10 +30,10 @@ class Neo4jSettings(WithSecrets):
     )
 
     def with_timeout(self, seconds: float) -> Neo4jSettings:
-        """Return these settings with no more patience than ``seconds`` for anything.
+        """Return these settings with every timeout at most ``seconds``.
 
-        What fails is tried again for a moment, for connections die with a server that is back since, and no longer:
-        where nobody listens, that is known at once.
+        Failed transactions are retried only for a moment: long enough to replace connections that a restarted server
+        has closed, short enough to report a server that is down at once.
         """
         most = {"acquire_seconds": seconds, "query_seconds": seconds, "retry_seconds": min(_MOMENT_SECONDS, seconds)}
         return self.model_copy(update={name: min(getattr(self, name), value) for name, value in most.items()})
@@ -70,7 +70,7 @@ class RedisSettings(WithSecrets):
     poll_seconds: float = Field(
         15.0,
         gt=0,
-        le=25,  # beside the thirty seconds of a claim, so that a killed worker's is taken up within a minute
+        le=25,  # with the thirty seconds of a claim, so that a killed worker's work resumes within a minute
         description="Polling interval of workers, in seconds, for work without a wake-up; 25 at most, so that the "
         "work of a killed worker resumes within a minute",
     )

@@ -1,4 +1,4 @@
-"""Settings of eviction: how much a tenant keeps, and what is evicted first."""
+"""Settings of eviction: how many items a tenant keeps, and which are evicted first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vicw_shared.settings.concerns import config
 
 
 class EvictionSettings(BaseSettings):
-    """Capacity: of a tenant that has more items than it may, those are erased that weigh least (docs/forgetting.md)."""
+    """Eviction: if a tenant has too many items, the least important ones are erased (docs/forgetting.md)."""
 
     model_config = config("VICW_EVICTION_")
 
@@ -33,10 +33,10 @@ class EvictionSettings(BaseSettings):
 
     @property
     def half_life(self) -> timedelta:
-        """After how long what nobody asked for weighs half."""
+        """Half-life of the importance of an item that no answer shows."""
         return timedelta(days=self.half_life_days)
 
     @property
     def rest(self) -> timedelta:
-        """For how long after it was needed an item stays."""
+        """Time after its creation or latest use during which an item is not evicted."""
         return timedelta(days=self.days)

@@ -1,4 +1,4 @@
-"""Settings of the builds before 0.1.0 that have another name now, or none, for ``vicw doctor``."""
+"""Settings of builds before 0.1.0 that were renamed or removed, for ``vicw doctor``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RENAMED: Mapping[str, str] = {
     "VICW_SLEEP_RESTS": "VICW_SLEEP_REST_FACTOR",
     "VICW_WORKER_ALIVE_FILE": "VICW_WORKER_LIVENESS_FILE",
 }
-"""The former name of each setting that was renamed, and its name now."""
+"""Renamed settings: former name to current name."""
 
 REMOVED = frozenset(
     {
@@ -47,4 +47,4 @@ REMOVED = frozenset(
         "VICW_RETRIEVAL_FANOUT_READ",
     }
 )
-"""Settings that no longer exist: what they set is fixed, or gone."""
+"""Settings that no longer exist: their value is fixed, or their feature was removed."""

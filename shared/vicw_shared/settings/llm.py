@@ -9,7 +9,7 @@ from vicw_shared.settings.secrets import WithSecrets
 
 
 class LlmSettings(WithSecrets):
-    """A language model that reads texts for `extract: "llm"` and "auto", and helps the sleep cycle."""
+    """Language model that extracts for `extract: "llm"` and "auto", and helps the sleep cycle."""
 
     model_config = config("VICW_LLM_")
 
@@ -42,5 +42,5 @@ class LlmSettings(WithSecrets):
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a model."""
+        """Whether a model is configured."""
         return self.url is not None or self.model is not None

@@ -12,7 +12,7 @@ from vicw_shared.settings.concerns import config, tenant_name
 
 
 class MirrorSettings(BaseSettings):
-    """The mirror: what is remembered as a folder of Markdown (docs/mirror.md)."""
+    """The mirror: a folder of Markdown files with a tenant's items (docs/mirror.md)."""
 
     model_config = config("VICW_MIRROR_")
 

@@ -1,4 +1,4 @@
-"""Settings of the read path's re-ranker. Optional."""
+"""Settings of the read path's reranker. Optional."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicw_shared.settings.secrets import WithSecrets
 
 
 class RerankSettings(WithSecrets):
-    """A cross-encoder that reads the question with each of the best results and orders them anew; off by default."""
+    """Cross-encoder that scores the best results together with the question and reorders them; off by default."""
 
     model_config = config("VICW_RERANK_")
 
@@ -28,5 +28,5 @@ class RerankSettings(WithSecrets):
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a re-ranker."""
+        """Whether a reranker is configured."""
         return self.url is not None or self.model is not None

@@ -1,4 +1,4 @@
-"""Settings of entity resolution: when it looks for duplicates, and the evidence it needs to merge them."""
+"""Settings of entity resolution: its schedule, and the evidence that a merge requires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicw_shared.settings.concerns import config
 
 
 class ResolveSettings(BaseSettings):
-    """Resolving: people and things known under two names become one (docs/sleep.md)."""
+    """Entity resolution: merges entities that are stored under two names (docs/sleep.md)."""
 
     model_config = config("VICW_RESOLVE_")
 

@@ -1,4 +1,4 @@
-"""Secrets: from the environment, or from files as container platforms hand them out."""
+"""Secrets: from the environment, or from files, in which container platforms provide them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUFFIX = "_FILE"
 
 
 def secret_variables(concern: type[BaseSettings]) -> list[tuple[str, str]]:
-    """Return the name of each secret of a concern and the variable that names a file with it."""
+    """Return, for each secret of a concern, its field name and the variable that names a file with it."""
     prefix = concern.model_config.get("env_prefix", "")
     return [
         (name, f"{prefix}{name.upper()}{_SUFFIX}")
@@ -25,7 +25,7 @@ def secret_variables(concern: type[BaseSettings]) -> list[tuple[str, str]]:
 
 
 class WithSecrets(BaseSettings):
-    """Settings whose secrets may each be named by a file instead: its variable with ``_FILE`` behind it."""
+    """Settings with secrets. Instead of a secret's variable, the variable with suffix ``_FILE`` may name a file."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Environment variables of the settings: their names, and which one is invalid."""
+"""Environment variables of the settings: their names, and errors that name the invalid one."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _CONCERNS = {concern.__name__: concern for concern in CONCERNS}
 
 
 def variables_of(concern: type[BaseSettings]) -> frozenset[str]:
-    """Return the variables that a concern is read from."""
+    """Return the variables of a concern, with those that name files of its secrets."""
     return frozenset(variable(concern, name) for name in concern.model_fields) | {
         file for _, file in secret_variables(concern)
     }
 
 
 VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"}).union(*map(variables_of, CONCERNS))
-"""Everything that is read from the environment, by the services and by the client."""
+"""All variables that the services and the client read from the environment."""
 
 
 def nearest(name: str, known: Collection[str] = VARIABLES) -> str:
-    """Return the known variable that is spelt most like ``name``; what all of them begin with does not count."""
+    """Return the known variable whose spelling is most like ``name``, compared without the common prefix."""
     rests = {one.removeprefix(PREFIX): one for one in sorted(known)}
     return rests[difflib.get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.0)[0]]
 
 
 @contextmanager
 def named_by_variable(place: str = "the environment") -> Iterator[None]:
-    """Read settings inside; ``place`` is where their values are from.
+    """Translate validation errors of settings that are read inside; ``place`` is the source of their values.
 
-    Raises SettingsError that names the variable, its value, what is wrong with it and what to do.
+    Raises SettingsError that names the variable, its value, the problem and the fix.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def named_by_variable(place: str = "the environment") -> Iterator[None]:
 def _fault(concern_name: str, fault: Any, place: str) -> str:
     concern = _CONCERNS[concern_name]
     name = str(fault["loc"][0])
-    # "Input should be a valid integer, unable to parse string as an integer": once is enough.
+    # Shortened: "Input should be a valid integer, unable to parse string as an integer" says it twice.
     wanted = fault["msg"].removeprefix("Input ").partition(", unable to")[0]
     default = default_of(name, concern.model_fields[name])
     otherwise = f" for the default, {default}" if default else ""

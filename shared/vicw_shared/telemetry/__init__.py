@@ -1,4 +1,4 @@
 """Telemetry of the processes: metrics for Prometheus (docs/metrics.md), spans for OpenTelemetry.
 
-Nothing is imported here: a worker has to set the metrics directory before Prometheus' client is imported.
+This module has no imports: a worker has to set the metrics directory before Prometheus' client is imported.
 """

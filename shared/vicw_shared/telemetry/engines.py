@@ -1,4 +1,4 @@
-"""Instrumentation of engine calls: duration, errors, and a span for each."""
+"""Instrumentation of engine operations: duration, errors, and a span for each."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ RETRIES = Counter("vicw_engine_retries_total", "Operations tried once more after
 
 
 def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]]:
-    """Measure the operations of an adapter: all public coroutine methods that the class itself defines, except
-    ``close``.
+    """Measure the operations of an adapter: the public coroutine methods that the class itself defines, not ``close``.
 
-    Operations of a class that works ``inside`` an operation of another one carry its name: ``write.put_nodes``.
+    ``inside`` is the operation of another class that contains these, the prefix of their names: ``write.put_nodes``.
     """
 
     def decorate(adapter: type[T]) -> type[T]:
@@ -35,7 +34,7 @@ def measured[T](engine: str, *, inside: str = "") -> Callable[[type[T]], type[T]
 
 
 def error_kind(error: BaseException) -> str:
-    """Return the kind of an error: its problem type, or the class of an unexpected one. Never its text."""
+    """Return the kind of an error: its slug, or the class of an unexpected error. Never its text."""
     return error.slug if isinstance(error, VicwError) else type(error).__name__
 
 

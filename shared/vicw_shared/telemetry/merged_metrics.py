@@ -1,4 +1,4 @@
-"""Merge the metric files of ended worker processes into one file of each type.
+"""Merge the metric files of ended worker processes into one file per type.
 
 Prometheus' client writes a file per process and type, never removes one, and reads all of them at every scrape.
 """
@@ -25,7 +25,7 @@ def merged(directory: Path) -> Iterator[None]:
             _merge(directory)
             yield
         finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # a process forked meanwhile holds the file open, too
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing does not suffice: a process forked meanwhile has it open, too
 
 
 def _merge(directory: Path) -> None:
@@ -40,7 +40,7 @@ def _merge(directory: Path) -> None:
 
 def _add(file: Path, sums: Path) -> None:
     if not file.stat().st_size:
-        return  # killed before it had counted anything
+        return  # the process was killed before it counted anything
     total = MmapedDict(str(sums))  # type: ignore[no-untyped-call]
     try:
         for key, value, _, _ in MmapedDict.read_all_values_from_file(file):  # type: ignore[no-untyped-call]

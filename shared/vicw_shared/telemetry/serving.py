@@ -1,4 +1,4 @@
-"""Metrics endpoint of processes without another port: a worker, summed over its processes, and the clock."""
+"""Metrics endpoint of processes without an HTTP port: workers, summed over their processes, and the clock."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class _Living(MultiProcessCollector):
 
 
 def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
-    """Serve Prometheus on ``settings.port`` from a thread, if there is one.
+    """Serve Prometheus metrics on ``settings.port``, if set, from a thread.
 
     Return a function that a process forked later has to call: otherwise it keeps the port open after this process ends,
-    and the files of ended processes pile up. Raises SettingsError.
+    and the files of ended processes accumulate. Raises SettingsError if the port is taken.
     """
     if settings.port is None:
         return lambda: None

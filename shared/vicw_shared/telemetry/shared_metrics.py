@@ -18,14 +18,13 @@ DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 
 _PREFIX = "vicw-metrics-"
 _OWNER = "owner"
-"""A file that the worker's processes keep locked: process ids are not unique across containers."""
+"""File that the worker's processes keep locked while they run: process ids are not unique across containers."""
 
 
 def share_metrics() -> None:
     """Create the shared directory, if this worker serves metrics; it is removed when the worker ends.
 
-    Directories of killed workers are removed now. Call this before Prometheus' client is imported. Raises
-    SettingsError.
+    Also removes the directories of killed workers. Call it before Prometheus' client is imported. Raises SettingsError.
     """
     with named_by_variable():
         settings = MetricsSettings()
@@ -49,7 +48,7 @@ def _remove_leftovers(parent: Path) -> None:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(owner.parent, ignore_errors=True)
         except OSError:
-            continue  # it is in use, or another user's
+            continue  # in use, or another user's
 
 
 def _remove(directory: str, owner: int) -> None:

@@ -1,7 +1,7 @@
-"""Spans: where the time of a request goes, over all processes that take part (docs/decisions/0010).
+"""Spans: the time that a request spends in each operation, in all processes that take part (docs/decisions/0010).
 
-Spans cost nothing until ``start_traces`` was called. A span contains our own data only: names of stages, engines, tasks
-and routes, figures, kinds of errors. Apart from the ids of a caller's trace, it never contains request data.
+Spans cost nothing before ``start_traces``. A span contains only names of stages, engines, tasks and routes, numbers,
+and kinds of errors. Apart from the ids of a caller's trace, it never contains request data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SpanRole(StrEnum):
 
 
 class EntrySpan(Protocol):
-    """The span of an endpoint; its name and attributes are known when it closes."""
+    """The span of a request at an endpoint; its name and attributes are set before it closes."""
 
     def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
         """Set the name, the attributes and whether the request has failed."""
@@ -37,7 +37,7 @@ class Recorder(Protocol):
     """Backend that records spans."""
 
     def span(self, name: str, kind: SpanRole) -> AbstractContextManager[None]:
-        """Return a span of the current trace; a no-op where there is none."""
+        """Return a span of the current trace; a no-op without a current trace."""
         ...
 
     def entry_span(
@@ -83,13 +83,13 @@ def entry_span(
 ) -> AbstractContextManager[EntrySpan]:
     """Continue the trace that ``carrier`` names, else the current one.
 
-    Where there is neither, a new trace starts if ``starts`` is true. Log lines inside carry its ``trace_id``.
+    Without either, a new trace starts if ``starts`` is true. Log lines inside have its ``trace_id``.
     """
     recorder = Process.recorder
     return _NO_DOOR if recorder is None else recorder.entry_span(name, kind, carrier or {}, starts=starts)
 
 
 def trace_headers() -> dict[str, str]:
-    """Return the headers that propagate the current trace to another process; none where there is none."""
+    """Return the headers that propagate the current trace to another process; {} without a current trace."""
     recorder = Process.recorder
     return {} if recorder is None else recorder.headers()

@@ -1,4 +1,4 @@
-"""Stages: the steps of a use case, each with a histogram of its seconds and a span."""
+"""Stages of a use case, each with a histogram of its seconds and a span."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prometheus_client import Histogram
 from vicw_shared.telemetry.spans import span
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
-"""Buckets of all histograms of seconds: from a graph look-up to a batch on a slow machine."""
+"""Buckets of all histograms of seconds, from a graph look-up to a batch on a slow machine."""
 
 
 class Stages:

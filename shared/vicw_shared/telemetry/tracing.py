@@ -17,7 +17,7 @@ def require_traces(settings: TraceSettings) -> None:
 def start_traces(settings: TraceSettings, service: str) -> None:
     """Export spans from now on under the name ``service``, if the settings have an endpoint; later calls do nothing.
 
-    Never call it before a fork: a thread exports them. Raises SettingsError if the exporter is not installed.
+    Never call it before a fork, since a thread exports spans. Raises SettingsError if the exporter is not installed.
     """
     if settings.endpoint is None or Process.recorder is not None:
         return

@@ -1,1 +1,1 @@
-"""HTTP messages: the binding contract (design: "The wire")."""
+"""HTTP messages: the contract of the API (design: "The wire")."""

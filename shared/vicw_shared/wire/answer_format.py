@@ -13,14 +13,14 @@ from vicw_shared.wire.base import Message, Prose, StrictInt
 DEFAULT_BUDGET_CHARS = 8000
 _PLACES = frozenset({"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"})
 PLACE = re.compile(r"\{(\w+)\}")
-"""A place in a template: a word in braces."""
+"""A placeholder in a template: a word in braces."""
 
 
 class Budget(Message):
-    """How long the answer's ``text`` may be: in characters, or in tokens, of which one is three bytes of UTF-8.
+    """Maximum length of the answer's ``text``: in characters, or in tokens of three bytes of UTF-8.
 
-    Every model has tokens of its own; English prose has about four characters a token with usual ones, so that the
-    text errs on the safe side.
+    Every model has its own tokenizer; English prose usually has about four characters per token, so the estimate errs
+    on the safe side.
     """
 
     chars: Annotated[StrictInt, Field(ge=1)] | None = Field(None, description="null: 8000, if tokens are not given")
@@ -34,7 +34,7 @@ class Budget(Message):
 
 
 class Template(Message):
-    """Your own words around the evidence in ``text``. Only the places named are filled in; other braces stand."""
+    """Template of the answer's ``text``. Only these placeholders are replaced; other braces stay."""
 
     whole: Prose = Field("{results}", description="Must have {results}, once")
     result: Prose | None = Field(

@@ -1,4 +1,4 @@
-"""Rules that every message obeys: no unknown fields, no NaN, only storable Unicode, NFC prose."""
+"""Rules of all messages: no unknown fields, no NaN, only storable Unicode, NFC prose."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ def _utc(value: datetime) -> datetime:
 
 
 RawText = Annotated[str, AfterValidator(_storable)]
-"""Text that comes back untouched: ids, tags."""
+"""Text that is returned unchanged: ids, tags."""
 
 Id = Annotated[RawText, Field(min_length=1), AfterValidator(_visible)]
-"""A caller's identifier, untouched."""
+"""A caller's identifier, stored unchanged."""
 
 Prose = Annotated[str, AfterValidator(_storable), AfterValidator(normalise), AfterValidator(_visible)]
-"""Text that is read: NFC-normalised, with something visible in it."""
+"""Text in NFC with at least one visible character."""
 
 Timestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_utc)]
-"""RFC 3339 text with a zone; kept in UTC."""
+"""RFC 3339 text with a zone; converted to UTC."""
 
 ZonedTimestamp = Annotated[datetime, BeforeValidator(_datetime_text), AfterValidator(_zoned)]
-"""RFC 3339 text with a zone, which is kept: it tells whose days are meant."""
+"""RFC 3339 text with a zone, which is kept, since it defines day boundaries."""
 
 StrictInt = Annotated[int, Field(strict=True)]
 StrictBool = Annotated[bool, Field(strict=True)]
 Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
-"""A share in [0, 1]."""
+"""A number in [0, 1]."""

@@ -1,6 +1,6 @@
-"""The OpenAI ``POST /v1/embeddings`` and ``GET /v1/models`` wire, as far as VICW speaks it.
+"""Messages of the OpenAI API, ``POST /v1/embeddings`` and ``GET /v1/models``, as far as VICW uses them.
 
-The lane travels as the header ``X-VICW-Lane``, which any other server ignores.
+The lane is sent as the header ``X-VICW-Lane``, which other servers ignore.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LANE_HEADER = "X-VICW-Lane"
 
 
 class EmbeddingsRequest(BaseModel):
-    """A batch of texts. Unknown fields are ignored, as OpenAI's servers do with theirs."""
+    """A batch of texts. Unknown fields are ignored, as by OpenAI's servers."""
 
     model: str | None = None
     input: str | Annotated[list[str], Field(min_length=1)]
@@ -46,7 +46,7 @@ class EmbeddingsResponse(BaseModel):
 
 
 class ModelRow(BaseModel):
-    """A model served. ``size`` and ``digest`` are ours; another server lacks them."""
+    """A served model. ``size`` and ``digest`` are extensions of VICW; other servers lack them."""
 
     id: str
     object: Literal["model"] = "model"
@@ -56,7 +56,7 @@ class ModelRow(BaseModel):
 
 
 class ModelsResponse(BaseModel):
-    """The models served: one."""
+    """The served models; VICW's server has one."""
 
     object: Literal["list"] = "list"
     data: list[ModelRow]

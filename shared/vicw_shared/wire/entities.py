@@ -1,4 +1,4 @@
-"""``/entities``: the named things of a context, and their merges."""
+"""``/entities``: the named entities and concepts of a context, and their merges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Subtype = Annotated[Id | None, Field(description="Only things of this subtype, 
 
 
 class EntityQuery(Message):
-    """Which named things are listed."""
+    """A list of the entities of a context."""
 
     context: Id = Field(description="Context of the listed things")
     subtype: _Subtype = None
@@ -24,7 +24,7 @@ class EntityQuery(Message):
 
 
 class MergeCandidateQuery(Message):
-    """Which names are compared."""
+    """A search for entities that may be the same."""
 
     context: Annotated[list[Id], Field(min_length=1, max_length=20, description="Contexts whose names are compared")]
     subtype: _Subtype = None
@@ -35,7 +35,7 @@ class MergeCandidateQuery(Message):
 
 
 class EntityRef(Message):
-    """A named thing: a person, a file, an idea, a tag."""
+    """A named entity or concept: a person, a file, an idea, a tag."""
 
     uid: str
     label: Label
@@ -45,7 +45,7 @@ class EntityRef(Message):
 
 
 class MergedRef(EntityRef):
-    """A named thing at the other end of a merge."""
+    """The entity at the other end of a merge."""
 
     guess: bool = Field(
         False, description="True if the background job inferred the merge; false if a caller decided it"
@@ -53,7 +53,7 @@ class MergedRef(EntityRef):
 
 
 class Entity(EntityRef):
-    """A named thing with what is known of it."""
+    """An entity with its details."""
 
     aliases: tuple[str, ...] = Field((), description="Names that it had before it was renamed")
     description: str | None = None
@@ -66,14 +66,14 @@ class Entity(EntityRef):
 
 
 class EntityPage(Message):
-    """Named things by name; ``next`` is the ``after`` of the page that follows, null at the end."""
+    """Entities by name; ``next`` is the ``after`` of the next page, null at the end."""
 
     entities: tuple[Entity, ...]
     next: str | None = None
 
 
 class MergeCandidate(Message):
-    """Two things that may be one. A person decides: nothing is merged by itself."""
+    """Two entities that may be the same. The caller decides: this request merges nothing."""
 
     entity: EntityRef
     other: EntityRef
@@ -82,7 +82,7 @@ class MergeCandidate(Message):
 
 
 class MergeCandidatePage(Message):
-    """The likeliest duplicates first. ``complete`` is false if there are more names than were compared."""
+    """Merge candidates, the likeliest first. ``complete`` is false if there are more names than were compared."""
 
     candidates: tuple[MergeCandidate, ...]
     examined: StrictInt = Field(description="Named things whose names were compared")
@@ -90,14 +90,14 @@ class MergeCandidatePage(Message):
 
 
 class MergeRequest(Message):
-    """Say that ``entity`` is the same as ``into``, which then stands for both."""
+    """Merge ``entity`` into ``into``, which is the canonical entity of both from then on."""
 
     entity: Id = Field(description="Uid of the thing that is merged")
     into: Id = Field(description="Uid of the thing that is kept")
 
 
 class SplitRequest(Message):
-    """Undo the merge of ``entity``, or say that it is not ``apart_from``; the two are not proposed again."""
+    """Undo the merge of ``entity``, or declare it distinct from ``apart_from``; the two are not proposed again."""
 
     entity: Id = Field(description="Uid of the thing that was merged")
     apart_from: Id | None = Field(
@@ -106,7 +106,7 @@ class SplitRequest(Message):
 
 
 class IdentifyRequest(Message):
-    """Say which person a user is: as a viewer the user sees the items about that person."""
+    """Identify a user with a person: as a viewer, the user sees the items about that person."""
 
     user: Id = Field(description="Uid of the user")
     person: Id = Field(description="Uid of the user's person")
@@ -114,13 +114,13 @@ class IdentifyRequest(Message):
 
 
 class RenameRequest(Message):
-    """Give a thing another name to show. Its uid stays, and it is still found by the name it had."""
+    """Rename an entity. Its uid stays, and it is still found by its former names."""
 
     name: Annotated[Prose, Field(description="The name to show from now on")]
 
 
 class IdentityChange(Message):
-    """What a merge, a split or a new name led to. ``changed`` is false if it was so already."""
+    """Outcome of a merge, a split or a rename. ``changed`` is false if it had no effect."""
 
     entity: Entity
     changed: StrictBool

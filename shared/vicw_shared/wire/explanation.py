@@ -11,7 +11,7 @@ from vicw_shared.wire.base import Message
 
 
 class GraphChannel(Message):
-    """How far the graph led: by which spreads and sub-graphs to how many items, and whether the time sufficed.
+    """The graph channel: numbers of items reached by each spread and sub-graph, and whether it ended ``in_time``.
 
     ``weight`` and ``causal_bias`` are those of typed edges.
     """
@@ -35,7 +35,7 @@ class AskedSpan(Message):
 
 
 class AskedEvent(Message):
-    """An event by which the question says when, and the item that it was taken for."""
+    """An event that the question names as a point in time, and the item identified with it (``uid``)."""
 
     text: str
     direction: Literal["before", "after", "during"]
@@ -44,8 +44,10 @@ class AskedEvent(Message):
 
 
 class AskedTime(Message):
-    """When the question asks about. ``only``: nothing else selects, so only what happened then is in the answer; false
-    where nothing of then was found.
+    """The time that the question asks about.
+
+    ``only``: the time is the question's only criterion, so the answer contains only items of that time; false if none
+    was found.
     """
 
     spans: tuple[AskedSpan, ...]
@@ -55,7 +57,7 @@ class AskedTime(Message):
 
 
 class ProfileWeights(Message):
-    """The weights that a question was answered by, all in [0, 1], and what its best hits are made of."""
+    """Weights used for the question, all in [0, 1], and the composition of its best hits."""
 
     code: float = Field(description="Share of code")
     long: float = Field(0.0, description="Share of long passages")
@@ -67,14 +69,14 @@ class ProfileWeights(Message):
 
 
 class JudgedResult(Message):
-    """What a re-ranker said of a result: its score, whose scale is the model's, and the rank before it, from 1."""
+    """A result's reranking: the score, on the model's own scale, and the rank before, from 1."""
 
     score: float
     rank_before: int
 
 
 class AppliedFilters(Message):
-    """What the answer was searched in: null and empty leave all in. ``audience``: who is told of it."""
+    """Filters of the search; null and empty do not restrict it. ``audience``: for whom the answer is."""
 
     contexts: tuple[str, ...] | None
     domains: tuple[str, ...] | None = Field(description="Canonical names, as the caller gave them or as was inferred")
@@ -90,7 +92,7 @@ class AppliedFilters(Message):
 
 
 class Explanation(Message):
-    """How the answer came about; only with ``explain``."""
+    """Explanation of the answer; only with ``explain``."""
 
     wrapped_query: str
     domains_searched: tuple[str, ...] | None

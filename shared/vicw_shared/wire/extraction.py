@@ -17,7 +17,7 @@ class EntityInput(Message):
 
 
 class EventInput(Message):
-    """Something that the text says happened."""
+    """An event that the text reports."""
 
     id: Id | None = Field(None, description="Local id for relations; default: the name")
     name: Prose

@@ -1,4 +1,4 @@
-"""Validation errors of Pydantic in the product's own wording, the same at every place of validation."""
+"""Pydantic's validation errors in VICW's own wording, for every place of validation."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _SAID = {
     "too_short": ("is empty", "Send at least one"),
     "timestamp_zone": ("has no time zone", "End it with Z or an offset such as +02:00"),
 }
-"""Where Pydantic speaks of Python's types."""
+"""Problem and fix of errors that Pydantic words in Python's types."""
 
 
 def describe(errors: Sequence[Any], whole: str = "body") -> list[FieldProblem]:
-    """Return at most twenty of the errors, each with its field and its fix; ``whole`` names what has no field."""
+    """Return at most twenty of the errors, each with its field and its fix; ``whole`` is the field of others."""
     inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
         FieldProblem(_path(e["loc"]) or whole, *_said(e))
-        # A list with a wrong item is also reported as too short: an echo.
+        # Only the innermost errors: a list with a wrong item is also reported as too short.
         for e in [e for e in errors if tuple(e["loc"]) not in inner][:_MOST]
     ]
 
 
 def _said(error: Any) -> tuple[str, str]:
-    """Return the problem and the fix of one error of Pydantic's."""
+    """Return the problem and the fix of one of Pydantic's errors."""
     kind, limits = error["type"], error.get("ctx", {})
     if kind in _SAID:
         return _SAID[kind]

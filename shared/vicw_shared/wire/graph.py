@@ -1,6 +1,6 @@
-"""``POST /graph/…``: the graph looked at directly (seed 004, "Key Traversals").
+"""``POST /graph/…``: direct traversal of the graph (seed 004, "Key Traversals").
 
-Every question names where it begins and who asks, and every answer is a part of the graph.
+Every request has a start and a viewer; every answer is a sub-graph.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Tim
 from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
 
 LEFT_OUT = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
-"""Types that a walk follows only where it is told to: they join everything, or what is past."""
+"""Types that a walk follows only on request: they join almost all nodes, or lead to the past."""
 
 _START = "Where to begin: a uid, an id of yours, or a name; one that means several is refused with what it may mean"
 _Limit = Annotated[StrictInt, Field(ge=1)]
 
 
 class GraphQuestion(Message):
-    """What all questions have in common: who asks, about which context, as of when."""
+    """Common fields of all graph requests: viewer, context, point in time."""
 
     context: Id | None = Field(None, description="See one context only; null: every context the caller may see")
     viewer: Viewer | None = None
@@ -32,19 +32,19 @@ class GraphQuestion(Message):
 
 
 class NodeQuestion(GraphQuestion):
-    """A question about one node."""
+    """A graph request about one node."""
 
     node: Id = Field(description=_START)
 
 
 class HistoryRequest(GraphQuestion):
-    """What replaced what: of a node, or without one of all that a context holds."""
+    """History of replacements: of a node, or without one of a whole context."""
 
     node: Id | None = Field(None, description=f"{_START}; null: all of a context")
 
 
 class FindRequest(GraphQuestion):
-    """Which nodes a name or an id means; with neither, the named things of a context."""
+    """Nodes with a name or an id; with neither, the named nodes of a context."""
 
     name: Id | None = Field(None, description="A uid, an id of yours, or a name, in any casing; null: all of a context")
     subtype: Id | None = Field(None, description='Only these: "person", "file", "tag", …')
@@ -57,7 +57,7 @@ class ThreadRequest(GraphQuestion):
 
 
 class Types(Message):
-    """Which edges are followed."""
+    """Edge types that a walk follows."""
 
     only: tuple[Id, ...] | None = Field(None, description="These types alone; null: all but those left out")
     left_out: tuple[Id, ...] | None = Field(
@@ -75,7 +75,7 @@ _EXAMPLE: JsonDict = {
 
 
 class WalkRequest(GraphQuestion):
-    """Everything within some hops of where it begins, breadth first."""
+    """Walk through the graph: all nodes within some hops of the start, breadth first."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -113,7 +113,7 @@ class WalkedNode(GraphNode):
 
 
 class GraphAnswer(Message):
-    """A part of the graph: of all nodes and edges only those that the asker may see."""
+    """A sub-graph, with only those nodes and edges that the viewer may see."""
 
     start: tuple[str, ...] = Field(description="Uids of the nodes where it begins")
     nodes: tuple[WalkedNode, ...] = Field(description="In the order that the question asks for, else the nearest first")

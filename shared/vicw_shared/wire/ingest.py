@@ -17,7 +17,7 @@ from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.knowledge import LinkProblem, PageRef
 
 _MAX_DEPTH = 100
-"""Metadata goes through serialisers that give up, each in its own way, at a few hundred levels."""
+"""Maximum nesting of metadata: the serialisers that it passes fail at a few hundred levels, each in its own way."""
 
 
 def _storable_json(value: Any) -> Any:
@@ -42,7 +42,7 @@ Metadata = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 
 
 class Extract(StrEnum):
-    """Who says what a text tells of."""
+    """The source of an item's extraction."""
 
     AUTO = "auto"
     NONE = "none"
@@ -52,7 +52,7 @@ class Extract(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much an item matters, in a word. The first two protect it, too."""
+    """Named levels of importance. The first two also protect the item."""
 
     CONSTITUTIONAL = "constitutional"
     CRITICAL = "critical"
@@ -73,7 +73,7 @@ Importance = Annotated[Unit | Tier, WrapValidator(_share_or_tier)]
 
 
 class Item(Message):
-    """One thing to remember: a turn, a scene, a document, a function, a note."""
+    """One item to store: a turn, a scene, a document, a function, a note."""
 
     id: Id | None = Field(None, description="Your id; makes the item idempotent inside its context")
     text: Prose
@@ -136,7 +136,7 @@ _EXAMPLE: JsonDict = {
 
 
 class IngestRequest(Message):
-    """Items to remember in one context."""
+    """Items to store in one context."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -149,7 +149,7 @@ class IngestRequest(Message):
 
 
 class ItemStatus(StrEnum):
-    """What became of an item."""
+    """Outcome of storing an item."""
 
     CREATED = "created"
     UNCHANGED = "unchanged"
@@ -158,7 +158,7 @@ class ItemStatus(StrEnum):
 
 
 class ExtractionState(StrEnum):
-    """How far a language model is with an item. Whatever it says, the item is stored and found."""
+    """State of an item's extraction by a language model. In every state the item is stored and found."""
 
     PENDING = "pending"
     DONE = "done"
@@ -166,7 +166,7 @@ class ExtractionState(StrEnum):
 
 
 class NodeRef(Message):
-    """A node that was made of an item, or that it points to."""
+    """A node that was made from an item, or that its edges lead to."""
 
     uid: str
     label: Label
@@ -182,7 +182,7 @@ class MaskedSecret(Message):
 
 
 class Repetition(StrEnum):
-    """How an item repeats what is stored: as a whole, or as an answer of /retrieve."""
+    """How an item repeats stored items: as a copy, or as text of an answer of /retrieve."""
 
     COPY = "copy"
     ANSWER = "answer"
@@ -200,8 +200,8 @@ class RepeatedItem(Message):
 class IngestedItem(Message):
     """The outcome of one item, in the order of the request.
 
-    A `linked` one says nothing that is not stored: it is no memory of its own, and ``uid`` and ``label`` are those of
-    the first of its ``sources``.
+    A `linked` item only repeats stored text: it is not stored itself, and ``uid`` and ``label`` are those of the first
+    of its ``sources``.
     """
 
     id: RawText | None
@@ -222,7 +222,7 @@ class IngestedItem(Message):
 
 
 class IngestResponse(Message):
-    """201: everything is found by /retrieve. 202: everything is durable; ``job`` tells when it is found."""
+    """201: /retrieve finds all items. 202: all items are durable; the ``job`` is done when /retrieve finds them."""
 
     context: str
     context_uid: str
@@ -232,7 +232,7 @@ class IngestResponse(Message):
 
 
 class PassageFailure(Message):
-    """A passage that could not be embedded so far. It is tried again, at ever longer intervals, unless it is dead."""
+    """A passage that could not be embedded yet. It is retried at increasing intervals, unless it is dead."""
 
     id: RawText | None = Field(description="The item's id, where it has one")
     uid: str = Field(description="The item's uid")
@@ -244,7 +244,7 @@ class PassageFailure(Message):
 
 
 class JobStatus(Message):
-    """How far a job is."""
+    """Progress of a job."""
 
     job: str
     status: Literal["running", "done", "failed"] = Field(

@@ -1,4 +1,4 @@
-"""Pages of knowledge folders: an item's place in a folder, and ``GET /knowledge``."""
+"""Pages of knowledge folders: an item's path in a folder, and ``GET /knowledge``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _plain(folder: str) -> str:
 
 
 class PageRef(Message):
-    """Which page of which knowledge folder an item is: its text is the whole file, front matter and all."""
+    """The page of a knowledge folder that an item is; the item's text is the whole file, with its front matter."""
 
     folder: Annotated[Id, AfterValidator(_plain)] = Field(
         description="Name of the knowledge folder: links are looked up among its pages"
@@ -36,7 +36,7 @@ class PageRef(Message):
 
 
 class LinkFault(StrEnum):
-    """Why a link leads nowhere."""
+    """Why a link is broken."""
 
     MISSING = "missing"
     HEADING = "heading"
@@ -44,7 +44,7 @@ class LinkFault(StrEnum):
 
 
 class LinkProblem(Message):
-    """A link of a page that leads nowhere, or not where it says."""
+    """A broken link of a page."""
 
     fault: LinkFault = Field(
         description="`missing`: there is no such page; `heading`: the page has no such heading; `ambiguous`: several "
@@ -56,7 +56,7 @@ class LinkProblem(Message):
 
 
 class KnowledgeQuery(Message):
-    """Which pages to list."""
+    """A list of the pages of a knowledge folder."""
 
     context: Id
     folder: Id
@@ -65,7 +65,7 @@ class KnowledgeQuery(Message):
 
 
 class KnownPage(Message):
-    """A page as it is stored."""
+    """A stored page."""
 
     id: str = Field(description="The item's id")
     uid: str = Field(description="The page's node: the same for all versions")

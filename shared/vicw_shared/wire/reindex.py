@@ -8,13 +8,13 @@ from vicw_shared.wire.base import Id, Message, StrictInt
 
 
 class ReindexRequest(Message):
-    """Change to ``model``; without one, go on with the change under way, or mend the index in use."""
+    """Change to ``model``; without one, continue the change in progress, or repair the index in use."""
 
     model: Id | None = Field(None, description="A registered model, the path of a GGUF, or a name that a server has")
 
 
 class ReindexResult(Message):
-    """What a run has done. ``before`` is the model that was in use, None if it still is."""
+    """Result of a run. ``before`` is the model that was in use before, null if the model has not changed."""
 
     model: str
     before: str | None
@@ -23,9 +23,9 @@ class ReindexResult(Message):
 
 
 class ReindexState(Message):
-    """What the server does, or has done last: ``done`` of ``total`` passages are past ``phase``.
+    """The server's current or last run: ``done`` of ``total`` passages are through ``phase``.
 
-    ``status`` says in sentences which index is in use and how far a change is.
+    ``status`` describes in sentences the index in use and the progress of a change.
     """
 
     running: bool
@@ -38,6 +38,6 @@ class ReindexState(Message):
 
 
 class DroppedIndexes(Message):
-    """The models whose indexes are gone."""
+    """The models whose indexes were removed."""
 
     models: tuple[str, ...]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 
 class RerankRequest(BaseModel):
-    """A question and the texts to judge by it. ``top_n``: how many of the best are answered."""
+    """A question and the texts to score. ``top_n`` is the number of best texts to return."""
 
     query: str
     documents: list[str]

@@ -14,7 +14,7 @@ _EXAMPLE: JsonDict = {"context": "Fantasy Novel", "ids": ["c3-p7", "c3-p8"]}
 
 
 class RetractRequest(Message):
-    """Items to take back, with all that rests on them alone."""
+    """Items to retract, with all data that depends on them alone."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -29,7 +29,7 @@ class RetractRequest(Message):
 
 
 class RetractedStatus(StrEnum):
-    """What became of an id."""
+    """Outcome of retracting an id."""
 
     RETRACTED = "retracted"
     ALREADY = "already"
@@ -45,7 +45,7 @@ class RetractedItem(Message):
 
 
 class RetractResponse(Message):
-    """200: gone from every answer. 202: durable, and gone from what the graph answers; the vector store follows."""
+    """200: no answer contains the items. 202: durable, and out of the graph's answers; the vector store follows."""
 
     context: str
     items: tuple[RetractedItem, ...]

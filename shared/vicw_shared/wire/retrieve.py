@@ -15,7 +15,7 @@ from vicw_shared.wire.explanation import Explanation
 
 
 class Viewer(Message):
-    """Who will see the answer. Without a viewer it is the application itself, which sees its whole tenant."""
+    """The viewer of the answer. Without one it is the application itself, which sees its whole tenant."""
 
     user: Id | None = None
     chat: Literal["private", "group"] = "private"
@@ -24,7 +24,7 @@ class Viewer(Message):
 
 
 class TagFilter(Message):
-    """Which tags a result must have."""
+    """Tags that a result must have, or must not have."""
 
     any: tuple[Id, ...] = ()
     all: tuple[Id, ...] = ()
@@ -32,13 +32,13 @@ class TagFilter(Message):
 
 
 class Expand(Message):
-    """How far the graph is followed from each result."""
+    """Expansion of each result in the graph."""
 
     hops: Annotated[StrictInt, Field(ge=0, le=1)] = 1
 
 
 class Channel(StrEnum):
-    """A way in which evidence is found."""
+    """A way of finding evidence."""
 
     DENSE = "dense"
     BM25 = "bm25"
@@ -82,7 +82,7 @@ class RetrieveRequest(Message):
 
 
 class Task(StrEnum):
-    """What a question is for (seed 002 §8.2)."""
+    """The task behind a question (seed 002 §8.2)."""
 
     UNDERSTAND = "understand"
     FIND_SPEC = "find_spec"
@@ -93,7 +93,7 @@ class Task(StrEnum):
 
 
 class Intent(Message):
-    """What the question seems to be about. Confidences are in [0, 1]; a low one of the domain widens the search."""
+    """Inferred domain and task of a question. Confidences are in [0, 1]; a low one of the domain widens the search."""
 
     domain: str
     confidence: float = Field(description="Of the domain")
@@ -105,14 +105,14 @@ class Intent(Message):
 
 
 class ChannelHit(Message):
-    """Where a channel ranked a result: rank from 1, score in the channel's own scale, higher is better.
+    """A channel's ranking of a result: rank from 1, score on the channel's own scale, higher is better.
 
-    ``fulltext`` is the graph's own index: asked by setting, where there are no vectors, and while the vector
-    engine is down or being rebuilt.
-    ``graph``: the question has a trigger phrase of the item; what is protected ranks first, then what weighs most. Or
-    edges lead to it. The score is in [0, 1]; where edges lead, with how many of them (0: the phrase alone), the type of
-    the last, and the sub-graph.
-    ``tags``: it shares tags with results and no word with the question; the score is its share of the best one's.
+    ``fulltext`` is the graph's own index: used by setting, without vectors, and while the vector engine is down or
+    being rebuilt.
+    ``graph``: the question has a trigger phrase of the item (protected items rank first, then by importance), or edges
+    lead to the item. The score is in [0, 1]; ``depth`` is the number of edges (0: the phrase alone), ``edge_type`` the
+    type of the last one.
+    ``tags``: it shares tags with results and no word with the question; the score is relative to the best one's.
     """
 
     channel: Literal["dense", "bm25", "fulltext", "graph", "tags"]
@@ -132,7 +132,7 @@ class Via(Message):
 
 
 class Passage(Message):
-    """A further passage of a result that was found; its score is on the result's scale."""
+    """A further passage of a result; its score is on the result's scale."""
 
     uid: str
     text: str
@@ -177,7 +177,7 @@ class Result(Message):
 
     @property
     def node(self) -> str:
-        """The uid of the node that stands for it in the graph."""
+        """The uid of its node in the graph; for a consolidated item that of the Macro-Event."""
         return self.consolidated_into or self.uid
 
 
@@ -211,7 +211,7 @@ class GraphEdge(Message):
 
 
 class ChainStep(Message):
-    """One edge of a causal chain. Where texts tell of it twice, its ends need not be those of the steps beside it."""
+    """One edge of a causal chain. If two texts report the same event, its ends may differ from the adjacent steps'."""
 
     edge: str = Field(description="Its id")
     type: str
@@ -224,7 +224,7 @@ class ChainStep(Message):
 
 
 class CausalChain(Message):
-    """A causal chain: what was asked about comes first, going back its root comes last."""
+    """A causal chain. It begins at the event in question; going back, its root comes last."""
 
     direction: Literal["back", "forward"] = Field(description="back: to causes; forward: to consequences")
     certainty: float = Field(description="In [0, 1]: the product of the steps' certainties")
@@ -246,7 +246,7 @@ class AnswerGraph(Message):
 
 
 class RetrieveResponse(Message):
-    """The evidence."""
+    """The evidence for a question."""
 
     intent: Intent
     results: tuple[Result, ...]

@@ -8,12 +8,12 @@ from vicw_shared.wire.base import Id, Message
 
 
 class UndoRequest(Message):
-    """Take a step back."""
+    """Undo a step of the sleep cycle."""
 
     step: Id = Field(description="Its id, as `vicw sleep log` shows it")
 
 
 class Undone(Message):
-    """What became of it, in a sentence."""
+    """Outcome of an undo, in a sentence."""
 
     message: str

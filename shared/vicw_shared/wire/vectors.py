@@ -1,4 +1,4 @@
-"""``/admin/vectors``: the vectors of a server's index, which no other process can open."""
+"""``/admin/vectors``: the vectors of a server's index, which other processes cannot open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from vicw_shared.wire.base import Id, Message
 
 MOST_POINTS = 1000
-"""Of one request."""
+"""Maximum number of points of one request."""
 
 
 class VectorsRequest(Message):
@@ -17,7 +17,7 @@ class VectorsRequest(Message):
 
 
 class PointVectors(Message):
-    """The vectors of those of the points that have one. ``model`` names the model, as indexes are named after it."""
+    """The vectors of the requested points that have one. ``model`` identifies the model, as in names of indexes."""
 
     model: str
     vectors: dict[str, str] = Field(description="float32, little-endian, in Base64, by the point's id")
