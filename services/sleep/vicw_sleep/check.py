@@ -21,15 +21,22 @@ from vicw_sleep import reconcile
 from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 from vicw_sleep.flow_steps import gaps
 
-MOST_TOLD = 5000
-"""Maximum number of violations listed; the others are only counted."""
 _WITH_POINTS = frozenset({Label.ENTITY, Label.EVENT, Label.CONCEPT})
 """Labels of nodes whose ``qdrant_id`` may name another node's point."""
 
 
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """Sizes of a check."""
+
+    page: int = PAGE
+    listed: int = 5000
+    """Maximum number of violations listed; the others are only counted."""
+
+
 @dataclass(slots=True)
 class CheckReport:
-    """Counts, and the violations as sentences: the first MOST_TOLD; ``unlisted`` counts the others.
+    """Counts, and the violations as sentences: as many as the limits list; ``unlisted`` counts the others.
 
     ``waiting`` passages are not indexed yet.
     """
@@ -40,11 +47,12 @@ class CheckReport:
     waiting: int = 0
     violations: list[str] = field(default_factory=list)
     unlisted: int = 0
+    limits: CheckLimits = field(default_factory=CheckLimits, repr=False)
 
     @property
     def room(self) -> int:
         """How many more violations can be listed."""
-        return MOST_TOLD - len(self.violations)
+        return self.limits.listed - len(self.violations)
 
     def add(self, violations: Sequence[str]) -> None:
         """Add violations."""
@@ -58,6 +66,7 @@ async def check(
     vectors: VectorStore | None,
     registry: EdgeRegistry,
     progress: Progress = lambda what, done, total: None,
+    limits: CheckLimits | None = None,
 ) -> CheckReport:
     """Check all invariants and return the report.
 
@@ -68,14 +77,16 @@ async def check(
     ``vectors`` None: the store has no vectors, so that no point is missing, and ``indexed`` means that a passage needs
     no more work.
     """
-    report = CheckReport()
+    report = CheckReport(limits=limits or CheckLimits())
     counts = {label: await audit.count(label) for label in Label}
     await _check_passages(audit, outbox, vectors, report, lambda done: progress("passages", done, counts[Label.CHUNK]))
     if vectors is not None:
         await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
     await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
     await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
-    told, untold = await gaps(audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]))
+    told, untold = await gaps(
+        audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]), report.limits.page
+    )
     report.add(told)
     report.unlisted += untold
     return report
@@ -90,7 +101,7 @@ async def _check_passages(
     after: str | None = None
     done = 0
     while True:
-        page, found = await compared(audit, outbox, vectors, after=after)
+        page, found = await compared(audit, outbox, vectors, after=after, limit=report.limits.page)
         if not page:
             break
         after = page[-1].point_id
@@ -116,7 +127,7 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckRe
     after: str | None = None
     found: list[str] = []
     while True:
-        page, orphans = await orphaned(audit, vectors, after=after)
+        page, orphans = await orphaned(audit, vectors, after=after, limit=report.limits.page)
         if not page:
             break
         after = page[-1]
@@ -125,16 +136,16 @@ async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckRe
         progress(report.points)
     if found:  # consolidation writes a summary's points before its passages
         await asyncio.sleep(reconcile.AT_WORK_SECONDS)
-    for batch in batched(found, PAGE):
+    for batch in batched(found, report.limits.page):
         report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
 
 
 async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: CheckReport, progress: _Done) -> None:
     for label in Label:
         after: str | None = None
-        while page := await audit.scan(Nodes(label), after=after, limit=PAGE):
+        while page := await audit.scan(Nodes(label), after=after, limit=report.limits.page):
             if found := await _node_violations(audit, vectors, label, page):
-                again = await audit.scan(Nodes(label), after=after, limit=PAGE)
+                again = await audit.scan(Nodes(label), after=after, limit=report.limits.page)
                 still = set(await _node_violations(audit, vectors, label, again))
                 report.add([violation for violation in found if violation in still])
             after = page[-1].uid
@@ -202,7 +213,7 @@ async def _chain_violations(audit: GraphAudit, chain: str, events: Sequence[Node
 
 
 async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: CheckReport, progress: _Done) -> None:
-    async for page in scan_pages(audit, Edges(), limit=PAGE):
+    async for page in scan_pages(audit, Edges(), limit=report.limits.page):
         report.edges += len(page)
         report.add(list(_edge_violations(registry, page)))
         report.add(await _merge_violations(audit, page))

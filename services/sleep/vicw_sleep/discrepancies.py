@@ -39,7 +39,7 @@ class Discrepancy:
 
 
 async def compared(
-    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, *, after: str | None
+    audit: GraphAudit, outbox: Outbox, vectors: VectorStore | None, *, after: str | None, limit: int = PAGE
 ) -> tuple[list[PendingPoint], dict[str, Discrepancy]]:
     """Return the page of passages after ``after``, and the discrepancies by passage uid.
 
@@ -48,12 +48,12 @@ async def compared(
     A queued passage will be repaired, unless it is marked indexed and has no point: then its entry may be for its
     payload alone. A discrepancy is checked twice, since another process may be in the middle of a write.
     """
-    page = await audit.scan(Passages(), after=after, limit=PAGE)
+    page = await audit.scan(Passages(), after=after, limit=limit)
     found = await _disagreements(outbox, vectors, page) if page else {}
     if found:
         # A worker that was busy with one has finished it by now, or has an entry for it.
         queued = await outbox.queued(sorted(found))
-        page = await audit.scan(Passages(), after=after, limit=PAGE)
+        page = await audit.scan(Passages(), after=after, limit=limit)
         kept = found.keys() - (queued & unindexed(page))
         again = await _disagreements(outbox, vectors, page)
         found = {uid: one for uid, one in again.items() if uid in kept}
@@ -88,9 +88,11 @@ def unindexed(page: Sequence[PendingPoint]) -> set[str]:
     return {point.point_id for point in page if point.chunk is not None and not point.chunk.indexed}
 
 
-async def orphaned(audit: GraphAudit, vectors: VectorStore, *, after: str | None) -> tuple[list[str], list[str]]:
+async def orphaned(
+    audit: GraphAudit, vectors: VectorStore, *, after: str | None, limit: int = PAGE
+) -> tuple[list[str], list[str]]:
     """Return the page of points after ``after``, and those of them that have no passage."""
-    page = await vectors.ids(after=after, limit=PAGE)
+    page = await vectors.ids(after=after, limit=limit)
     return page, sorted(set(page) - (await audit.point_states(page)).keys()) if page else []
 
 

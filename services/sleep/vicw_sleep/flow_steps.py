@@ -38,24 +38,26 @@ class _Sums:
         return n == self.last and (2 * self.total, 6 * self.squares) == (n * (n + 1), n * (n + 1) * (2 * n + 1))
 
 
-async def gaps(audit: GraphAudit, most: int, progress: Callable[[int], None]) -> tuple[list[str], int]:
+async def gaps(
+    audit: GraphAudit, most: int, progress: Callable[[int], None], page_size: int = PAGE
+) -> tuple[list[str], int]:
     """Return a sentence for each step, except first steps, whose predecessor is missing; at most ``most``.
 
     The second value is the number of further gaps. A step that is stored between the two passes makes no gap.
     """
     sums: dict[str, _Sums] = {}
-    async for key, step, _ in _steps(audit, progress):
+    async for key, step, _ in _steps(audit, progress, page_size):
         sums.setdefault(key, _Sums()).add(step)
     doubtful = {key: of_flow.last for key, of_flow in sums.items() if not of_flow.fits}
-    found = [sentence async for sentence in _missing(audit, doubtful)] if doubtful else []
+    found = [sentence async for sentence in _missing(audit, doubtful, page_size)] if doubtful else []
     return found[:most], len(found[most:])
 
 
-async def _missing(audit: GraphAudit, last: Mapping[str, int]) -> AsyncIterator[str]:
+async def _missing(audit: GraphAudit, last: Mapping[str, int], page_size: int) -> AsyncIterator[str]:
     """Yield the gaps of the flows in ``last``, up to the last step that the first pass read."""
     steps: dict[str, set[int]] = {key: set() for key in last}
     names: dict[str, str] = {}
-    async for key, step, event in _steps(audit, lambda _: None):
+    async for key, step, event in _steps(audit, lambda _: None, page_size):
         if key in steps and step <= last[key]:
             steps[key].add(step)
             if event is not None:
@@ -67,14 +69,16 @@ async def _missing(audit: GraphAudit, last: Mapping[str, int]) -> AsyncIterator[
                 yield f"{names.get(key, 'An erased flow')}: steps are not gap-free from 1: {there}"
 
 
-async def _steps(audit: GraphAudit, progress: Callable[[int], None]) -> AsyncIterator[tuple[str, int, Node | None]]:
+async def _steps(
+    audit: GraphAudit, progress: Callable[[int], None], page_size: int
+) -> AsyncIterator[tuple[str, int, Node | None]]:
     """Yield the key of a flow, a step and its Event: erased steps of Contexts first, these without an Event."""
-    async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=PAGE):
+    async for roots in scan_pages(audit, Nodes(Label.CONTEXT), limit=page_size):
         for root in roots:
             for key, step in vacated(root):
                 yield key, step, None
     done = 0
-    async for events in scan_pages(audit, Nodes(Label.EVENT), limit=PAGE):
+    async for events in scan_pages(audit, Nodes(Label.EVENT), limit=page_size):
         for event in events:
             for key, step in _own_steps(event):
                 yield key, step, event

@@ -19,7 +19,7 @@ from enum import StrEnum
 from prometheus_client import Counter
 
 from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
-from vicw_sleep.discrepancies import Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
+from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
 """How long a point may lack a passage: consolidation rests between its steps for at most four seconds."""
@@ -79,10 +79,11 @@ async def reconcile(
     pages: int | None = None,
     dry: bool = False,
     alone: bool = False,
+    page_size: int = PAGE,
 ) -> Reconciled:
     """Queue passages whose point is missing or differs from the graph; remove points that have no passage.
 
-    At most ``pages`` of a thousand are compared. Idempotent and safe to run concurrently. ``dry``: only count.
+    At most ``pages`` of ``page_size`` are compared. Idempotent and safe to run concurrently. ``dry``: only count.
     ``alone``: no other process uses the stores, so do not wait for one.
     """
     place: ReconcileBookmark | None = start or ReconcileBookmark()
@@ -90,12 +91,12 @@ async def reconcile(
     missing = stale = orphaned = 0
     while place is not None and (pages is None or pages > 0):
         if place.side is ReconcileSide.PASSAGES:
-            found, place = await _requeue_differing(outbox, audit, vectors, place, dry=dry)
+            found, place = await _requeue_differing(outbox, audit, vectors, place, page_size, dry=dry)
             lacking = sum(one.kind in _MISSING for one in found.values())
             missing, stale = missing + lacking, stale + len(found) - lacking
         else:
             rebuilt = place.lost_at
-            removed, place = await _drop_orphans(outbox, audit, vectors, place, dry=dry, alone=alone)
+            removed, place = await _drop_orphans(outbox, audit, vectors, place, page_size, dry=dry, alone=alone)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
     if not dry:
@@ -106,9 +107,9 @@ async def reconcile(
 
 
 async def _requeue_differing(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, *, dry: bool
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, page_size: int, *, dry: bool
 ) -> tuple[dict[str, Discrepancy], ReconcileBookmark]:
-    page, found = await compared(audit, outbox, vectors, after=place.after)
+    page, found = await compared(audit, outbox, vectors, after=place.after, limit=page_size)
     if not page:
         return {}, replace(place, side=ReconcileSide.POINTS, after=None)
     payloads = sorted(uid for uid, one in found.items() if one.kind is DiscrepancyKind.STALE)
@@ -137,9 +138,16 @@ async def _lack(
 
 
 async def _drop_orphans(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, *, dry: bool, alone: bool
+    outbox: Outbox,
+    audit: GraphAudit,
+    vectors: VectorStore,
+    place: ReconcileBookmark,
+    page_size: int,
+    *,
+    dry: bool,
+    alone: bool,
 ) -> tuple[int, ReconcileBookmark | None]:
-    page, orphans = await orphaned(audit, vectors, after=place.after)
+    page, orphans = await orphaned(audit, vectors, after=place.after, limit=page_size)
     if not page:
         return 0, None
     if orphans and not alone:

@@ -23,28 +23,18 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.payload import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
-from vicw_sleep import check as checking
-from vicw_sleep import discrepancies, flow_steps
-from vicw_sleep.check import check
+from vicw_sleep import flow_steps
+from vicw_sleep.check import CheckLimits, check
 
 _SECONDS_APART = 60
+_SMALL_PAGES = CheckLimits(page=4)
+"""Everything of interest falls between two pages."""
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
     async with asked_for(request, store) as side:
         yield side
-
-
-@pytest.fixture
-def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages so small that everything of interest falls between two of them."""
-    pages(monkeypatch, page=4)
-
-
-def pages(patch: pytest.MonkeyPatch, *, page: int) -> None:
-    for module in (checking, discrepancies, flow_steps):
-        patch.setattr(module, "PAGE", page)
 
 
 async def fill(side: Side) -> None:
@@ -154,16 +144,14 @@ BREAKS: Sequence[Break] = (
 )
 
 
-@pytest.mark.usefixtures("small_pages")
 async def test_a_store_as_requests_leave_it_is_clean(side: Side) -> None:
     await fill(side)
-    report = await side.check()
+    report = await side.check(_SMALL_PAGES)
     assert (report.violations, report.unlisted) == ([], 0)
     assert (report.nodes, report.edges) == (len(await side.nodes()), len(await side.edges()))
     assert (report.points, report.waiting) == (len(await side.points()), 0)
 
 
-@pytest.mark.usefixtures("small_pages")
 async def test_how_far_it_is_is_told(store: Path) -> None:
     told: dict[str, list[tuple[int, int]]] = {}
     async with embedded(store) as side:
@@ -173,7 +161,7 @@ async def test_how_far_it_is_is_told(store: Path) -> None:
         def progress(what: str, done: int, total: int) -> None:
             told.setdefault(what, []).append((done, total))
 
-        report = await check(side.graph.audit, side.graph.outbox, side.vectors, registry, progress)
+        report = await check(side.graph.audit, side.graph.outbox, side.vectors, registry, progress, _SMALL_PAGES)
     assert list(told) == ["passages", "points", "nodes", "edges", "steps"]
     assert all(steps == sorted(steps) and len(steps) > 1 for steps in told.values())
     last = {what: steps[-1] for what, steps in told.items()}
@@ -183,30 +171,25 @@ async def test_how_far_it_is_is_told(store: Path) -> None:
     assert last["steps"][0] == last["steps"][1]
 
 
-@pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("seed", range(2 * TIMES))
 async def test_whatever_is_broken_is_found_and_nothing_else_is(side: Side, seed: int) -> None:
     await fill(side)
     breaker = Breaker(side, seed)
     for one in breaker.draw.sample(BREAKS, k=len(BREAKS)):
         await one(breaker)
-        assert sorted((await side.check()).violations) == await violations_of(side)
-    assert (await side.check()).violations
+        assert sorted((await side.check(_SMALL_PAGES)).violations) == await violations_of(side)
+    assert (await side.check(_SMALL_PAGES)).violations
 
 
-async def test_of_very_many_violations_some_are_told_and_the_others_counted(
-    side: Side, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_very_many_violations_some_are_told_and_the_others_counted(side: Side) -> None:
     events = [turn(number, flow_step=2 * number) for number in range(1, 31)]
     await put(side.graph, events)
     expected = await violations_of(side)
     assert len(expected) == 30 + 30 + 2 * 29
-    monkeypatch.setattr(checking, "MOST_TOLD", len(expected))
-    whole = await side.check()
+    whole = await side.check(CheckLimits(listed=len(expected)))
     assert (sorted(whole.violations), whole.unlisted) == (expected, 0)
     for most in (100, 7, 0):
-        monkeypatch.setattr(checking, "MOST_TOLD", most)
-        report = await side.check()
+        report = await side.check(CheckLimits(listed=most))
         assert (report.violations, report.unlisted) == (whole.violations[:most], len(expected) - most)
 
 
@@ -258,8 +241,8 @@ async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> N
     assert report.violations == []
 
 
-async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages(monkeypatch, page=50)
+async def test_memory_does_not_grow_with_the_store(store: Path) -> None:
+    limits = CheckLimits(page=50)
     peaks = []
     for count in (1600, 4800):  # enough for each that as many pages as ever are read at once
         async with embedded(store / str(count)) as side:
@@ -268,7 +251,7 @@ async def test_memory_does_not_grow_with_the_store(store: Path, monkeypatch: pyt
             for _ in range(3):
                 tracemalloc.start()
                 try:
-                    report = await side.check()
+                    report = await side.check(limits)
                     measured.append(tracemalloc.get_traced_memory()[1])
                 finally:
                     tracemalloc.stop()

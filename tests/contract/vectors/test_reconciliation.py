@@ -169,17 +169,14 @@ async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side)
     await side.graph.outbox.replay()
 
 
-async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
-    side: Side, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
+async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(side: Side) -> None:
     first, *_, last = sorted(await side.payloads())
     lost = ReconcileBookmark(lost_at=now())
 
     async def rebuilt() -> datetime | None:
         place: ReconcileBookmark | None = lost
         while place is not None:
-            done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
+            done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1, page_size=2)
             place = done.next
         return done.rebuilt
 
@@ -190,14 +187,13 @@ async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(
     assert await rebuilt() == lost.lost_at
 
 
-async def test_a_long_comparison_is_made_in_pieces(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.discrepancies.PAGE", 2)
+async def test_a_long_comparison_is_made_in_pieces(side: Side) -> None:
     spoilt = await spoil(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
     place: ReconcileBookmark | None = ReconcileBookmark()
     found: list[int] = []
     while place is not None:
-        done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1)
+        done = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=place, pages=1, page_size=2)
         found, place = [*found, done.stale], done.next
     assert found == [2, 2, 1, 0, 0, 0, 0, 0], "three pages of each side and the end of each"
     assert await side.graph.outbox.queued(spoilt) == set(spoilt)

@@ -45,7 +45,7 @@ from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
 from vicw_shared.wire.retract import RetractRequest, RetractResponse
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
-from vicw_sleep.check import CheckReport, check
+from vicw_sleep.check import CheckLimits, CheckReport, check
 from vicw_sleep.reconcile import reconcile
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -145,8 +145,9 @@ class Side:
         chunks = [uid for uid, node in (await self.nodes()).items() if node.label is Label.CHUNK]
         return await self.graph.outbox.requeue(chunks)
 
-    async def check(self) -> CheckReport:
-        return await check(self.graph.audit, self.graph.outbox, self.vectors, EdgeRegistry.with_core_types())
+    async def check(self, limits: CheckLimits | None = None) -> CheckReport:
+        registry = EdgeRegistry.with_core_types()
+        return await check(self.graph.audit, self.graph.outbox, self.vectors, registry, limits=limits)
 
     async def nodes(self) -> dict[str, Node]:
         """Return the whole graph's nodes by uid, read as a check reads them: in pages, ascending."""

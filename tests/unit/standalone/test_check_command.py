@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support.stores.memory import open_memory
-from vicw_sleep import check
+from vicw_sleep.check import CheckLimits
 from vicw_standalone.cli import app
 
 
@@ -22,12 +22,17 @@ def test_the_first_violations_are_told_and_the_others_counted(store: Path, monke
 
     asyncio.run(fill())
     with closing(sqlite3.connect(store / "graph.sqlite3", isolation_level=None)) as graph:
-        graph.execute("UPDATE edge SET type = 'HATES' WHERE type = 'INITIATED'")
-    monkeypatch.setattr(check, "MOST_TOLD", 3)
+        graph.execute(
+            "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+            "INSERT INTO edge (id, type, source, target, weight, created_at, created_by, properties) "
+            "SELECT randomblob(length(id)), 'HATES', source, target, weight, created_at, created_by, properties "
+            "FROM n, (SELECT * FROM edge WHERE type = 'INITIATED' LIMIT 1)",
+            (CheckLimits().listed,),
+        )
     # Loggers keep what they were given first: here a stream that ends with the command.
     monkeypatch.setattr("vicw_standalone.cli.maintain.configure_logs", lambda settings: None)
     spoilt = CliRunner().invoke(app, ["check", "--data-dir", str(store)])
     assert spoilt.exit_code == 1
     _, *told, more = spoilt.stdout.splitlines()
-    assert (len(told), more) == (3, "and 1 more")
+    assert (len(told), more) == (CheckLimits().listed, "and 1 more")
     assert spoilt.stderr == "", "progress is for a terminal"
