@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 
-from contract.archive.test_export_import import Killed, dying, fill, small_batches, whole  # noqa: F401 - a fixture
+from contract.archive.test_export_import import (
+    Killed,
+    dying,
+    exported_in_small_pages,
+    fill,
+    imported_in_small_batches,
+    whole,
+)
 from contract.erasure.test_erasure import eraser, left
 from contract.sleep.test_consolidation import sound, tell, turn
-from support.stores.exports import exported, imported
 from support.stores.pairs import Side, asked_for, embedded
 from vicw_ingest.erasure.record import fingerprints_of
 from vicw_ingest.erasure.selection import ErasureSelection
@@ -45,7 +51,6 @@ async def give_up(side: Side) -> None:
         await side.graph.erasures.end_erasure(erasure)
 
 
-@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("writes", [1, 4, 12, 25, 60])
 async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp_path: Path, writes: int) -> None:
     items = [{"text": "Of v.", "speaker": "Ana"}, turn(1, "Ana told Ben, who stays here.")]
@@ -54,11 +59,11 @@ async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp
     before = await whole(side)
     async with embedded(store) as source:
         await fill(source)
-        await exported(source, tmp_path / "one")
+        await exported_in_small_pages(source, tmp_path / "one")
         revive = dying(side, writes, behind=True)
         try:
             with pytest.raises(Killed):
-                await imported(tmp_path / "one", side)
+                await imported_in_small_batches(tmp_path / "one", side)
         finally:
             revive()
         await give_up(side)
@@ -68,25 +73,24 @@ async def test_an_import_that_broke_off_is_given_up(side: Side, store: Path, tmp
         with pytest.raises(MissingRecordError, match="No import broke off"):
             await choose_half(side.graph)
         await sound(side)
-        await imported(tmp_path / "one", side)
+        await imported_in_small_batches(tmp_path / "one", side)
         there = [node for node in (await side.nodes()).values() if node.context != "elsewhere"]
         assert {node.uid for node in there} == set(await source.nodes())
         await sound(side)
 
 
-@pytest.mark.usefixtures("small_batches")
 async def test_giving_up_that_is_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
     await side.ingest({"context": "elsewhere", "items": [turn(1, "Ana told Ben.")]}, "v", None)
     await side.indexer.drain()
     before = await whole(side)
     async with embedded(store) as source:
         await fill(source)
-        await exported(source, tmp_path / "one")
+        await exported_in_small_pages(source, tmp_path / "one")
     deaths = 0
     for after in range(1, 200):
         revive = dying(side, 30, behind=False)
         with pytest.raises(Killed):
-            await imported(tmp_path / "one", side)
+            await imported_in_small_batches(tmp_path / "one", side)
         revive()
         revive = dying(side, after, behind=after % 2 == 0)
         try:
@@ -103,14 +107,13 @@ async def test_giving_up_that_is_killed_goes_on(side: Side, store: Path, tmp_pat
     await sound(side)
 
 
-@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("after", [1, 2, 9, 1000])
 async def test_an_import_that_is_being_given_up_does_not_go_on(
     side: Side, store: Path, tmp_path: Path, after: int
 ) -> None:
     async with embedded(store) as source:
         await fill(source)
-        await exported(source, tmp_path / "one")
+        await exported_in_small_pages(source, tmp_path / "one")
         known = await source.nodes()
 
     async def away(*_: object) -> None:
@@ -118,7 +121,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         patch.setattr("vicw_sleep.archive.importer.PointBuilder.run", away)
-        await imported(tmp_path / "one", side)
+        await imported_in_small_batches(tmp_path / "one", side)
     await settle_half(side.graph)
     assert await side.graph.archive.import_mark() is not None, "it broke off, and nobody has given it up"
     revive = dying(side, after, behind=True)
@@ -131,12 +134,12 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
         for erasure in await work.pending():
             await work.run(erasure)
     revive()
-    for try_it in (imported(tmp_path / "one", side), exported(side, tmp_path / "half")):
+    for try_it in (imported_in_small_batches(tmp_path / "one", side), exported_in_small_pages(side, tmp_path / "half")):
         with pytest.raises(StateConflictError, match="is given up, and not all of it is erased yet"):
             await try_it
     await give_up(side)
     assert await side.nodes() == {}
-    await imported(tmp_path / "one", side)
+    await imported_in_small_batches(tmp_path / "one", side)
     assert (await side.nodes()).keys() == known.keys()
     await sound(side)
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,6 @@ from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import FixableError, StateConflictError, UnavailableError
 from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedThings, Outcome, Use
-from vicw_sleep.archive import exporter, importer
 from vicw_sleep.archive.exporter import ExportSelection
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation
@@ -45,20 +45,15 @@ _TEXTS = (
 _MERGE = st.tuples(st.integers(0, 19), st.integers(0, 19), st.just("merge"))
 _ROUNDED = 0.004
 """The embedded store keeps a byte a dimension (decision 0001)."""
+# Everything of interest falls between two batches.
+exported_in_small_pages = partial(exported, node_page=7, edge_page=7, record_page=7)
+imported_in_small_batches = partial(imported, batch=5)
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
 async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
     async with asked_for(request, store) as opened:
         yield opened
-
-
-@pytest.fixture
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches so small that everything of interest falls between two of them."""
-    for name in ("_NODES", "_EDGES", "_RECORDS"):
-        monkeypatch.setattr(exporter, name, 7)
-    monkeypatch.setattr(importer, "_BATCH", 5)
 
 
 async def fill(side: Side) -> None:
@@ -99,20 +94,19 @@ async def shown(side: Side) -> dict[str, Use]:
     return await side.graph.uses.uses("t", uids) | await side.graph.uses.uses("u", uids)
 
 
-@pytest.mark.usefixtures("small_batches")
 async def test_it_comes_into_the_other_store_as_it_was_and_back(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source, embedded(store) as last:
         await fill(source)
-        await exported(source, tmp_path / "one")
-        result = await imported(tmp_path / "one", side)
+        await exported_in_small_pages(source, tmp_path / "one")
+        result = await imported_in_small_batches(tmp_path / "one", side)
         assert result.vectors == len(await source.vectors.dense(sorted(await source.points()))) > 0
         assert await whole(side) == await whole(source)
         await sound(side)
-        await exported(side, tmp_path / "two")
+        await exported_in_small_pages(side, tmp_path / "two")
         same(tmp_path / "one", tmp_path / "two")
-        await imported(tmp_path / "two", last)
+        await imported_in_small_batches(tmp_path / "two", last)
         assert await whole(last) == await whole(source)
-        await exported(last, tmp_path / "three")
+        await exported_in_small_pages(last, tmp_path / "three")
         same(tmp_path / "one", tmp_path / "three")
 
 
@@ -301,34 +295,36 @@ def dying(side: Side, after: int, *, behind: bool) -> Callable[[], None]:
     return lambda: setattr(graph, "write", write)
 
 
-@pytest.mark.usefixtures("small_batches")
 async def test_an_import_that_was_killed_goes_on(side: Side, store: Path, tmp_path: Path) -> None:
     draw = random.Random(1)
     async with embedded(store) as source, embedded(store) as other:
         await fill(source)
-        await exported(source, tmp_path / "one")
+        await exported_in_small_pages(source, tmp_path / "one")
         await other.ingest({"context": "elsewhere", "items": [turn(1, "Another.")]}, "v", None)
         await other.indexer.drain()
-        await exported(other, tmp_path / "other")
+        await exported_in_small_pages(other, tmp_path / "other")
         deaths = 0
         while True:
             revive = dying(side, draw.randrange(1, 12), behind=draw.random() < 0.5)
             try:
-                await imported(tmp_path / "one", side)
+                await imported_in_small_batches(tmp_path / "one", side)
                 break
             except Killed:
                 deaths += 1
             finally:
                 revive()
-            for work in (imported(tmp_path / "other", side), exported(side, tmp_path / "half")):
+            for work in (
+                imported_in_small_batches(tmp_path / "other", side),
+                exported_in_small_pages(side, tmp_path / "half"),
+            ):
                 with pytest.raises(StateConflictError, match="broke off in this store"):
                     await work
         assert deaths > 5
         assert await whole(side) == await whole(source)
         await sound(side)
         with pytest.raises(StateConflictError, match="has data in this store"):
-            await imported(tmp_path / "one", side)
-        await imported(tmp_path / "other", side)
+            await imported_in_small_batches(tmp_path / "one", side)
+        await imported_in_small_batches(tmp_path / "other", side)
         await sound(side)
 
 
@@ -370,7 +366,6 @@ async def test_without_vectors_everything_waits_to_be_embedded(side: Side, store
         assert await whole(side) == await whole(source)
 
 
-@pytest.mark.usefixtures("small_batches")
 async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, store: Path, tmp_path: Path) -> None:
     await fill(side)
     over = asyncio.Event()
@@ -385,12 +380,12 @@ async def test_while_a_writer_writes_each_context_is_of_one_moment(side: Side, s
     writer = asyncio.create_task(writing())
     await asyncio.sleep(0.2)
     for number in range(3):
-        await exported(side, tmp_path / str(number))
+        await exported_in_small_pages(side, tmp_path / str(number))
     over.set()
     await writer
     for number in range(3):
         async with embedded(store) as other:
-            await imported(tmp_path / str(number), other)
+            await imported_in_small_batches(tmp_path / str(number), other)
             await sound(other)
 
 

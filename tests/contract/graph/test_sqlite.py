@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,17 @@ import pytest
 
 from support.stores.graph_records import AT, edge, node, put
 from vicw_shared.adapters.data_dir import DataDir
-from vicw_shared.adapters.sqlite import SqliteGraphStore, full_text
+from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
+from vicw_shared.adapters.sqlite.database import SqliteDatabase
+from vicw_shared.adapters.sqlite.full_text import find_passages
 from vicw_shared.adapters.sqlite.schema import FIRST, latest
 from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.adapters.sqlite.text_keys import read_by_text_key
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import Scope, Steps
+from vicw_shared.ports import Scope, Steps, TextHit
 from vicw_shared.uids import make_uid
 
 REGISTRY = EdgeRegistry.with_core_types()
@@ -69,10 +70,7 @@ async def test_a_schema_of_before_the_first_release_is_refused(store: Path) -> N
             SqliteGraphStore(data_dir, REGISTRY)
 
 
-async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(full_text, "_RANKED", 3)
+async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(store: Path) -> None:
     texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
     texts |= dict.fromkeys("hijklmnopq", "snow")
     items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
@@ -81,25 +79,24 @@ async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
     searches: list[str] = []
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY)
+        database = SqliteDatabase(store / "graph.sqlite3")
         await put(graph, [*items, *chunks], [edge("EVIDENCED_BY", name, f"{name}/0") for name in texts])
 
         async def found(text: str, limit: int, **scope: Any) -> list[str]:
+            def find(connection: sqlite3.Connection) -> list[TextHit]:
+                connection.set_trace_callback(searches.append)
+                return find_passages(connection, Scope(tenant="t", now=AT, **scope), text, limit, rare=3)
+
             searches.clear()
-            hits = await graph.find(Scope(tenant="t", now=AT, **scope), text, limit)
+            hits = await database.read(find)
             names = {make_uid(f"{name}/0"): name for name in texts}
             return [names[hit.uid] for hit in hits]
 
-        ranked = full_text._ranked
-
-        def counted(
-            connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()
-        ) -> dict[int, float]:
-            searches.append(" ".join([*terms, *others]))
-            return ranked(connection, terms, others)
-
-        monkeypatch.setattr(full_text, "_ranked", counted)
         assert await found("keeper letter", 2) == ["g", "f"]
-        assert searches == ['"letter"', '"letter" "keeper"'], "what has nothing but a common word was read"
+        ranked = [sql.partition("MATCH ")[2] for sql in searches if "bm25" in sql]
+        assert ranked == ["'\"letter\"'", '\'("letter") AND ("keeper")\''], (
+            "what has nothing but a common word was read"
+        )
         assert (await found("keeper letter", 9))[:2] == ["g", "f"]
         assert set(await found("keeper letter", 9)) == set("abcdefg")
         assert set(await found("keeper", 9)) == set("abcdeg")
@@ -107,6 +104,7 @@ async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(
         assert await found("keeper letter", 9, contexts=("nowhere",)) == []
         of_letter = math.log(1 + (len(texts) - 2 + 0.5) / (2 + 0.5))
         assert await graph.rarity(["letter", "snow"]) == pytest.approx([of_letter, math.log(2)])
+        database.close()
         await graph.close()
 
 

@@ -371,11 +371,9 @@ async def test_what_rests_may_be_replayed_too_by_tenant_or_all(graph: Graph) -> 
     assert len(await claim(graph)) == 2
 
 
-async def test_more_dead_entries_than_one_transaction_takes_are_replayed(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vicw_shared.adapters.neo4j.outbox._PAGE", 3)
-    await put_item(graph, "large", passages=10)
-    await graph.outbox.postpone(await claim(graph), seconds=None, error="refused")
-    assert (await graph.outbox.backlog(), await graph.outbox.replay()) == (Backlog(0, 0, 10), 10)
-    assert await graph.outbox.backlog() == Backlog(10, 0)
+async def test_more_dead_entries_than_one_transaction_takes_are_replayed(graph: Graph) -> None:
+    count = 2001
+    await put_item(graph, "large", passages=count)
+    await graph.outbox.postpone(await claim(graph, count), seconds=None, error="refused")
+    assert (await graph.outbox.backlog(), await graph.outbox.replay()) == (Backlog(0, 0, count), count)
+    assert await graph.outbox.backlog() == Backlog(count, 0)

@@ -22,7 +22,6 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import ArrivalCount, Flow, GraphTransaction, Outcome, Point, Steps, Thread
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
-from vicw_sleep.consolidation import flow_scan, source_reader
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
@@ -242,19 +241,18 @@ async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     await sound(side)
 
 
-async def test_what_stands_on_more_than_is_read_is_left(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_reader, "MOST_PASSAGES", 4)
+async def test_what_stands_on_more_than_is_read_is_left(side: Side) -> None:
+    four, five = (consolidation(side, max_passages=count) for count in (4, 5))
     await tell(side, turns(12))
     await tell(side, [turn(12, " ".join(f"We talked about {topic} in round 12." for topic in _TOPICS * 3))])
-    assert (await run(side)).macros == 3
+    assert (await four.run(RULES, now=LATER)).macros == 3
     *macros, long = await thread(side)
     assert (len(macros), long.source_id) == (3, "12"), "not all of its passages would be read"
     await sound(side)
     again = ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0)
-    done = await run(side, again, dry=True)
+    done = await four.run(again, now=LATER, dry=True)
     assert (done.macros, done.refused) == (0, 0), "each stands on four, and its summary"
-    monkeypatch.setattr(source_reader, "MOST_PASSAGES", 5)
-    done = await run(side, again, dry=True)
+    done = await five.run(again, now=LATER, dry=True)
     assert done.macros + done.refused == 1, "it is judged"
 
 
@@ -267,16 +265,16 @@ async def test_only_what_is_old_enough_is_consolidated(side: Side) -> None:
 
 @pytest.mark.parametrize("bound", [{"most": 1}, {"seconds": 0.0}])
 async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_twice(
-    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any]
+    side: Side, bound: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(flow_scan, "_EVENTS", 4)
+    small_pages = consolidation(side, event_page=4)
     for flow, told in (("f", "talked"), ("g", "wrote")):
         texts = [f"We {told} about {_TOPICS[n % 5]} in round {n}." for n in range(12)]
         await tell(side, [turn(n, text, id=f"{flow}{n}", flow_id=flow) for n, text in enumerate(texts)])
     await tell(side, turns(4), context="d")
     marks: list[FlowBookmark | None] = [None]
     macros = 0
-    while (done := await run(side, start=marks[-1], **bound)).next is not None:
+    while (done := await small_pages.run(RULES, now=LATER, start=marks[-1], **bound)).next is not None:
         marks.append(FlowBookmark.read(json.loads(json.dumps(done.next.written))))
         assert done.macros == 1
         macros += 1

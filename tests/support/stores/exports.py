@@ -26,18 +26,20 @@ def registries() -> Registries:
     return Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
 
 
-async def exported(side: Side, path: Path, wanted: ExportSelection | None = None) -> Manifest:
-    source = ExportSource(graph=side.graph, vectors=side.vectors, model=(await side.graph.record.models()).used)
+async def exported(side: Side, path: Path, wanted: ExportSelection | None = None, **pages: int) -> Manifest:
+    model = (await side.graph.record.models()).used
+    source = ExportSource(graph=side.graph, vectors=side.vectors, model=model, **pages)
     with ArchiveWriter(path) as writer:
         return await export(source, writer, registries(), wanted or ExportSelection(), program="test")
 
 
-async def imported(path: Path, side: Side, *, restoring: bool = False) -> ImportResult:
+async def imported(path: Path, side: Side, *, restoring: bool = False, batch: int = 1000) -> ImportResult:
     async def open_vectors(model: ModelIdentity) -> VectorStore | None:
         return side.vectors if (await side.graph.record.models()).used == model else None
 
     judged = validate(ArchiveReader(path), registries().edges)
-    return await import_archive(judged, ImportTarget(graph=side.graph, open_vectors=open_vectors), restoring=restoring)
+    target = ImportTarget(graph=side.graph, open_vectors=open_vectors, batch=batch)
+    return await import_archive(judged, target, restoring=restoring)
 
 
 def same(one: Path, other: Path, *, error: float = 1e-6) -> None:

@@ -37,9 +37,6 @@ from vicw_shared.ports import (
 from vicw_shared.progress import Progress, silent
 from vicw_sleep.archive.import_marker import require_no_import
 
-_NODES = 500
-_EDGES = 2000
-_RECORDS = 1000
 _TRIES = 3
 
 
@@ -53,11 +50,17 @@ class ExportedVectors(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSource:
-    """A store: its graph, and its vectors with their model (both None: no vectors are available)."""
+    """A store: its graph, and its vectors with their model (both None: no vectors are available).
+
+    The pages are numbers of rows read at once.
+    """
 
     graph: Store
     vectors: ExportedVectors | None = None
     model: ModelIdentity | None = None
+    node_page: int = 500
+    edge_page: int = 2000
+    record_page: int = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,14 +164,14 @@ class _Export:
         self._crossing[root.uid] = []
         members = await self.snapshot.members(root)
         inside, flows = set(members), dict[str, None]()
-        for number, uids in enumerate(batched(members, _NODES)):
+        for number, uids in enumerate(batched(members, self.source.node_page)):
             found = await self.snapshot.nodes(root, uids)
             nodes = [found[uid] for uid in uids if uid in found]
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
             await self._nodes(nodes)
             await self._edges(root, uids, inside)
             await self._side_records(root, nodes)
-            self.on_progress(len(self._written) + (number + 1) * _NODES)
+            self.on_progress(len(self._written) + (number + 1) * self.source.node_page)
         await self._counters(root, sorted(flows))
         return members
 
@@ -188,12 +191,12 @@ class _Export:
     async def _edges(self, root: Node, uids: Sequence[str], inside: set[str]) -> None:
         """Write the edges out of these nodes; edges to another context are kept for ``crossing``."""
         after: str | None = None
-        while page := await self.snapshot.edges(root, uids, after=after, limit=_EDGES):
+        while page := await self.snapshot.edges(root, uids, after=after, limit=self.source.edge_page):
             after = page[-1].id
             self._types.update(edge.type for edge in page)
             self.writer.write(EDGES, EDGE_ROWS, [edge for edge in page if edge.target in inside])
             self._crossing[root.uid] += [edge for edge in page if edge.target not in inside]
-            if len(page) < _EDGES:
+            if len(page) < self.source.edge_page:
                 break
 
     async def _side_records(self, root: Node, nodes: Sequence[Node]) -> None:
@@ -209,7 +212,7 @@ class _Export:
 
     async def _counters(self, root: Node, flows: Sequence[str]) -> None:
         home = {"tenant": root.tenant, "context": root.context}
-        for part in [(), *batched(flows, _RECORDS)]:
+        for part in [(), *batched(flows, self.source.record_page)]:
             found = await self.snapshot.counters(root, part)
             rows = [CounterRow(**home, flow=flow, value=value) for flow, value in found.flow_steps.items()]
             if not part and found.arrival:
@@ -219,7 +222,7 @@ class _Export:
     def crossing(self) -> None:
         """Write the edges between contexts, and count those whose target is not exported."""
         for edges in self._crossing.values():
-            for part in batched(sorted(edges, key=lambda edge: edge.id), _EDGES):
+            for part in batched(sorted(edges, key=lambda edge: edge.id), self.source.edge_page):
                 found = self._written.find([edge.target for edge in part]) >= 0
                 kept = [edge for edge, here in zip(part, found, strict=True) if here]
                 self.writer.write(EDGES, EDGE_ROWS, kept)
@@ -230,7 +233,7 @@ class _Export:
         """Write the receipts of tenants."""
         for tenant in tenants:
             after: Receipt | None = None
-            while page := await self.snapshot.receipts(tenant, after=after, limit=_RECORDS):
+            while page := await self.snapshot.receipts(tenant, after=after, limit=self.source.record_page):
                 after = page[-1]
                 rows = [
                     ReceiptRow(
@@ -247,7 +250,7 @@ class _Export:
     async def steps(self, homes: set[tuple[str, str]]) -> None:
         """Write the maintenance steps of these contexts."""
         before: MaintenanceStep | None = None
-        while page := await self.snapshot.steps(before=before, limit=_RECORDS):
+        while page := await self.snapshot.steps(before=before, limit=self.source.record_page):
             before = page[-1]
             self.writer.write(STEPS, STEP_ROWS, [step for step in page if (step.tenant, step.context) in homes])
 

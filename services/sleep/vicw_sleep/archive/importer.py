@@ -39,8 +39,6 @@ from vicw_sleep.archive.point_builder import PointBuilder
 from vicw_sleep.archive.validator import Home, ValidatedArchive
 from vicw_sleep.check import check
 
-_BATCH = 1000
-
 type Work = Callable[[GraphTransaction], Awaitable[None]]
 type Stage = Callable[[str, int], Awaitable[None]]
 
@@ -49,12 +47,14 @@ type Stage = Callable[[str, int], Awaitable[None]]
 class ImportTarget:
     """A store. ``open_vectors`` returns the index for vectors of a model, or None if the store has another model.
 
-    A store without a model adopts that one. ``keys`` None: API keys are not imported.
+    A store without a model adopts that one. ``keys`` None: API keys are not imported. A transaction stores
+    ``batch`` rows.
     """
 
     graph: Store
     open_vectors: Callable[[ModelIdentity], Awaitable[VectorStore | None]]
     keys: KeyRing | None = None
+    batch: int = 1000
 
     def without_keys(self) -> ImportTarget:
         """Return the target without the import of API keys."""
@@ -85,14 +85,14 @@ async def import_archive(
     already. No other process may write to these tenants until the import is complete.
     """
     manifest, graph = judged.reader.manifest, target.graph
-    mark, check_first = await _begun(judged, graph, restoring)
+    mark, check_first = await _begun(judged, target, restoring)
     result = ImportResult(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
     vectors = await _vectors(target, manifest.model) if check_first else None
     if check_first:
         points = _checked(manifest.model, vectors)
         if (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
             raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
-    await _Import(judged, graph, mark, progress, manifest.rows()).run()
+    await _Import(judged, target, mark, progress, manifest.rows()).run()
     # Only now: on an almost full disk, opening the index first kills the process, while the graph raises an error.
     vectors = vectors if check_first else await _vectors(target, manifest.model)
     points = _checked(manifest.model, vectors)
@@ -117,11 +117,11 @@ def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> Vector
     return vectors if model is not None and model.has_vectors else None
 
 
-async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tuple[ImportMarker, bool]:
+async def _begun(judged: ValidatedArchive, target: ImportTarget, restoring: bool) -> tuple[ImportMarker, bool]:
     """Return the marker, and whether the import starts in a store with other data. Raises StateConflictError if it
     may not.
     """
-    manifest = judged.reader.manifest
+    manifest, graph = judged.reader.manifest, target.graph
     fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
     mark = await read_mark(graph.archive)
     if mark is None or mark.id != fresh.id or mark.given_up:
@@ -140,14 +140,15 @@ async def _begun(judged: ValidatedArchive, graph: Store, restoring: bool) -> tup
             f"the tenant first (`vicw forget tenant {taken[0]}`)"
         )
     if beside and mark is None:
-        await _require_strange(judged, graph)
+        await _require_strange(judged, target)
     return mark or fresh, beside and mark is None
 
 
-async def _require_strange(judged: ValidatedArchive, graph: Store) -> None:
+async def _require_strange(judged: ValidatedArchive, target: ImportTarget) -> None:
     """Raise StateConflictError if the store has a node or step of the export: a forged export has another tenant's."""
+    graph = target.graph
     for name in judged.reader.manifest.node_files:
-        for part in batched(judged.reader.rows(name, NODES), _BATCH):
+        for part in batched(judged.reader.rows(name, NODES), target.batch):
             if held := await graph.audit.belongs_to_counts([node.uid for _, node in part]):
                 raise StateConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
     for line, step in judged.reader.rows(STEPS, STEP_ROWS):
@@ -170,7 +171,7 @@ async def _keys(judged: ValidatedArchive, ring: KeyRing | None) -> None:
 @dataclass(slots=True)
 class _Import:
     judged: ValidatedArchive
-    graph: Store
+    target: ImportTarget
     mark: ImportMarker
     progress: Progress
     total: int
@@ -203,14 +204,14 @@ class _Import:
             await work(transaction)
             await transaction.mark_import(mark.dump())
 
-        await self.graph.write(*home, both)
+        await self.target.graph.write(*home, both)
 
     def _progress_lines(self, lines: int) -> None:
         self._done += lines
         self.progress("importing", self._done, self.total)
 
     async def _edges(self, name: str, after: int) -> None:
-        for lines in batched(self.judged.reader.rows(name, EDGE_ROWS, after=after), _BATCH):
+        for lines in batched(self.judged.reader.rows(name, EDGE_ROWS, after=after), self.target.batch):
             homes = self.judged.homes_of([edge.source for _, edge in lines])
             for home, group in groupby(zip(homes, lines, strict=True), lambda one: one[0]):
                 part = [line for _, line in group]
@@ -227,7 +228,7 @@ class _Import:
         after: int,
     ) -> None:
         for of, group in groupby(self.judged.reader.rows(name, kind, after=after), lambda line: home(line[1])):
-            for part in batched(group, _BATCH):
+            for part in batched(group, self.target.batch):
                 await self._write(of, name, part[-1][0], partial(work, [row for _, row in part]))
                 self._progress_lines(len(part))
 

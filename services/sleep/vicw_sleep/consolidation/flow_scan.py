@@ -14,8 +14,6 @@ _FLOWS = 100
 _FLOWS_WITHIN = 10_000
 """Page size within one context: no engine keeps a context's flows in an order of their own, so each page reads it all.
 """
-_EVENTS = 200
-"""Events of a flow per page: their passages are read together."""
 
 type ContextRef = tuple[str, str]
 """A tenant and its context."""
@@ -41,20 +39,23 @@ class FlowBookmark:
 
 
 async def pages(
-    index: Scans, start: FlowBookmark | None, within: ContextRef | None
+    index: Scans, start: FlowBookmark | None, within: ContextRef | None, size: int
 ) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
-    """Yield live Events after ``start``, of all flows or those ``within`` a context, and where each page begins."""
+    """Yield live Events after ``start``, of all flows or those ``within`` a context, and where each page begins.
+
+    ``size`` is the number of Events of a flow per page.
+    """
     if start is not None:
-        async for page in _of_flow(index, start):
+        async for page in _of_flow(index, start, size):
             yield page
     after = start.flow if start is not None else None
     async for flows in scan_pages(index, Flows(within), after=after, limit=_FLOWS if within is None else _FLOWS_WITHIN):
         for flow in flows:
-            async for page in _of_flow(index, FlowBookmark(flow)):
+            async for page in _of_flow(index, FlowBookmark(flow), size):
                 yield page
 
 
-async def _of_flow(index: Scans, mark: FlowBookmark) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
-    async for page in scan_pages(index, Thread(mark.flow), after=mark.after, limit=_EVENTS):
+async def _of_flow(index: Scans, mark: FlowBookmark, size: int) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
+    async for page in scan_pages(index, Thread(mark.flow), after=mark.after, limit=size):
         yield mark, page
         mark = FlowBookmark(mark.flow, next_key(page[-1]))

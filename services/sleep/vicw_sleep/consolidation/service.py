@@ -102,6 +102,10 @@ class Consolidation:
     llm: LlmRequester | None = None
     yield_to_foreground: Yield = yield_to_event_loop
     on_batch: OnBatch = field(default=lambda flow, consolidate, reason: None)
+    event_page: int = 200
+    """Events of a flow that are read together with their passages."""
+    max_passages: int = 1000
+    """An Event with more passages, or a Macro-Event with more behind it, is not consolidated, to bound the reads."""
 
     async def run(
         self,
@@ -127,7 +131,7 @@ class Consolidation:
         run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
         done, looked = run.done, False
         try:
-            async for mark, page in pages(self.graph, start, within):
+            async for mark, page in pages(self.graph, start, within, self.event_page):
                 if looked and run.deadline.passed:
                     done.next = mark
                     break
@@ -143,7 +147,7 @@ class Consolidation:
 
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
         """Consolidate the eligible Events of a page; return whether the page is complete."""
-        material = await read_material(self.graph, self.pending_extractions, page)
+        material = await read_material(self.graph, self.pending_extractions, page, self.max_passages)
         ended, begun = page[-1].created_at < run.rules.before, False
         left = list(batches(material, run.rules, ended=ended))
         while left:

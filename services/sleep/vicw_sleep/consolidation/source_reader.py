@@ -11,23 +11,29 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, PendingExtractio
 from vicw_sleep.consolidation.model import SourceEvent
 
 _AT_ONCE = 200
-MOST_PASSAGES = 1000
-"""Maximum passages of an Event, or behind a Macro-Event. An Event with more is not consolidated, to bound the reads."""
 _MOST_STATEMENTS = 200
 _MOST_NAMES = 100
 
 
-async def read_material(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[SourceEvent]:
-    """Return the material of these Events of one context, in their order; without passages where there are too many."""
+async def read_material(
+    graph: Store, unread: PendingExtractions, events: Sequence[Node], max_passages: int
+) -> list[SourceEvent]:
+    """Return the material of these Events of one context, in their order; without passages where there are more than
+    ``max_passages``.
+    """
     found: list[SourceEvent] = []
     for batch in batched(events, _AT_ONCE):
-        found += await _read(graph, unread, batch)
+        found += await _read(graph, unread, batch, max_passages)
     return found
 
 
-async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]) -> list[SourceEvent]:
+async def _read(
+    graph: Store, unread: PendingExtractions, events: Sequence[Node], max_passages: int
+) -> list[SourceEvent]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
-    passages = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], MOST_PASSAGES + 1))
+    found = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], max_passages + 1))
+    # A partial proof is useless.
+    passages = {uid: proofs if len(proofs) <= max_passages else [] for uid, proofs in found.items()}
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
     named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MOST_NAMES))
     chunks = [passage.uid for of_one in passages.values() for passage in of_one if passage.label is Label.CHUNK]
@@ -38,7 +44,7 @@ async def _read(graph: Store, unread: PendingExtractions, events: Sequence[Node]
     uses = await graph.uses.uses(tenant, uids)
     return [
         _source_event(
-            event, passages[event.uid], statements, causal, people[event.uid], named[event.uid], waiting, uses
+            event, passages.get(event.uid, ()), statements, causal, people[event.uid], named[event.uid], waiting, uses
         )
         for event in events
     ]
@@ -55,7 +61,6 @@ def _source_event(
     uses: Mapping[str, Use],
 ) -> SourceEvent:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
-    proofs = proofs if len(passages) <= MOST_PASSAGES else []  # a partial proof is useless
     told = [node for passage in proofs for node in statements.get(passage.uid, ())]
     return SourceEvent(
         event,

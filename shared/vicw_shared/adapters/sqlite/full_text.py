@@ -15,7 +15,6 @@ from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
 
 _MAX_WORDS = 64
-_RANKED = 10_000
 _JUDGED = 4
 """The first batch filtered by the scope is this multiple of the limit; each further batch is larger by this factor."""
 
@@ -29,15 +28,18 @@ _NAMED = (
 _Clause = tuple[str, tuple[object, ...]]
 
 
-def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit: int) -> list[TextHit]:
+def find_passages(
+    connection: sqlite3.Connection, scope: Scope, text: str, limit: int, *, rare: int = 10_000
+) -> list[TextHit]:
     """Return the best matches. An item's names, tags and bucket belong to its first Chunk, with double weight.
 
-    Chunks with only common words of the question are read only if the scope has fewer than ``limit`` others.
+    Chunks with only common words of the question are read only if the scope has fewer than ``limit`` others. The rarest
+    words are not common: as many as have at most ``rare`` passages in total, at least one.
     """
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
-    telling, common = _by_rarity(connection, words)
+    telling, common = _by_rarity(connection, words, rare)
     hits = _ranked(connection, telling)
     if hits and common:
         hits |= _ranked(connection, telling, common)
@@ -48,15 +50,15 @@ def find_passages(connection: sqlite3.Connection, scope: Scope, text: str, limit
     return found
 
 
-def _by_rarity(connection: sqlite3.Connection, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _by_rarity(connection: sqlite3.Connection, words: Sequence[str], most: int) -> tuple[list[str], list[str]]:
     """Return the terms to search by, and the common terms, which only score.
 
-    The search terms are the rarest: as many as have at most _RANKED passages in total, at least one.
+    The search terms are the rarest: as many as have at most ``most`` passages in total, at least one.
     """
     counts = {term: _count(connection, term) for term in map(_term, words)}
     rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
     reached = itertools.accumulate(counts[term] for term in rare)
-    few = max(1, sum(passages <= _RANKED for passages in reached))
+    few = max(1, sum(passages <= most for passages in reached))
     return rare[:few], rare[few:]
 
 
