@@ -1,6 +1,7 @@
 """Graph channel, the second wave: items reached from the hits of the first (seed 002 §4; design section "Read path").
 
-Each spread serves one kind of item: Events lift their neighbours, Entity items pass scores to the pages they name.
+Events lift their neighbours, and Entity items pass scores to the pages that they name. The people stage and typed
+spreading start from both.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
 
 _ANCHORS = 20
-"""Items of a kind that lead on, the best."""
+"""Maximum anchors of each label, the best."""
 MOST_NEW = 20
-"""Items that the channel adds to what the others found (seed 002 §11.2)."""
+"""Maximum items that the channel adds to the other channels' hits (seed 002 §11.2)."""
 
 
 @dataclass(slots=True)
 class Spread:
-    """What the spreads of one question came to, and of it what the caller may have, ``seen``.
+    """Results of the spreads of one question; ``seen`` are the reached candidates that the caller may see.
 
-    It stands as far as it goes when time runs out.
+    Partial results count when time runs out.
     """
 
     named: Reached = field(default_factory=Reached)
@@ -49,13 +50,13 @@ class Spread:
 
     @property
     def all(self) -> dict[str, Reached]:
-        """What each spread came to, by its name."""
+        """The result of each spread by its name."""
         return {name: getattr(self, name) for name in ("named", "lift", "bridges", "people", "walk")}
 
     async def run(
         self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
     ) -> None:
-        """Let what the question names stand first; then all that stands leads on, each kind of item in its way."""
+        """Reach the pages that the question names, then spread from the best items of each label."""
         await look_around(question, candidates, settings)
         if settings.title_match:
             await named_pages(question, self.named)
@@ -79,7 +80,7 @@ class Spread:
         await asyncio.gather(*spreads)
 
     def boosts(self) -> dict[str, dict[str, float]]:
-        """Return what each item gets of each spread."""
+        """Return the gain of each item from each spread."""
         boosts: dict[str, dict[str, float]] = {}
         for name, reached in self.all.items():
             for uid, reach in reached.ways.items():
@@ -87,7 +88,7 @@ class Spread:
         return boosts
 
     def gained(self) -> dict[str, list[tuple[str, float]]]:
-        """Return the items that each spread raised, by key, with what they gained, the most first."""
+        """Return the items that each spread raised, by key, with their gains, the largest first."""
         gained: dict[str, list[tuple[str, float]]] = {}
         for name in self.all:
             raised = [(one.key, one.boosts[name]) for one in self.seen if name in one.boosts]
@@ -96,7 +97,7 @@ class Spread:
         return gained
 
     def hand_on(self, candidates: Sequence[Candidate]) -> None:
-        """Give what a Macro-Event was come to by to the best of its items that were found, if any were."""
+        """Move what a Macro-Event was reached for to the best of its items among ``candidates``, if any."""
         best: dict[str, str] = {}
         for candidate in candidates:
             if candidate.item.part is not None:
@@ -106,16 +107,16 @@ class Spread:
                 reached.add(replace(reached.ways.pop(uid), uid=best[uid]))
 
     def way(self, uid: str) -> Reach:
-        """Return the best way to an item that was come to."""
+        """Return the best way to a reached item."""
         return max((one.ways[uid] for one in self.all.values() if uid in one.ways), key=lambda way: way.gain)
 
     def reached(self) -> dict[SubGraph, int]:
-        """Return how many items each sub-graph led to."""
+        """Return the number of items reached by each sub-graph."""
         ways = [self.way(uid) for uid in self.boosts()]
         return {part: sum(way.sub_graph is part for way in ways) for part in SubGraph}
 
     def nodes(self) -> dict[str, Node]:
-        """Return the nodes that were read."""
+        """Return the nodes read by the spreads."""
         return {uid: node for reached in self.all.values() for uid, node in reached.nodes.items()}
 
 
@@ -126,9 +127,9 @@ async def spread(
     registry: EdgeRegistry,
     seconds: float,
 ) -> tuple[list[Candidate], Spread]:
-    """Return all candidates in their new order, those that were come to among them, and what led to these.
+    """Return all candidates in their new order, the reached items among them, and the results of the spreads.
 
-    What is found within ``seconds`` counts.
+    Spreading stops after ``seconds``; what it has reached by then counts.
     """
     found = Spread()
     with contextlib.suppress(TimeoutError):
@@ -142,7 +143,7 @@ async def spread(
     everything = [*candidates, *await _new(question, gains, found.nodes())]
     reached = [candidate for candidate in everything if candidate.key in boosts]
     for candidate in reached:
-        candidate.score = candidate.strength  # who is come to stands at least where nobody stands
+        candidate.score = candidate.strength  # a reached item starts from 0 at least
         for name, gain in boosts[candidate.key].items():
             candidate.boost(name, gain)
     _rank(reached, found, question.best)
@@ -151,7 +152,7 @@ async def spread(
 
 
 def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:
-    """Say of each candidate that was come to at which place, by which way, and how much of the best standing it got."""
+    """Set ``reached`` of each candidate: rank by gain, best way, and gain as a share of ``best``, at most 1."""
     gains = {
         candidate.key: sum(candidate.boosts[name] for name in found.all if name in candidate.boosts)
         for candidate in reached
@@ -165,11 +166,11 @@ def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:
 def _anchors(
     candidates: Sequence[Candidate], named: Reached, standings: Mapping[str, float]
 ) -> dict[Label, list[Anchor]]:
-    """Return what leads on, by label: the best of what stands."""
+    """Return the anchors by label: the best items with a strength above 0."""
     best: dict[Label, list[Anchor]] = {}
     found = {candidate.key: candidate for candidate in candidates}
     for label in (Label.EVENT, Label.ENTITY):
-        # Ordered before they are made: there are many more than lead on.
+        # Sorted before they are built: few of many candidates become anchors.
         places = [(-standings[key], key) for key, one in found.items() if one.item.label is label]
         best[label] = [_anchor(found[key], -less) for less, key in heapq.nsmallest(_ANCHORS, places) if less < 0]
     pages = [
@@ -187,7 +188,7 @@ def _anchor(candidate: Candidate, standing: float) -> Anchor:
 
 
 async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:
-    """Return candidates for what no other channel found, as far as the caller wants it."""
+    """Return candidates for reached items that no other channel found, filtered by the scope."""
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
     kept = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
     keys = {nodes[uid].qdrant_id: uid for uid in best}

@@ -23,17 +23,17 @@ from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
 
 HANDING = 15
-"""Items that hand over, at each step the best."""
+"""Maximum items that pass on their score at each hop, the best."""
 _LIKE = 0.2
-"""The cosine, or share of words, from which a statement is like the question."""
+"""Minimum similarity of a statement to the question: a cosine, or a share of words."""
 _OF_NAMED = 0.6
-"""What a statement of a page that the question names counts at least: it tells of what is asked about in any words."""
+"""Minimum similarity given to statements of a page that the question names: they are on its subject in any words."""
 _DECAY = 0.7
-"""What is left of a standing with each further step."""
+"""Factor on the strength at each further hop."""
 _IN_TITLE = 0.8
-"""The share of a page whose title has the name among its words."""
+"""Minimum share of a page whose title contains the name."""
 _RARE = 8
-"""Items that may share a name for it to lead from one to another; of more, only to those that are like the question."""
+"""Maximum items that share a name at full share; with more, an item's share depends on its own strength."""
 _STATEMENTS = 40
 _NAMES = 20
 _MENTIONS = 64
@@ -42,7 +42,7 @@ _MOST_READ = 200
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A statement like the question: of which item, what it hands on, and what it says."""
+    """A statement similar to the question: its item, the score that it passes on, and its text."""
 
     item: str
     handed: float
@@ -51,7 +51,7 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _BridgePath:
-    """From a sentence over a name to an item, which gets ``share`` of what is handed on."""
+    """Path from a statement over a name to an item, which gets ``share`` of the score passed on."""
 
     sentence: str
     target: str
@@ -59,10 +59,10 @@ class _BridgePath:
 
 
 class BridgeSpread:
-    """Hands over from item to item, for one question."""
+    """Passes scores from item to item, for one question."""
 
     def __init__(self, question: Question, hops: int, named: Collection[str] = ()) -> None:
-        """Hand over from items in ``hops`` steps; the question has the titles of those that are ``named``."""
+        """Spread over ``hops`` hops; ``named`` are the uids of the pages whose titles are in the question."""
         self._question = question
         self._hops = hops
         self._named = named
@@ -70,7 +70,7 @@ class BridgeSpread:
         self._leftover = UncoveredTerms(question.likeness)
 
     async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
-        """Come to the Entity items that ``anchors`` lead to, each with what all steps gave it."""
+        """Add the Entity items that ``anchors`` lead to, each with its gains summed over all hops."""
         total: dict[str, float] = {}
         front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:HANDING]
         for depth in range(1, self._hops + 1):
@@ -86,7 +86,7 @@ class BridgeSpread:
             front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
 
     async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
-        """Return the statements of these items that are like the question."""
+        """Return the statements of these items that are similar to the question."""
         question = self._question
         standing = {anchor.uid: anchor.strength for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
@@ -100,11 +100,11 @@ class BridgeSpread:
         return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
 
     def _likeness(self, item: str, cosine: float) -> float:
-        """Return how far a statement is like the question."""
+        """Return the similarity of a statement to the question."""
         return max(cosine, _OF_NAMED) if item in self._named else cosine
 
     async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
-        """Return what each item gains that the sentences lead to; the best way counts, and none to itself."""
+        """Return the gain of each item that the sentences lead to, by its best path; no item gains from itself."""
         ways = await self._ways(sentences)
         ways = [way for way in ways if way.target != sentences[way.sentence].item]
         worth = {way: sentences[way.sentence].handed * way.share for way in ways}
@@ -125,7 +125,7 @@ class BridgeSpread:
         return gains
 
     async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
-        """Return where the names lead that the sentences have and the question does not."""
+        """Return the paths over names that are in the sentences but not in the question."""
         found = await self._question.graph.weighted_neighbours(
             self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
         )
@@ -140,7 +140,7 @@ class BridgeSpread:
         return [_BridgePath(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
 
     async def _mentions(self, things: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
-        """Return the Entity items that mention each thing; of one that all speak of, none."""
+        """Return the visible Entity items that mention each thing."""
         leads = await self._question.graph.weighted_neighbours(
             self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS
         )
@@ -152,7 +152,7 @@ class BridgeSpread:
         return {uid: [lead for lead in items.values() if lead.uid in seen] for uid, items in found.items()}
 
     async def _visible(self, items: set[str]) -> set[str]:
-        """Return those that the asker may see: what he may not must not show in how many share a name either."""
+        """Keep the visible items: the number that shares a name must not reveal invisible ones."""
         question = self._question
         if question.scope.audience is None:
             return items
@@ -160,7 +160,7 @@ class BridgeSpread:
         return {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
 
     def _shares(self, name: str, items: Sequence[WeightedNeighbour]) -> dict[str, float]:
-        """Return what each item gets that mentions a thing."""
+        """Return the share of each item that mentions a thing."""
         phrase, question = f" {phrase_of(name)} ", self._question
         spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0
         shares: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Further nodes of an item beside its own: its statements and the node of its page.
+"""Further nodes of an item beside its own: its statements and events, and the node of its page.
 
 Statements hold the causes of what an item says, page nodes hold the links of what it documents. Moving between these
 nodes does not count as a hop.
@@ -22,7 +22,7 @@ _NODES_OF_AN_ITEM = 3
 
 
 async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
-    """Return what stands for ``items``, each with its item. ``passages``: of which item each is."""
+    """Return the further nodes of ``items``, each with its item. ``passages``: passage → item."""
     graph, tenant = question.graph, question.scope.tenant
     said = await extracted_nodes(graph, tenant, list(passages), _STATEMENTS)
     found = {lead.uid: passages[lead.origin] for lead in said}
@@ -32,9 +32,9 @@ async def inside(question: Question, items: Sequence[str], passages: Mapping[str
 
 
 async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: int) -> list[tuple[Node, Reach]]:
-    """Return the items that these nodes are, or stand for, as far as they are wanted, each by its best way.
+    """Return the items to which these nodes belong, visible and in scope, each by its best way.
 
-    At most ``most`` are looked at, the best, and three times as many nodes: an item may have several.
+    At most the ``most`` best items are read, and three times as many nodes: an item may have several.
     """
     found = [(node, reach) for node, reach in found if _has_item(node)]
     found = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * most]
@@ -58,7 +58,7 @@ def _has_item(node: Node) -> bool:
 
 
 async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
-    """Return the item of each statement, and the passage that says it."""
+    """Return the item of each statement, and the passage that contains it."""
     graph, tenant = question.graph, question.scope.tenant
     proofs = (
         await graph.weighted_neighbours(tenant, statements, ("EVIDENCED_BY", Direction.OUT), 1) if statements else []
@@ -68,7 +68,7 @@ async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tu
 
 
 async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
-    """Return the items whose text stands on these pages; others may mention a page, too."""
+    """Return the item of each page: the one whose text it is. Other items may mention the page, too."""
     graph, tenant = question.graph, question.scope.tenant
     mentions = await graph.weighted_neighbours(tenant, pages, ("MENTIONS", Direction.IN), _MENTIONS) if pages else []
     nodes = await graph.nodes(tenant, sorted({lead.uid for lead in mentions if lead.is_item})) if mentions else {}

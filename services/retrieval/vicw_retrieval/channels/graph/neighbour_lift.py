@@ -1,6 +1,6 @@
 """Lift along NEXT: the neighbours of a hit gain, since they are its context (design: "What was tried", NEXT lift).
 
-The best of an Event's neighbours counts, not their sum: a long thread must not outweigh a short one. A short turn of a
+An Event gains by its best neighbour, not by their sum: a long thread must not outweigh a short one. A short turn of a
 chat needs its neighbours to be understood, a long message does not.
 """
 
@@ -14,18 +14,18 @@ from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)
-"""What of an Event's standing its neighbours have, at a distance of one and two."""
+"""Share of an Event's strength that its neighbours gain at a distance of one and two."""
 _ENOUGH = 400
-"""Characters of a turn that is understood by itself: of a longer one, what it has of its neighbours counts less."""
+"""Characters of a turn that is understood by itself: longer turns gain less from their neighbours."""
 
 
 async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
-    """Come to the neighbours of Events, those of ``anchors`` among them too, as far as they may be seen."""
+    """Reach the visible neighbours of ``anchors``; an anchor may itself be a neighbour."""
     threads = Threads(question.graph, question.visibility)
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
     sources = {anchor.key: {anchor.key: anchor.strength} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
-        found = await threads.adjacent(list(sources))  # nothing passes through what the asker may not see
+        found = await threads.adjacent(list(sources))  # invisible items pass nothing on
         nodes = {beside.key: beside.node for beside in found}
         reached.nodes |= nodes
         need = await _need(question, nodes)
@@ -36,14 +36,14 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
 
 
 async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
-    """Return the share of what its neighbours say that each of these takes, in (0, 1]; only turns say who speaks."""
+    """Return the share in (0, 1] of its neighbours' scores that each item takes: below 1 only for long turns."""
     graph, tenant = question.graph, question.scope.tenant
     passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}
     consolidated = [passage for passage, uid in passages.items() if nodes[uid].uid != uid]
     owners = await graph.owners(tenant, consolidated) if consolidated else {}  # a Macro-Event may have several speakers
     speakers = {passage: (owners.get(passage) or nodes[uid]).speaker for passage, uid in passages.items()}
     turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
-    # As nodes, not as texts: whoever comes to a turn asks next whether its passage still holds.
+    # Read as nodes, not as texts: the validity check reads the same passages next.
     chunks = await graph.nodes(tenant, list(turns)) if turns else {}
     said = {turns[uid]: len(chunk.text) for uid, chunk in chunks.items() if chunk.text is not None}
     return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
@@ -52,7 +52,7 @@ async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, floa
 def _anchor_strengths(
     sources: Mapping[str, Mapping[str, float]], found: Sequence[Adjacent]
 ) -> dict[str, dict[str, float]]:
-    """Return, for each neighbour, the anchors that it is come to from, and their standings."""
+    """Return, for each neighbour, the anchors from which it was reached and their strengths."""
     handed: dict[str, dict[str, float]] = {}
     for beside in found:
         handed.setdefault(beside.key, {}).update(sources[beside.origin])

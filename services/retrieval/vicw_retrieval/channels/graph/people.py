@@ -1,8 +1,7 @@
 """People stage: memories about relevant people, in every context that is searched (seed 004, stages 2 and 3).
 
-Relevant people are the participants and the subjects of the best results. Memories one hop away come first: ABOUT,
-mentioning, stated by or initiated by a person. Memories of related people, two hops away, follow. SUPERSEDES is not
-walked.
+Relevant people are the participants and the subjects of the best results. Memories at one hop (ABOUT, MENTIONS,
+STATED_BY or INITIATED a person) weigh more than those of related people, at two hops. SUPERSEDES is not walked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Context of the question shared by the spreads of the graph channel."""
+"""Question with its scope, engines and scores so far, as the spreads of the graph channel use it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from vicw_shared.ports import GraphStore, Scope
 
 _WORD_CHARS = 4
 _BEGINNING_CHARS = 5
-"""Characters of a word with which the name of somebody or something may begin."""
+"""Minimum characters of a word that is looked up as the beginning of a name."""
 _LITTLE = frozenset(
     "about above after again along among because before behind being below between could doing during every might never"
     " other shall should since still their theirs there these things those through under until using where which while"
     " whose within without would".split()
 )
-"""Words that mean no name, however it begins."""
+"""Words that are never the beginning of a name."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question and the engines that know more.
+    """A question and the engines that answer it.
 
-    ``standings`` are what the other channels give the items that they found, ≥ 0. ``people`` are the folded names and
-    uids of those who take part; ``triggered`` the items that the question has a trigger phrase of, each with its
-    passage.
+    ``strengths`` (≥ 0) are the scores of the items found so far, by key. ``people`` are the folded names and uids of
+    the participants. ``triggered`` maps the items with a trigger phrase in the question to their passages.
     """
 
     graph: GraphStore
@@ -42,22 +41,22 @@ class Question:
 
     @cached_property
     def visibility(self) -> Visibility:
-        """What the asker may see."""
+        """The visibility filter of the scope."""
         return Visibility(self.graph, self.scope)
 
     @cached_property
     def best(self) -> float:
-        """The standing of the best item, the measure of all that the channel gives."""
+        """The strength of the best item, by which the channel scales its gains."""
         return max(self.strengths.values(), default=0.0)
 
     @cached_property
     def phrases(self) -> frozenset[str]:
-        """Every run of words that the question has, with its accents and without."""
+        """Every run of words of the question, with accents and without."""
         return frozenset(chain.from_iterable(map(spellings, phrases_in(self.text))))
 
     @cached_property
     def words(self) -> list[str]:
-        """The words by which something may be called."""
+        """The single words that may be a name."""
         return sorted(phrase for phrase in self.phrases if " " not in phrase and len(phrase) >= _WORD_CHARS)
 
     @cached_property
@@ -66,5 +65,5 @@ class Question:
         return [word for word in self.words if len(word) >= _BEGINNING_CHARS and word not in _LITTLE]
 
     def names(self, name: str) -> bool:
-        """Tell whether the question has this name."""
+        """Return whether the question contains this name."""
         return not self.phrases.isdisjoint(spellings(phrase_of(name)))

@@ -19,9 +19,9 @@ from vicw_shared.ports import Direction, Spread
 from vicw_shared.settings import RetrievalSettings
 
 _ITEMS = 20
-"""Items that lead on."""
+"""Items whose edges are prefetched."""
 _PASSAGES = 30
-"""Passages that are compared, or shown."""
+"""Passages that are prefetched."""
 _FANOUT = 20
 AROUND: tuple[Spread, ...] = (
     ("NEXT", Direction.OUT),
@@ -32,11 +32,11 @@ AROUND: tuple[Spread, ...] = (
     ("ABOUT", Direction.OUT),
     ("TAGGED", Direction.OUT),
 )
-"""What is asked of items: lift, people, tags and the expansion have these."""
+"""Spreads that the lift, people, tags and the expansion read."""
 
 
 async def look_around(question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
-    """Read the best items and passages, the edges at them, and what the question names; raise what the graph does."""
+    """Prefetch the best items and passages, their edges, and the nodes that the question names. Raises graph errors."""
     graph, tenant, standings = question.graph, question.scope.tenant, question.strengths
     names = [titles_of(question)] if settings.title_match else []
     names += names_of(question) if settings.graph_weight >= LEAST_WEIGHT else []

@@ -11,12 +11,12 @@ from vicw_shared.model import Node
 from vicw_shared.ports import By, NameQuery, look_up
 
 CALLED_SO = 0.3
-"""Of the best standing, what a page has that the question names."""
+"""Gain of a page that the question names, as a share of the best strength."""
 _NAMESAKES = 8
 
 
 async def named_pages(question: Question, reached: Reached) -> None:
-    """Come to the Entity items whose title is among the question's words."""
+    """Reach the Entity items whose title is in the question."""
     found = await titled(question, sorted(question.phrases))
     nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
     reached.know(await filter_results(question.graph, question.scope, list(nodes.values())))
@@ -25,12 +25,12 @@ async def named_pages(question: Question, reached: Reached) -> None:
 
 
 def titles_of(question: Question) -> NameQuery:
-    """Return the look-up of the pages that the question names."""
+    """Return the title look-up of the question's phrases."""
     return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.visibility.read_limit(_NAMESAKES))
 
 
 async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
-    """Return, by phrase, the Entity items that are called so and that the asker may see, a few of each."""
+    """Return, by phrase, the visible Entity items with this title, a few for each."""
     scope = question.scope
     limit = question.visibility.read_limit(_NAMESAKES)
     found = await look_up(question.graph, scope.tenant, phrases, by=By.TITLE, contexts=scope.contexts, limit=limit)
@@ -40,5 +40,5 @@ async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[N
 
 
 def _is_name(title: str) -> bool:
-    """Tell a name from a common word, as functions are called by (``sort``): a question has those by chance."""
+    """Return whether a title is a name, not a common word as functions have (``sort``): questions have those by chance."""
     return not (title.isalpha() and title.islower())

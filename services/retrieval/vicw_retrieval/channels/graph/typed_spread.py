@@ -1,8 +1,8 @@
 """Typed spreading along edges of the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
 
 Both sub-graphs are walked at the same time, from the entities that the question names and from its results. An edge
-passes on its weight, the second hop half of it. Edges of one type that leave one node share the weight. Scores of
-reached nodes are carried to their items.
+passes on weight × certainty, half of it at the second hop, divided by 1 + ln n where n edges of its type and direction
+leave the node. Scores of reached nodes are carried to their items.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
 BOOST = 1.5
-"""What the channel counts beside its weight (seed 002, GRAPH_WEIGHT_BOOST)."""
+"""Factor on the channel's weight (seed 002, GRAPH_WEIGHT_BOOST)."""
 MOST = 20
-"""Items that it comes to, both sub-graphs together (seed 002 §11.2)."""
+"""Maximum items reached by both sub-graphs together (seed 002 §11.2)."""
 LEAST_WEIGHT = 0.05
-"""The weight under which nothing is walked (seed 002 §11.2)."""
+"""Channel weight below which nothing is walked (seed 002 §11.2)."""
 PART_OF_NAME = 0.5
-"""What a thing counts as a seed of whose name the question has a part (seed 002 §5.4)."""
+"""Seed score of an entity if the question contains only a part of its name (seed 002 §5.4)."""
 _ALONE = 1
-"""Things of whose name a word is a part, for it to tell which is meant."""
+"""Maximum entities that a part of a name may match to be unambiguous."""
 _KNOWN_BY = 200
-"""Edges of a thing that are looked at to find one by which the asker knows of it."""
+"""Maximum edges read per entity to find one by which the viewer knows it."""
 _HIGH = 0.5
-"""The score of an item from which the other sub-graph could hardly better it."""
+"""Score of the last place from which on the other sub-graph could hardly improve the list."""
 _DAMPING = 0.5
 _ANCHORS = 10
 _FANOUT = 10
 _FRONT = 60
 _SPARE = 3
-"""How many more items are looked at than a sub-graph may come to: some may not be seen, or are not wanted."""
+"""Factor on the items that are read for each place: some may be invisible or filtered out."""
 
 
 _CATEGORIES = {
@@ -50,14 +50,14 @@ _CATEGORIES = {
     SubGraph.KNOWLEDGE: {Category.STRUCTURAL, Category.DEPENDENCY, Category.SEMANTIC, Category.BRIDGE},
 }
 _OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
-"""Structural edges that tell where something stands: they lead to all that stands there."""
+"""Structural edges of location: they lead to everything in the same place."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadPlan:
-    """What a walk goes by: the types that exist, the weight of all it finds, and the share of what causes bring.
+    """Edge types, the channel's ``weight``, and the causal sub-graph's share of the places (``bias``).
 
-    Edges that a dream made are not followed.
+    Edges created by dreams are not followed.
     """
 
     registry: EdgeRegistry
@@ -70,16 +70,16 @@ class SpreadPlan:
         return [(name, way) for name in names for way in Direction]
 
     def places(self, part: SubGraph) -> int:
-        """Return how many items a sub-graph may come to (seed 002 §8.3)."""
+        """Return the maximum number of items that a sub-graph may reach (seed 002 §8.3)."""
         causal = math.ceil(MOST * self.bias)
         return causal if part is SubGraph.CAUSAL else MOST - causal
 
 
 async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
-    """Come to the items that typed edges lead to from ``anchors``, best first, and from what the question names.
+    """Reach the items to which typed edges lead from ``anchors`` and from the question's entities, best first.
 
-    Of the sub-graphs that which has more places is the first, the causal one of equals. Where it fills the list with
-    high scores the other is not waited for (seed 002 §11.2). When time is over, what either has found by then counts.
+    The sub-graph with more places comes first, the causal one if equal. If it fills the whole list with high scores,
+    the other is cancelled (seed 002 §11.2). On cancellation, the results of each finished sub-graph count.
     """
     seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
@@ -105,21 +105,21 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
 async def _first_hop(
     question: Question, seeds: Mapping[str, float], plan: SpreadPlan, parts: Sequence[SubGraph]
 ) -> None:
-    """Read the first hop of all sub-graphs at once: they begin at the same seeds, and find it in the memory."""
+    """Read the first hop of all sub-graphs at once, into the graph cache: they start from the same seeds."""
     spreads = [spread for part in parts for spread in plan.spreads(part)]
     if spreads:
         await question.graph.expand(question.scope.tenant, _front(seeds, seeds, 1), spreads, _FANOUT)
 
 
 def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> list[str]:
-    """Return from where a walk goes on: the best, fewer with each hop."""
+    """Return the nodes from which the walk continues: the best, fewer with each hop."""
     return sorted(among, key=lambda uid: (-scores[uid], uid))[: _FRONT * (3 - depth)]
 
 
 async def _walk_part(
     question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
 ) -> list[tuple[Node, Reach]]:
-    """Walk a sub-graph; return the items that it leads to, best first."""
+    """Walk one sub-graph; return the items that it reaches, best first."""
     ways = await _spread(question, seeds, plan, part)
     found = await carry(question, ways, _SPARE * plan.places(part))
     return sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))
@@ -133,10 +133,10 @@ def _take(question: Question, found: Sequence[tuple[Node, Reach]], plan: SpreadP
 
 
 async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRegistry) -> dict[str, float]:
-    """Return where a walk begins, each with a score in [0, 1].
+    """Return the nodes from which the walk starts, each with a score in [0, 1].
 
-    These are the things that the question names, what it has the trigger phrase of, and the first items found, with
-    what stands for these in the graph.
+    These are the entities that the question names, the items with its trigger phrases, the best anchors, and the
+    further nodes of these items.
     """
     best = question.best or 1.0
     first = {anchor.uid: min(1.0, anchor.strength / best) for anchor in anchors[:_ANCHORS]}
@@ -149,8 +149,8 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
 
 
 def names_of(question: Question) -> list[NameQuery]:
-    """Return the look-ups of the things that the question may name: wholly, by a word, by a beginning."""
-    # Whom a viewer does not know, he mistakes for nobody.
+    """Return the look-ups of the entities that the question may name: by whole name, by a word, by a beginning."""
+    # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
     enough = _ALONE + 1 if question.scope.audience is None else MOST_NAMESAKES
     return [
         NameQuery(By.NAME, tuple(sorted(question.phrases))),
@@ -160,9 +160,9 @@ def names_of(question: Question) -> list[NameQuery]:
 
 
 async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
-    """Return the things that the question names, wholly, by a word or by the beginning of a word of their name.
+    """Return the entities that the question names by the whole name, a word of it, or the beginning of a word.
 
-    The asker knows of them, and what is named in no better way is named by a beginning.
+    Only entities known to the viewer count. Beginnings are used for words that match in no other way.
     """
     scope = question.scope
     whole, part, begun = await question.graph.find_names(scope.tenant, names_of(question), contexts=scope.contexts)
@@ -181,7 +181,7 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
 async def _spread(
     question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
 ) -> list[tuple[Node, Reach]]:
-    """Return what a sub-graph leads to within two hops, each by its best way; the score is its ``gain``."""
+    """Return the nodes of a sub-graph within two hops, each by its best way; the score is its ``gain``."""
     spreads = plan.spreads(part)
     scores, front = dict(seeds), list(seeds)
     ways: dict[str, tuple[Node, Reach]] = {}
@@ -203,6 +203,6 @@ async def _spread(
 
 
 def _share(one: Neighbour, crowd: int) -> float:
-    """Return what an edge hands on: its weight and certainty, divided among all of its kind that leave the node."""
+    """Return what an edge passes on: weight × certainty ÷ (1 + ln of the number of its kind at the node)."""
     certainty = one.edge.properties.get("certainty")
     return one.edge.weight * (float(certainty) if isinstance(certainty, int | float) else 1.0) / (1 + math.log(crowd))

@@ -8,11 +8,11 @@ from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_shared import sparse
 
 SHARE = 0.25
-"""How much of what is handed on depends on whether the receiver has the words that are left."""
+"""Part of a passed-on score that depends on whether the receiver has the uncovered terms."""
 
 
 class UncoveredTerms:
-    """Judges by the words of one question."""
+    """Weighs receivers by the uncovered terms of one question."""
 
     def __init__(self, likeness: QuerySimilarity) -> None:
         self._likeness = likeness
@@ -20,9 +20,9 @@ class UncoveredTerms:
     async def answered(
         self, sentences: Mapping[str, str], targets: Mapping[str, Sequence[str]]
     ) -> Callable[[str, str], float]:
-        """Return how much of its share a target gets from a sentence: 1 − SHARE to 1 + SHARE.
+        """Return the factor by which a target takes a sentence's score: 1 − SHARE to 1 + SHARE.
 
-        ``targets`` are items with their passages. 1 + SHARE is for the words that the sentence lacks, all of them.
+        ``targets`` are items with their passages. A target with all terms that the sentence lacks gets 1 + SHARE.
         """
         rarity = await rarest(self._likeness)
         has = await self._has(list(rarity), targets)
@@ -38,7 +38,7 @@ class UncoveredTerms:
         return factor
 
     async def _has(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
-        """Return which of the words each target has."""
+        """Return which of the terms each target has."""
         owner = {passage: uid for uid, passages in targets.items() for passage in passages}
         has: dict[str, frozenset[int]] = {}
         for passage, found in (await self._likeness.words(list(owner), terms)).items():
