@@ -31,7 +31,7 @@ def scope_of(request: RetrieveRequest, tenant: str, now: datetime) -> Scope:
 
 
 def scope_of_question(request: GraphQuestion, tenant: str, now: datetime) -> Scope:
-    """Return the scope of a question about the graph: the same rules, without what only chooses results."""
+    """Return the scope of a graph question: the same rules, without the filters that choose results."""
     return Scope(
         tenant=tenant,
         now=now,
@@ -44,7 +44,7 @@ def scope_of_question(request: GraphQuestion, tenant: str, now: datetime) -> Sco
 
 
 def audience_of(viewer: Viewer) -> Audience:
-    """Return who sees the answer. In a group the participants see it too, so only the viewer's own rights count."""
+    """Return the audience of an answer. In a group others see it too, so only the viewer's own rights count."""
     return Audience(
         subjects=(fold_case(viewer.user),) if viewer.user is not None else (),
         private=viewer.chat == "private",
@@ -53,26 +53,26 @@ def audience_of(viewer: Viewer) -> Audience:
 
 
 def may_see(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False) -> bool:
-    """Tell whether ``scope`` may see a node; ``about`` are the folded names and uids it is about.
+    """Return whether ``scope`` may see a node; ``about`` are the folded names and uids of its subjects.
 
-    The rule of the vector stores' filters for what is reached along edges. Tags and domains choose results,
-    not neighbours, so they do not count here. ``ever``: nor does whether the node is still true, only its expiry.
+    The rule of the vector stores' filters, for nodes reached along edges. Tags and domains choose results, not
+    neighbours, so they do not count here. ``ever``: validity does not count either, only expiry.
     """
     if node.tenant != scope.tenant or (scope.contexts is not None and node.context not in scope.contexts):
         return False
     if is_named(node):
-        return True  # its name is known to whoever sees a memory of it; its description is not, see expansion
+        return True  # a visible memory reveals its name, not its description: see expansion
     timely = not is_expired(scope, node) if ever else holds_in_scope(scope, node)
     return timely and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 
 def is_named(node: Node) -> bool:
-    """Tell a named thing (a person, a tag, a root) from what carries a memory of its own."""
+    """Return whether a node is a named thing (a person, a tag, a root), not a memory of its own."""
     return node.label not in {Label.EVENT, Label.CHUNK} and node.content_hash is None
 
 
 def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
-    """Tell whether a node is live, or was true or known at the instant that the scope asks about."""
+    """Return whether a node is live, or was true or known at the instant of the scope."""
     instant = scope.as_of or scope.judged_at
     if is_expired(scope, node):
         return False
@@ -88,7 +88,7 @@ def holds_in_scope(scope: Scope, node: Node | ItemRef) -> bool:
 
 
 def is_expired(scope: Scope, node: Node | ItemRef) -> bool:
-    """Tell whether a node's time is over: then nobody sees it, whatever instant is asked about."""
+    """Return whether a node has expired: it is then invisible, whatever instant is asked about."""
     return node.expires_at is not None and node.expires_at <= scope.judged_at
 
 

@@ -19,16 +19,16 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
 MOST_SELVES = 1000
-"""Nodes that one viewer is at most; of each no more edges are followed."""
+"""Maximum nodes of one viewer, and maximum edges followed from each."""
 _SELVES = frozenset({"person", "user", "agent"})
 _MERGES: tuple[Spread, ...] = ((MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN))
 
 
 async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
-    """Return the scope with everybody that its viewer is among the subjects; itself where there is no viewer.
+    """Return the scope with all identities of its viewer among the subjects; unchanged without a viewer.
 
-    A user is the persons that IS_PERSON says, and with each whatever it was merged with; and so are the other users of
-    these persons, but not who else those are.
+    These are the user's persons by IS_PERSON, the nodes merged with them, and the other users of these persons; not the
+    further persons of those users.
     """
     audience = scope.audience
     if audience is None or not audience.subjects:
@@ -57,7 +57,7 @@ class _ViewerIdentities:
     scope: Scope
 
     async def merged(self, uids: Iterable[str]) -> set[str]:
-        """Return these nodes with all that merges join to them, either way."""
+        """Return these nodes with all nodes merged with them, in either direction."""
         seen = set(uids)
         frontier: set[str] = set(seen)
         while frontier and len(seen) < MOST_SELVES:
@@ -66,7 +66,7 @@ class _ViewerIdentities:
         return seen
 
     async def along(self, uids: Iterable[str], spread: Spread) -> set[str]:
-        """Return what these nodes are joined to one way."""
+        """Return the nodes to which a spread leads from these nodes."""
         return await self._ends(sorted(uids), (spread,))
 
     async def _ends(self, uids: Sequence[str], spreads: Sequence[Spread]) -> set[str]:
@@ -74,7 +74,7 @@ class _ViewerIdentities:
         return {neighbour.node.uid for neighbour in await self._holding(found)}
 
     async def _holding(self, found: Sequence[Neighbour]) -> list[Neighbour]:
-        """Leave out guesses, and what an item told that is believed no more, or whose time is over."""
+        """Leave out guesses, and edges whose source item is retired, expired or missing."""
         found = [n for n in found if not is_guess(n.edge)]
         told_by = {str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
         tellers = await self.graph.nodes(self.scope.tenant, sorted(told_by)) if told_by else {}

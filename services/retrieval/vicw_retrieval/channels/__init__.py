@@ -1,4 +1,4 @@
-"""First wave: channels that run concurrently, each within its own budget; each may fail alone."""
+"""First wave: channels that run concurrently under one time limit; each may fail alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["chan
 async def run_channels[T](
     channels: Mapping[str, Awaitable[T]], seconds: float
 ) -> tuple[dict[str, T], dict[str, VicwError | None]]:
-    """Await all channels; return what came, and the failed ones with their error (None: out of time)."""
+    """Await all channels; return their results, and the failed ones with their error (None: out of time)."""
     results: dict[str, T] = {}
     failed: dict[str, VicwError | None] = {}
 
@@ -39,7 +39,7 @@ async def run_channels[T](
             failed[name] = error
             FAILED.labels(name, "error").inc()
             _log.warning("channel failed", channel=name, error=str(error))
-        except Exception as error:  # no mistake of one channel takes the answer with it
+        except Exception as error:  # a bug in one channel must not fail the answer
             failed[name] = UnavailableError(name, "failed")
             FAILED.labels(name, "error").inc()
             _log.exception("channel failed", channel=name, error=type(error).__name__)
@@ -49,7 +49,7 @@ async def run_channels[T](
 
 
 def sound(hits: Sequence[VectorHit]) -> list[VectorHit]:
-    """Return the hits that can be: those whose ids are uids and whose scores are numbers.
+    """Return the valid hits: those whose ids are uids and whose scores are finite.
 
     >>> sound([VectorHit("nobody", 1.0)])
     []

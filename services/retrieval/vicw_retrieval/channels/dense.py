@@ -31,27 +31,27 @@ from vicw_shared.ports import (
 from vicw_shared.uids import chunk_uid
 
 _PROOFS = 4
-"""Passages that one statement is read from at most: the same sentence may stand in overlapping ones."""
+"""Maximum passages of one statement: overlapping passages may contain the same sentence."""
 _STATEMENTS = 20
-"""Of a passage without a vector."""
+"""Maximum statements read of a passage without a vector."""
 _SUMMARY = 4
-"""Passages of a summary, the first."""
+"""Passages of a summary that are compared, the first."""
 _OF_SUMMARY = 0.25
-"""A passage is half its own cosine and half its best statement's, and half of its own is the summary's."""
+"""Weight of the summary's cosine: it makes up half of the passage's own, which is half of the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatementScores:
-    """The cosine of the best statement of each passage, as far as statements were found.
+    """The cosine of the best statement of each passage that a statement search reached.
 
-    No other statement is better than ``floor`` (None: there is no other).
+    No other statement has a cosine above ``floor`` (None: there is no other).
     """
 
     best: Mapping[str, float] = field(default_factory=dict)
     floor: float | None = None
 
     def weigh(self, passage: str, cosine: float) -> float:
-        """Return the mean of a passage's cosine and its best statement's; of one that is not known, the most it can be.
+        """Return the mean of a passage's cosine and its best statement's; unknown: ``floor``, or the cosine if less.
 
         >>> StatementScores({"a": 0.8}, floor=0.5).weigh("a", 0.6)
         0.7
@@ -63,10 +63,10 @@ class StatementScores:
 async def search_dense(
     vectors: VectorStore, query: VectorQuery, graph: GraphStore | None
 ) -> tuple[list[VectorHit], StatementScores]:
-    """Return passages by cosine in [-1, 1], best first, and what was found of statements.
+    """Return passages by cosine in [-1, 1], best first, and the scores of their statements.
 
-    ``query`` is that for passages. Statements are searched the same way and carried to their passages by ``graph``;
-    None leaves them out. Passages that only a statement leads to are in what was found of those, and nowhere else.
+    ``query`` searches passages. Statements are searched the same way and carried to their passages by ``graph``; None
+    leaves them out. Passages reached by a statement alone are only in the statement scores.
     """
     if graph is None:
         return await vectors.search(query), StatementScores()
@@ -76,7 +76,7 @@ async def search_dense(
     passages, told_by = await asyncio.gather(vectors.search(query), vectors.search(statements))
     try:
         told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
-    except OverloadedError:  # passages are found without the graph
+    except OverloadedError:  # the passages do not need the graph
         return passages, StatementScores()
     return in_order({hit.id: told.weigh(hit.id, hit.score) for hit in passages}), told
 
@@ -87,7 +87,7 @@ def in_order(scores: Mapping[str, float]) -> list[VectorHit]:
 
 
 class UnfoundStatements(NamedTuple):
-    """What is left of passages: whose each is, and the statements of those of which none was found."""
+    """Owners of passages, and the statements of those passages that the statement search did not reach."""
 
     owners: Mapping[str, ItemRef]
     said: Sequence[WeightedNeighbour]
@@ -96,7 +96,10 @@ class UnfoundStatements(NamedTuple):
 async def unconsumed_statements(
     graph: GraphStore, tenant: str, told: StatementScores, passages: Sequence[str], beside: Sequence[str] = ()
 ) -> UnfoundStatements:
-    """Return what is left of ``passages``, and whose those ``beside`` them are; of none nobody is asked."""
+    """Return the owners of ``passages`` and of those ``beside`` them, and the unfound statements of ``passages``.
+
+    Without ``passages`` nothing is read.
+    """
     if not passages:
         return UnfoundStatements({}, [])
     untold = [passage for passage in passages if passage not in told.best]
@@ -113,10 +116,10 @@ async def weigh_light(
     passages: Sequence[str],
     remains: UnfoundStatements,
 ) -> dict[str, float]:
-    """Return what passages without a vector count: what ``remains`` of them stands for it (decision 0025).
+    """Return estimated scores of passages without a vector, from what ``remains`` of them (decision 0025).
 
-    Its cosine would be about the mean of the one of its best statement, which has a vector still, and the one of its
-    Macro-Event's summary. Nobody is asked where every passage has one.
+    The cosine of such a passage is about the mean of its best statement's, which still has a vector, and its
+    Macro-Event's summary's. If every passage has a vector, nothing is read.
     """
     owners = {uid: remains.owners[uid] for uid in passages if uid in remains.owners}
     if not owners:
@@ -140,13 +143,13 @@ async def weigh_light(
 async def extracted_nodes(
     graph: GraphStore, tenant: str, passages: Sequence[str], most: int
 ) -> list[WeightedNeighbour]:
-    """Return what was made of these passages, ``most`` of each: their statements among it."""
+    """Return the nodes extracted from these passages, ``most`` of each, statements among them."""
     told = await graph.weighted_neighbours(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
     return [lead for lead in told if not lead.is_item]
 
 
 async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> StatementScores:
-    """Return the best statement of each passage; ``full``: there are more statements than were found."""
+    """Return the best statement of each passage; ``full``: the search reached its limit, so there may be more."""
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
     spread = ("EVIDENCED_BY", Direction.OUT)

@@ -6,8 +6,8 @@ from vicw_shared.ports import GraphStore, Scope, VectorHit
 
 
 async def search_fulltext(graph: GraphStore, query: str, scope: Scope, limit: int) -> list[VectorHit]:
-    """Return passages by their words, best first; scores > 0 compare inside one answer only.
+    """Return passages by full-text score (> 0), best first; scores compare within one answer only.
 
-    Nothing in ``query`` is syntax: the store looks for its words.
+    ``query`` is searched as plain words; nothing in it is query syntax.
     """
     return [VectorHit(hit.uid, hit.score) for hit in await graph.find(scope, query, limit)]

@@ -12,7 +12,7 @@ from vicw_shared.wire.retrieve import Channel
 def wanted(named: Sequence[Channel] | None, settings: RetrievalSettings, *, vectors: bool) -> tuple[Channel, ...]:
     """Return the channels that a caller has ``named``, by default all that have a weight; without vectors full text.
 
-    Raises InvalidInputError where there are no vectors, and only channels of vectors may answer.
+    Raises InvalidInputError if there are no vectors and only vector channels are named.
     """
     if vectors:
         weights = {Channel.FULLTEXT: settings.fulltext_weight}

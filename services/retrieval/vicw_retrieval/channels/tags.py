@@ -1,6 +1,6 @@
 """Tag-Walker: items that share a tag with a hit but no word with the question (seed 000).
 
-Anchors are the hits; their tags and buckets lead to related items. A tag of many items is skipped. A rarer tag
+Anchors are the hits; their tags and buckets lead to related items. Tags with many items are skipped, and a rarer tag
 passes on more than a frequent one.
 """
 
@@ -22,19 +22,19 @@ from vicw_shared.ports import Direction, ItemRef, Neighbour
 TAGS = "tags"
 _ANCHORS = 10
 _TAGS = 20
-"""Tags of one anchor that are harvested, the heaviest."""
+"""Tags of one anchor that are followed, the heaviest."""
 _GENERIC = 50
-"""Items of one tag; with more it tells nothing."""
+"""Maximum items of one tag; a tag with more says nothing."""
 _MOST_READ = 200
 _AUTO = 0.6
-"""What an auto-tag hands on beside one that somebody gave."""
+"""Factor on auto-tags, compared with tags that callers gave."""
 
 
 @dataclass(frozen=True, slots=True)
 class Associate:
-    """An item come to over a tag: ``way`` are the edges from the anchor to the tag and from the item to it.
+    """An item reached over a tag; ``way`` is the edge from the anchor to the tag and that from the item to the tag.
 
-    ``score`` in (0, 1], the best associate's being 1.
+    ``score`` in (0, 1]; the best associate has 1.
     """
 
     node: Node
@@ -48,7 +48,7 @@ async def walk_tags(
 ) -> list[Associate]:
     """Return items that share a tag with ``anchors`` and no word with the question, best first.
 
-    With ``dreams`` auto-tags lead on, too: each of less weight, as it is less sure.
+    ``dreams``: auto-tags are followed, too, with less weight the less certain they are.
     """
     types = ("TAGGED", AUTO_TAGGED) if dreams else ("TAGGED",)
     best = anchors[:_ANCHORS]
@@ -82,7 +82,7 @@ async def walk_tags(
 async def _sharing(
     question: Question, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
 ) -> dict[str, list[Neighbour]]:
-    """Return the items that have each tag, the anchors aside; of a tag that is generic, none."""
+    """Return the items of each tag, without the anchors; generic tags have none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
     found = await question.visibility.expand(sorted(tags), spreads, _GENERIC + 1)
@@ -100,22 +100,22 @@ async def _sharing(
 
 
 def _sureness(edge: Edge) -> float:
-    """Return what an edge to a tag hands on: all of it where somebody gave the tag."""
+    """Return the share that an edge to a tag passes on: 1 for a tag that a caller gave."""
     certainty = edge.properties.get("certainty")
     return _AUTO * certainty if edge.type == AUTO_TAGGED and isinstance(certainty, int | float) else 1.0
 
 
 async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:
-    """Keep the items that have none of the question's words in their first passage: the others were searched for."""
+    """Keep the items without a query term in their first passage: the channels search for the others."""
     proofs = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
     speaking = await question.likeness.speaking(list(proofs))
     return [node for proof, node in proofs.items() if proof not in speaking]
 
 
 def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int) -> list[Candidate]:
-    """Return the results: associates in the places that anchors leave free, or have though they do not stand out.
+    """Return the results: associates take free places, and those of anchors no better than an average candidate.
 
-    Of all places, associates have three in ten at most.
+    Associates get at most three in ten of all places.
     """
     room = int(limit * (1 - ANCHOR_SHARE))
     weak = sum(candidate.strength <= 0 for candidate in top[limit - room :]) if len(top) > limit - room else 0

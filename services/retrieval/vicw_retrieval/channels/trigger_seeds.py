@@ -14,10 +14,10 @@ _WIDER = 8
 
 
 async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: RetrievalSettings) -> list[Node]:
-    """Return the items of which ``question`` has a trigger phrase, as far as ``scope`` may see and wants them.
+    """Return the items with a trigger phrase in ``question``, visible and in ``scope``.
 
-    Protected items come first, then the most important; ``settings.trigger_seeds`` at most. Of each phrase no more than
-    ``MOST_LOOKED_AT`` items are read to find those that may be seen.
+    Protected items come first, then the most important; ``settings.trigger_seeds`` at most. Per phrase at most
+    ``MOST_LOOKED_AT`` items are read to find visible ones.
     """
     phrases = phrases_in(question) if settings.trigger_seeds else []
     visibility, limit = Visibility(graph, scope), _FIRST_LOOK

@@ -1,1 +1,1 @@
-"""The first wave: the vector channels, and exact scores of each other's hits."""
+"""First wave: the channels of a request, and the cross-scoring of their hits."""

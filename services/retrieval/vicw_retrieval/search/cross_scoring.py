@@ -1,4 +1,4 @@
-"""Cross-scoring: each vector channel scores the passages found by the other, and those found by statements only.
+"""Cross-scoring: dense and BM25 score each other's hits and those of statements, trigger phrases and summaries.
 
 All candidates are then compared by the same scores.
 """
@@ -45,10 +45,9 @@ type _Scores = dict[str, dict[str, float]]
 
 @dataclass(slots=True)
 class CrossScorer:
-    """Scores passages of one question: ``vector`` and ``terms`` are the question, ``told`` what its statements tell.
+    """Scores passages for one question, given by ``vector`` and ``terms``; ``statements`` are its statement scores.
 
-    ``seconds`` tells how many may be taken from now on. ``handed`` are the Macro-Events of which what they stand for
-    was scored.
+    ``seconds`` returns the time left. ``handed`` are the Macro-Events whose source passages were scored.
     """
 
     vectors: VectorStore
@@ -61,10 +60,10 @@ class CrossScorer:
     handed: set[str] = field(default_factory=set)
 
     async def complete(self, scores: Mapping[str, dict[str, float]], more: Iterable[str]) -> list[str]:
-        """Add to the ``scores`` of dense, and of bm25 if it was asked, what they lack: of each other, of ``more``, and
-        of the passages that only statements lead to; and where some of it is consolidated, of what summaries stand for.
+        """Add what the ``scores`` of dense, and of bm25 if it ran, lack.
 
-        What the channels found stands, whatever happens here: return those that lack what could not be scored.
+        Scored are each other's hits, ``more``, passages of found statements, and source passages of found summaries.
+        The channels' own scores stay in any case. Returns the channels that still lack scores.
         """
         found = set().union(*scores.values(), more, self.statements.best)
         lacking = {name: sorted(found - scores[name].keys()) for name in _VECTOR_CHANNELS if name in scores}
@@ -88,8 +87,9 @@ class CrossScorer:
         return failed + await self._score_proofs(scores, proofs)
 
     async def score_sources(self, scores: Mapping[str, dict[str, float]], summaries: Sequence[str]) -> list[str]:
-        """Add to the ``scores`` of dense and bm25 what the first of these Macro-Events stand for, as far as that has
-        not happened: a proof is judged by itself. Return the channels that lack some of it.
+        """Add the scores of the source passages of the first of these Macro-Events, unless they were scored before.
+
+        Each source is scored by itself. Returns the channels that still lack scores.
         """
         new = [uid for uid in summaries[:_HANDING] if uid not in self.handed]
         return await self._score_proofs(scores, await self._sources_of(new, set().union(*scores.values())))
@@ -159,12 +159,12 @@ def _summaries(remains: UnfoundStatements, cosines: Mapping[str, float]) -> list
 async def score_all(
     found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit], completion: CrossScorer | None
 ) -> tuple[Scored, list[str]]:
-    """Return what channels and trigger phrases (``seeds``) found, scored by all; and the channels that lack some still.
+    """Return the hits of channels and trigger phrases (``seeds``), cross-scored; and the channels that lack scores.
 
-    ``completion`` is None where there is no dense channel. What a statement leads to counts as found by that one.
+    ``completion`` is None without a dense channel. Passages of found statements count as found by dense.
     """
     scores = {name: {hit.id: hit.score for hit in hits} for name, hits in found.items()}
-    brought = {hit.id: 0.0 for hit in seeds}  # whatever they score: they may not be indexed yet
+    brought = {hit.id: 0.0 for hit in seeds}  # 0 unless scored: they may not be indexed yet
     ranked = {**found, GRAPH: seeds} if seeds else dict(found)
     failed: list[str] = []
     if completion is not None:

@@ -1,4 +1,4 @@
-"""Channels of one request: run over all domains, and again inside one domain if needed."""
+"""Channels of one request, run over all domains and again inside inferred domains if needed."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ FULLTEXT = Channel.FULLTEXT.value
 INTENT = "intent"
 TIME = "time"
 _IS_CODE = 0.5
-"""The share of code among the best hits from which a question is one about code."""
+"""Minimum share of code among the best hits of a question about code."""
 _WIDENINGS = 4
 _WIDER = 4
-"""How much further full text looks at each widening: it cannot leave out items."""
+"""Factor on the full-text limit at each widening: full text cannot leave out items."""
 
 
 class FirstWave:
-    """The channels of one request, which may run twice: over everything, then inside a domain.
+    """The channels of one request, which may run twice: over all domains, then inside some.
 
-    ``by_words``: it asks the graph's full-text index, not the channels.
+    ``by_words``: the graph's full-text index answers instead of the channels.
     """
 
     def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
         self.scope = scope
         self.watch = watch
         self.degraded: list[str] = []
-        self.by_words = ports.rebuilding and request.channels is None  # vectors lack something; no caller insists
+        self.by_words = ports.rebuilding and request.channels is None  # no channel is named
         self._ports = ports
         self._request = request
         self.terms = sparse.encode_query(request.query)
@@ -68,35 +68,35 @@ class FirstWave:
         self._handed: set[str] = set()
         self.understood = IntentResolver(ports.settings, ports.settings)
         self._wordy = ports.words is not None  # there are no vectors
-        self._vectors_away = False  # they do not answer now
+        self._vectors_away = False  # the vector store does not answer now
         self._wanted = wanted(request.channels, ports.settings, vectors=not self._wordy)
         self.degraded += [channel.value for channel in request.channels or () if channel not in self._wanted]
         self._limit = max(ports.settings.candidates, request.limit)
 
     @property
     def wrapped_query(self) -> str:
-        """The question as it was embedded."""
+        """The question in the wording that was embedded."""
         return self._vector.wrapped
 
     def likeness(self) -> QuerySimilarity:
-        """Return what tells how like the question something is."""
+        """Return the measure of similarity to the question."""
         ports, query = self._ports, self._request.query
         if self._wordy or self._vectors_away:
             return WordSimilarity(ports.graph, ports.words, self.scope.tenant, query)
         return VectorSimilarity(ports.vectors, self._vector.now, query)
 
     async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
-        """Return the passages that have the words of a phrase, best first. Raises what the engine raises."""
+        """Return the passages that have the words of a phrase, best first. Raises the engine's errors."""
         if self._wordy or self.by_words or self._vectors_away:
             return await search_fulltext(self._ports.graph, phrase, scope, limit)
         terms = sparse.encode_query(phrase)
         return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []
 
     async def find(self, scope: Scope, domain: str | None) -> tuple[list[Candidate], Wave]:
-        """Return the items found, best first, and what the channels brought.
+        """Return the items found, best first, and the channels' hits.
 
-        A channel counts passages, an answer counts items: as long as the passages of a few long items crowd out
-        the others, the search is run again without these items; where there are only words, further down the list.
+        A channel counts passages, an answer counts items: while the passages of a few long items crowd out others, the
+        search runs again without these items. Without vectors it reads further down the full-text list instead.
         """
         limit = self._limit
         wave = last = await self._run(scope, domain, limit)
@@ -116,13 +116,13 @@ class FirstWave:
         return candidates, wave
 
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
-        """Ask the channels, then score what they lack: of each other, and of what only statements lead to."""
+        """Run the channels, then cross-score their hits."""
         with self.watch.stage("channels"):
             found, seeds = await asyncio.gather(
                 self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
             )
         told_apart = self._analyse(found) if not without else _nothing()
-        # Neither needs the other; only what asks for code is searched, and so scored, again.
+        # Independent of each other; only questions about code are searched, and so scored, again.
         (scored, failed), _ = await asyncio.gather(self._complete(found, seeds), told_apart)
         if not without and self._asks_for_code():
             with self.watch.stage("plain"):
@@ -133,14 +133,14 @@ class FirstWave:
         return self._wave(scored)
 
     async def _find_seeds(self, scope: Scope, without: tuple[str, ...]) -> list[VectorHit]:
-        """Return the first passages of what the question's trigger phrases bring up, unless a caller names channels."""
+        """Return the first passages of items with a trigger phrase of the question; none if channels are named."""
         if self._request.channels is not None or without:
             return []
         seeds: list[Node] = []
         try:
             seeds = await seeds_of(self._request.query, scope, self._ports.graph, self._ports.settings)
         except RetryableError:
-            raise  # without the graph the question is asked in another way
+            raise  # without the graph the vectors' payloads answer
         except Exception as error:
             _log.exception("stage failed", stage="seeds", error=type(error).__name__)
             self.degraded.append(GRAPH)
@@ -149,14 +149,14 @@ class FirstWave:
     async def _ask(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
     ) -> dict[str, list[VectorHit]]:
-        """Run the wanted channels at the same time; ask for words instead while the index lacks what the graph has."""
+        """Run the selected channels at the same time; while the vector index is incomplete, full text instead."""
         if self._ports.rebuilding:
             self.degraded += [channel.value for channel in self._wanted]
         wordless: VicwError | None = None
         if self.by_words:
             try:
                 return await self._find_words(scope)
-            except VicwError as error:  # what vectors there are is better than nothing
+            except VicwError as error:  # an incomplete vector index is better than nothing
                 _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
                 self.by_words, wordless = False, error
@@ -178,14 +178,14 @@ class FirstWave:
         return await self._search_words_instead(scope, failed) if failed and not ranked else ranked
 
     def _out_of_time(self, channel: str) -> UnavailableError:
-        """Return the error of a channel that was given up: it names the engine that it was waiting for."""
+        """Return the error of a channel that ran out of time: it names the engine for which the channel waited."""
         engines = {Channel.DENSE: "embedding" if self._vector.now is None else "vectors", Channel.FULLTEXT: "graph"}
         waited_for = engines.get(Channel(channel), "vectors")
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
     async def _search_words_instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
-        """Ask for words where no channel answers. Raises a channel's error if they fail too, or channels were named."""
+        """Search full text if no channel answers. Raises a channel's error if that fails or channels were named."""
         first = next(iter(failed.values()))
         if self._request.channels is not None:
             raise first
@@ -198,11 +198,11 @@ class FirstWave:
             raise first from error
 
     async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
-        """Ask the graph's full-text index. Raises what it raises."""
+        """Search the graph's full-text index. Raises its errors."""
         return {FULLTEXT: await search_fulltext(self._ports.graph, self._request.query, scope, self._limit)}
 
     async def _rank(self, wave: Wave, scope: Scope) -> tuple[list[Candidate], Wave]:
-        """Fuse a wave and return its items, best first. A summary hands over to what it stands for."""
+        """Fuse a wave and return its items, best first. The sources of summaries are scored, too."""
         candidates = await self._fuse(wave, scope)
         wider = await self._score_sources(candidates, wave)
         if wider is not wave:
@@ -212,7 +212,7 @@ class FirstWave:
     async def _fuse(self, wave: Wave, scope: Scope) -> list[Candidate]:
         with self.watch.stage("fuse"):
             fused = fuse(wave, method=self._ports.settings.fusion)
-            # Standing is judged over all candidates; below this place none becomes a result or tips a vote.
+            # Scores compare all candidates; below this place none becomes a result or tips a vote.
             shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
             shortlist += {hit.id for hit in wave.ranked.get(GRAPH, ())}.difference(shortlist)
             candidates = await self._group(fused, shortlist, scope)
@@ -236,16 +236,16 @@ class FirstWave:
         return hits
 
     def _asks_for_code(self) -> bool:
-        """Tell whether the question is to be searched in its plain form, too, and has not been yet."""
+        """Return whether the question is about code and was not searched in its plain form yet."""
         wanted = self._ports.settings.bare_query and self.understood.code >= _IS_CODE
         return wanted and self._vector.now is not None and not self._vector.bare
 
     async def _in_plain_words(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
     ) -> list[VectorHit] | None:
-        """Return the hits of the dense channel for what lies between the wrapped question and the plain one.
+        """Return the dense hits for a vector between those of the wrapped and the plain question.
 
-        None where the wrapper says nothing, or they do not come: then the wrapped question's stand, and its vector.
+        None if both forms are the same, or on failure: then the wrapped question's hits and vector stay.
         """
         wrapped, vector = self._vector.wrapped, self._vector.now
         with contextlib.suppress(RetryableError, TimeoutError):
@@ -261,22 +261,22 @@ class FirstWave:
     async def _complete(
         self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
     ) -> tuple[Scored, list[str]]:
-        """Return what was found, scored by all channels; and the channels that lack some still."""
+        """Return the hits scored by all channels, and the channels that still lack scores."""
         with self.watch.stage("complete"):
             self._handed = set()
             return await score_all(found, seeds, self._completion() if "dense" in found else None)
 
     def _wave(self, scored: Scored) -> Wave:
-        """Return what was found as it is to be fused for a question like this."""
+        """Return the scored hits with the channel weights for this question."""
         ranked, scores = scored
         settings = self.understood.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
-            weights[FULLTEXT] = 1 - settings.alpha  # it stands in for the channel of words
+            weights[FULLTEXT] = 1 - settings.alpha  # full text replaces bm25
         return Wave(ranked, scores, weights)
 
     async def _analyse(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
-        """Find out what the question and its hits are about, and which settings answer it."""
+        """Infer the intent of the question from its words and hits, and the settings that follow."""
         ports = self._ports
         with self.watch.stage("intent"):
             if self.understood.question is None:
@@ -286,7 +286,7 @@ class FirstWave:
                 self.degraded.append(INTENT)
 
     async def _score_sources(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
-        """Return the wave with what the summaries found stand for: each proof is judged by itself."""
+        """Return the wave with scores for the sources of its summaries: each source is scored by itself."""
         if not {"dense", "bm25"} <= wave.scores.keys():
             return wave
         summaries = [one.item.uid for one in candidates if one.item.is_macro and one.item.part is None]

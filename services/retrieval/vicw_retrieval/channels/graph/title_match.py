@@ -40,5 +40,5 @@ async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[N
 
 
 def _is_name(title: str) -> bool:
-    """Return whether a title is a name, not a common word as functions have (``sort``): questions have those by chance."""
+    """Return whether a title is a name, not a common word as functions have (``sort``): questions contain many such."""
     return not (title.isalpha() and title.islower())
