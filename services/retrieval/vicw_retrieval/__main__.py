@@ -14,7 +14,7 @@ from vicw_shared.settings import LogSettings, ServerSettings
 
 
 def build() -> tuple[FastAPI, RetrievalWiring, ServerSettings, LogSettings]:
-    """Return the application with what it works with. Raises SettingsError."""
+    """Return the application, its wiring and its settings. Raises SettingsError."""
     settings = RetrievalServiceSettings.read()
     wiring = RetrievalWiring(settings)
     return create_retrieval_app(wiring), wiring, settings.server, settings.log

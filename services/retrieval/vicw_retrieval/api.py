@@ -15,7 +15,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 
 def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
-    """Return the routes, which ``gate`` admits to. ``ports`` is asked at each request."""
+    """Return the routes behind ``gate``. ``ports`` is called once per request."""
     router = APIRouter(route_class=gate.route(Right.RETRIEVE), tags=["retrieve"], dependencies=[Security(documented)])
 
     @router.post(
@@ -28,7 +28,7 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
         open_ports = ports()
         with open_ports.courtesy.foreground_request():
             answer = await retrieve(request, tenant_of(http), open_ports)
-        # Written as it is: validating a whole graph of our own once more costs a millisecond.
+        # Serialised directly: validating a whole graph of our own again costs a millisecond.
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
     router.include_router(create_graph_router(ports, gate))

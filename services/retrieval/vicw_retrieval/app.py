@@ -12,7 +12,7 @@ from vicw_shared.platform.app import create_platform_app
 
 
 def create_retrieval_app(wiring: RetrievalWiring) -> FastAPI:
-    """Return the application; it closes ``wiring``, which is open when it starts to answer."""
+    """Return the application; it starts and closes ``wiring``, which is open already."""
     return create_platform_app(
         wiring,
         lambda gate: create_router(lambda: wiring.ports, gate),

@@ -1,6 +1,6 @@
 """Read path (design section "Read path"; seed 003 §3.2): the work of ``POST /retrieve``.
 
-scope → channels (dense, bm25) → fusion → domain → expansion → synthesis
+scope → first wave (channels, fusion) → domain → second wave → expansion → causal chains → synthesis
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0,
 async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts) -> RetrieveResponse:
     """Return the evidence for a question.
 
-    While the graph is down, or has no room for this question, that is what the vectors' payloads know of what is live
-    and public; while the vector index lacks what the graph has, what the graph finds by words. Raises InvalidInputError
-    for a field over its limit; UnavailableError or OverloadedError if every channel fails, or the graph where only it
-    can tell what was true or known at another time.
+    While the graph is down, or too busy for this question, the answer comes from the vectors' payloads: live and public
+    items only. While the vector index is incomplete, it comes from the graph's full text. Raises InvalidInputError for
+    a field over its limit; UnavailableError or OverloadedError if every channel fails, or the graph, for a question
+    about another time.
     """
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
@@ -95,7 +95,7 @@ def _of_another_time(request: RetrieveRequest) -> bool:
 
 
 class _MovedError(Exception):
-    """Something that was found has been consolidated, brought back or erased before it was shown."""
+    """A found item was consolidated, restored or erased before it was shown."""
 
 
 async def _retrieve(
@@ -106,7 +106,7 @@ async def _retrieve(
     degraded: tuple[str, ...] = (),
     again: bool = False,
 ) -> RetrieveResponse:
-    """Answer. ``again``: while there is time for another try, raise _MovedError rather than do without a result."""
+    """Answer. ``again``: while there is time for another try, raise _MovedError instead of leaving out a result."""
     watch = Stopwatch()
     scope = await with_viewer_identities(ports.graph, scope)
     search = FirstWave(ports, scope, request, watch)
@@ -134,7 +134,7 @@ def _is_there(one: Candidate, around: Neighbourhood, parts: Mapping[str, Node]) 
 
 
 def _has_time(ports: RetrievalPorts) -> bool:
-    """Tell whether a question may be asked again: half of its time is left for that."""
+    """Return whether the question can be asked again: half of the channels' time is left."""
     most_ms = ports.settings.budget_ms
     return ports.deadline.extra_seconds(most_ms) >= most_ms / 1000 / 2
 
@@ -142,14 +142,14 @@ def _has_time(ports: RetrievalPorts) -> bool:
 async def _find(
     request: RetrieveRequest, search: FirstWave, ports: RetrievalPorts
 ) -> tuple[DomainDecision, Sequence[Candidate], Wave]:
-    """Search, and narrow to the domain that the hits speak for, unless the caller names one or the question a time."""
+    """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
     told = await _sizes(search, ports)
     sizes = told or {}
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     if told is None and not {"dense", "bm25"} & set(search.degraded):
-        search.degraded.append(DOMAIN)  # otherwise the channels tell of it
+        search.degraded.append(DOMAIN)  # otherwise the channels are named
     with search.watch.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
         with isolate(search.degraded, DOMAIN):
@@ -158,14 +158,14 @@ async def _find(
                 strengths = vouch_for_domain(request.query, candidates, strengths)
             inferred = infer(candidates, strengths, sizes, words, ports.settings)
             if inferred.domains is not None and search.time.by_time:
-                decision = _widened(inferred)  # what fails narrows nothing
+                decision = _widened(inferred)  # the decision if the next line fails
                 inferred = await _of_events(inferred, search, ports)
             decision = inferred
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
             if len(decision.domains) == 1 or len(kept) < request.limit:
-                # Again inside the domain, the query wrapped as its documents are: what others crowded out comes back,
-                # and the answer is that of a caller who names the domain.
+                # Search inside the domain, the query wrapped as its documents are: items that others crowded out come
+                # back, and the answer is the same as for a caller who names the domain.
                 narrowed = replace(search.scope, domains=decision.domains)
                 only = decision.domains[0] if len(decision.domains) == 1 else None
                 with contextlib.suppress(RetryableError):  # what was found stands; `degraded` names the channels
@@ -175,9 +175,9 @@ async def _find(
 
 
 async def _of_events(decision: DomainDecision, search: FirstWave, ports: RetrievalPorts) -> DomainDecision:
-    """Return the decision on a question that nothing but time selects: narrowed where its events are told of.
+    """Return the decision on a question that only time selects: narrowed if its events are in these domains.
 
-    What happened at a time need not be like the words that ask for it: these would vote for anybody's domain.
+    What happened then need not be similar to the question's words, so its hits would vote for an arbitrary domain.
     """
     assert decision.domains is not None
     async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
@@ -190,8 +190,8 @@ def _widened(decision: DomainDecision) -> DomainDecision:
 
 
 async def _sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str, int] | None:
-    """Return how many points, or passages, each domain has; {} where nobody can tell; None: nobody does in time."""
-    hides = search.scope.audience is not None  # what a viewer may not see must not show in sizes either
+    """Return the number of points, or passages, of each domain; {} if none can count them, None on failure."""
+    hides = search.scope.audience is not None  # sizes must not reveal invisible items
     if search.by_words and ports.words is None:
         return {}
     teller = ports.vectors if ports.words is None else ports.words
@@ -226,7 +226,7 @@ async def _add_chains(
     way = direction_of(request.query)
     if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
-    in_time = True  # a mistake is told of by whoever catches it
+    in_time = True  # isolate() records other failures
     with search.watch.stage(WHY), isolate(search.degraded, WHY):
         in_time = await attach_chains(
             ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around
@@ -259,7 +259,7 @@ async def _answer(
         same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
         results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
         items = around.nodes | {part.uid: part for part in parts.values()}
-        if search.scope.audience is not None:  # steps count what a viewer may not see, too
+        if search.scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         written = write_text(results, items, around, TextMeter.of(request.budget), request.template)
         graph = draw_graph(results, around)

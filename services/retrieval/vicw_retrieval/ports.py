@@ -14,16 +14,16 @@ from vicw_shared.ports import Embedder, GraphStore, Reranker, VectorStore, WordI
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 
 _AMONG = 256
-"""Edges of a node and spread that the heaviest are chosen from, where a store has them in no order."""
+"""Edges per node and spread from which the heaviest are chosen, in stores that do not sort them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPorts:
-    """What the read path works with. ``query_prefix`` is the embedding model's.
+    """Engines and settings of the read path. ``query_prefix`` is the embedding model's.
 
-    While the vector index is ``rebuilding`` it lacks what the graph has. Where there are no vectors, ``words``
-    weighs, and the graph's full text is the only channel of the first wave. A ``reranker`` has the last word on the
-    order, where there is one. ``uses`` counts what is shown. Work in the background gives way by ``courtesy``.
+    ``rebuilding``: the vector index lacks data that the graph has. Without vectors, ``words`` has the word statistics,
+    and the graph's full text is the only channel of the first wave. A ``reranker``, if any, reorders the first results.
+    ``uses`` counts shown items. ``courtesy`` makes background work yield.
     """
 
     graph: GraphStore
@@ -42,11 +42,10 @@ class RetrievalPorts:
     deadline: Deadline = field(default_factory=Deadline)
 
     def due(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:
-        """Return the ports of one request that begins now: whatever they are asked, it ends in time, and no read of the
-        graph is done twice.
+        """Return the ports of one request that begins now: all calls end in time, and no graph read happens twice.
 
-        Of the edges of a hub not all are looked at, unless somebody views: what he may not see must not take the
-        place of what he may. ``deadline``: of a request that began before.
+        Hubs are not read completely, except for a viewer: invisible edges must not take the places of visible ones.
+        ``deadline``: that of an earlier attempt.
         """
         settings = self.settings
         deadline = deadline or Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)

@@ -1,4 +1,4 @@
-"""Builds the retrieval service over the platform's engines."""
+"""Wiring of the retrieval service over the platform's engines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from vicw_shared.platform.wiring import PlatformWiring
 
 
 class RetrievalWiring(PlatformWiring):
-    """The open engines, and what the read path works with."""
+    """The open engines, and the ports of the read path."""
 
     def __init__(self, settings: RetrievalServiceSettings) -> None:
-        # A question has no more patience with the graph than this.
+        # No question waits longer for the graph.
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings
         self._outage = Outage()
@@ -30,14 +30,14 @@ class RetrievalWiring(PlatformWiring):
             self._stack.push_async_callback(self._reranker.close)
 
     async def start(self) -> None:
-        """Begin what goes on in the background while the service answers; ``close`` ends it."""
+        """Start the background tasks of the service; ``close`` ends them."""
         await super().start()
         if self._uses is not None:
             keep_doing(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
 
     @property
     def ports(self) -> RetrievalPorts:
-        """What a request works with from its beginning to its end."""
+        """The ports of a new request: the engines in use now."""
         indexes = self.engines.indexes
         index = indexes.reading
         return RetrievalPorts(

@@ -18,7 +18,7 @@ class SubGraph(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An item that the other channels found: ``standing`` (≥ 0) is what it may hand on, ``passages`` were found.
+    """An item found by other channels: ``strength`` (≥ 0) is the score that it passes on, ``passages`` those found.
 
     ``part`` is the uid of a consolidated item, whose Macro-Event is ``uid``.
     """
@@ -30,12 +30,12 @@ class Anchor:
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """The unique key: ``part``, else ``uid``."""
         return self.part or self.uid
 
 
 def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
-    """Return one anchor for each node of the graph, as the best of those that it stands for, in their order."""
+    """Return one anchor per graph node, with the best strength of the items that it represents, in their order."""
     found: dict[str, Anchor] = {}
     for anchor in anchors:
         known = found.get(anchor.uid)
@@ -47,7 +47,7 @@ def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How an item was come to: ``depth`` edges of ``edge_type`` away, for ``gain`` ≥ 0 of an anchor's standing."""
+    """Way to an item: ``depth`` edges of ``edge_type`` from an anchor, with ``gain`` ≥ 0 of its strength."""
 
     uid: str
     gain: float
@@ -58,7 +58,7 @@ class Reach:
 
 @dataclass(slots=True)
 class Reached:
-    """The items come to, each by its best way, and the nodes of those that were read."""
+    """The reached items, each with its best way, and those of their nodes that were read."""
 
     ways: dict[str, Reach] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Ranked items from channel hits: exact scores in both channels, fusion, one result per item."""
+"""Candidates: fusion of the channels' passage scores, and one ranked candidate per item."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
 _GRAPH_WEIGHT = 0.3
-"""Of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1 (seed 002 §8.3)."""
+"""Weight of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1 (seed 002 §8.3)."""
 
 
 @dataclass(frozen=True)
 class Wave:
-    """What the channels brought: passages with their scores.
+    """The channels' hits: passages with their scores.
 
-    ``ranked`` holds each channel's own hits, best first, those of GRAPH among them; ``scores`` adds the scores of
-    passages that only another found. ``weights`` are those of the channels.
+    ``ranked`` holds each channel's own hits, best first, and those of trigger phrases as GRAPH; ``scores`` adds each
+    channel's scores of the others' hits. ``weights`` are those of the channels.
     """
 
     ranked: Mapping[str, Sequence[VectorHit]]
@@ -31,13 +31,13 @@ class Wave:
 
     @cached_property
     def strengths(self) -> dict[str, float]:
-        """The channels' scores standardised and weighted, of every passage."""
+        """The standardised and weighted score of every passage."""
         return zscore.combine(self.scores, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphHit:
-    """Where the spreads ranked an item, with a score in [0, 1], and its best way: how far, by which edge, and where."""
+    """Rank and score in [0, 1] of an item among those that the spreads reached, and its best way."""
 
     rank: int
     score: float
@@ -50,9 +50,9 @@ class GraphHit:
 class Candidate:
     """An item with its passages, best first, as (uid, fused score). ``key`` is unique, also for consolidated items.
 
-    Scores order the candidates of one question; ``standing`` is what they are worth at least, from 0, so that shares
-    of it can be handed on. ``boosts`` is what a score gained by what; ``reached`` where the graph's spreads ranked it,
-    ``duplicates`` the uids of what says the same, ``tagged`` the rank and score of what was come to over tags.
+    Scores order the candidates of one question; ``strength`` is the score from 0, so that shares of it can be passed
+    on. ``boosts`` are the gains by name, ``reached`` the place among the items of the spreads, ``duplicates`` the uids
+    of near-duplicates, ``tagged`` the rank and score of an item reached over tags.
     """
 
     item: ItemRef
@@ -66,27 +66,27 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """The uid, of a consolidated item its own."""
+        """The uid; of a consolidated item its own."""
         return self.item.key
 
     @property
     def strength(self) -> float:
-        """The score, or 0 of one that stands out less than an average candidate."""
+        """The score, or 0 for a candidate below the average."""
         return max(self.score, 0.0)
 
     def boost(self, by: str, gain: float) -> None:
-        """Add to the score, and remember by what."""
+        """Add a gain to the score and record its name."""
         self.score += gain
         self.boosts[by] = self.boosts.get(by, 0.0) + gain
 
 
 def is_full(wave: Wave, limit: int) -> bool:
-    """Tell whether a channel found as much as it may, so that there can be more."""
+    """Return whether a channel reached its limit, so that there may be more hits."""
     return any(len(hits) >= limit for name, hits in wave.ranked.items() if name != GRAPH)
 
 
 def merge(wave: Wave, more: Wave) -> Wave:
-    """Return both waves as one, every passage judged anew among all."""
+    """Return both waves as one, so that strengths compare all their passages."""
     ranked = {
         name: sorted([*wave.ranked.get(name, ()), *more.ranked.get(name, ())], key=lambda hit: -hit.score)
         for name in wave.ranked.keys() | more.ranked.keys()
@@ -108,14 +108,14 @@ def fuse(wave: Wave, *, method: str) -> dict[str, float]:
 
 
 def shown(score: float, method: str) -> float:
-    """Return a score as the wire has it: standardised ones in (0, 1), .5 for an average candidate."""
+    """Return a score as the wire has it: standardised scores in (0, 1), .5 for an average candidate."""
     return zscore.squash(score) if method == "zscore" else score
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:
     """Return one candidate per item, scored by its best passage, best first; ties in order of key.
 
-    A passage without an owner is a vector without a node: it is left out.
+    Passages without an owner are left out: these are vectors without a node.
     """
     found: dict[str, Candidate] = {}
     for passage, score in sorted(fused.items(), key=lambda entry: (-entry[1], entry[0])):
@@ -134,10 +134,10 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
-    """Return the first ``limit`` candidates; what the graph brings up is among them, in half of the places at most.
+    """Return the first ``limit`` candidates, those of trigger phrases among them, in half of the places at most.
 
-    The first that it brings, what is protected above all, takes the places of the last others, then of what it brings
-    after it; the order stays that of the scores.
+    By rank (protected items first) they take the places of the last other candidates, then of phrase hits of lower
+    rank. The order stays that of the scores.
     """
     ranks = {hit.id: rank for rank, hit in enumerate(wave.ranked.get(GRAPH, ()))}
 

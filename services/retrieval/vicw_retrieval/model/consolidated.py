@@ -22,16 +22,16 @@ _PROOFS = 100
 
 
 async def read_parts(graph: GraphStore, tenant: str, found: Sequence[Candidate]) -> dict[str, Node]:
-    """Return the consolidated items among what was found as they were, by their uids."""
+    """Return the consolidated items among the candidates as they were before, by uid."""
     parts = [one.item.part for one in found if one.item.part is not None]
     passages = await graph.nodes(tenant, [chunk_uid(part, 0) for part in parts]) if parts else {}
     return {uid: entry.item for uid, entry in entries_of(list(passages.values())).items()}
 
 
 async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate], around: Neighbourhood) -> None:
-    """Add what comes before and after each result to ``around``, where something of it is consolidated.
+    """Add the items before and after each result to ``around`` where a consolidated item is involved.
 
-    Then the text tells of the turn next to a result, not of the Macro-Event.
+    The text then shows the turn next to a result, not its Macro-Event.
     """
     along = [one for of_one in around.neighbours.values() for one in of_one if spread_of(one)[1:] in NEXT]
     nodes = {
@@ -52,7 +52,7 @@ async def add_besides(graph: GraphStore, scope: Scope, found: Sequence[Candidate
 
 
 async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], known: Set[str]) -> list[str]:
-    """Return the passages that Macro-Events stand for, but those that are ``known``."""
+    """Return the source passages of Macro-Events, except those ``known``."""
     leads = (
         await graph.weighted_neighbours(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _PROOFS)
         if summaries
@@ -62,6 +62,6 @@ async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], kn
 
 
 def without_summaries(found: Sequence[Candidate]) -> list[Candidate]:
-    """Leave out Macro-Events whose items were found: what was said comes before a summary of it."""
+    """Leave out Macro-Events whose items were found: originals precede their summary."""
     told = {one.item.uid for one in found if one.item.part is not None}
     return [one for one in found if one.item.part is not None or one.item.uid not in told]

@@ -1,4 +1,4 @@
-"""Data that an answer shows beside its results."""
+"""Neighbourhood of the results: what an answer shows beside them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vicw_shared.ports import Direction, Neighbour
 
 @dataclass(slots=True)
 class Neighbourhood:
-    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, what nodes say.
+    """The sub-graph around the results: nodes by uid, edges by id, the neighbours of each result, and texts by uid.
 
-    ``aliases`` are the names of what is not shown, since the node stands for it; ``associates`` are, for each result,
-    the tags over which it leads to further items, and these. ``chains`` are causal ones, whose ends and proofs are
-    among the nodes and edges. ``beside`` says what comes after (OUT) and before (IN) a result where something of it is
-    folded, by the result's key.
+    ``aliases`` are the names of merged nodes, by the uid of their canonical node. ``associates`` are, for each result,
+    the tags that lead to further items, with these items. ``chains`` are causal chains; their ends and proofs are among
+    the nodes and edges. ``beside`` holds what follows (OUT) and precedes (IN) a result, by its key, if consolidated
+    items are involved.
     """
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Neighbourhood:
     beside: dict[str, list[tuple[Direction, Node]]] = field(default_factory=dict)
 
     def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
-        """Add what an anchor shares a tag with: ``way`` leads to the tag, and from the tag to the item."""
+        """Add an associate of an anchor: ``way`` leads to the tag, and from the tag to the item."""
         tag, item = way
         self.nodes |= {tag.node.uid: tag.node, item.node.uid: item.node}
         self.edges |= {tag.edge.id: tag.edge, item.edge.id: item.edge}

@@ -12,42 +12,42 @@ from vicw_shared import sparse
 from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorStore, WordIndex
 
 _RAREST = 12
-"""Words of a question that texts are looked through for."""
+"""Maximum terms of a question that texts are searched for."""
 
 
 class QuerySimilarity(Protocol):
-    """Compares passages and statements, by their uids, with one question. Its words are the sparse encoder's terms."""
+    """Compares passages and statements, by uid, with one question. Its words are the sparse encoder's terms."""
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be told how like the question something is."""
+        """Whether similarity can be measured."""
         ...
 
     async def alike(self, uids: Sequence[str]) -> dict[str, float]:
-        """Return how like the question each is, at most 1; what is not there, or not known, is left out."""
+        """Return the similarity of each to the question, at most 1; missing or unknown ones are left out."""
         ...
 
     async def rarity(self) -> dict[int, float]:
-        """Return the words of the question that anything has, with their inverse document frequency (> 0)."""
+        """Return the question's terms that occur at all, with their inverse document frequency (> 0)."""
         ...
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
-        """Return which of these words of the question each passage has; those that have none are left out."""
+        """Return which of these terms each passage has; passages without any are left out."""
         ...
 
     async def speaking(self, uids: Sequence[str]) -> set[str]:
-        """Return the passages that have any word of the question."""
+        """Return the passages that have any term of the question."""
         ...
 
 
 async def rarest(likeness: QuerySimilarity) -> dict[int, float]:
-    """Return the rarest words of the question that anything has, twelve at most, with their IDF."""
+    """Return the rarest terms of the question that occur at all, twelve at most, with their IDF."""
     weights = await likeness.rarity()
     return {term: weights[term] for term in sorted(weights, key=lambda term: (-weights[term], term))[:_RAREST]}
 
 
 class VectorSimilarity:
-    """By the cosine of dense vectors in [-1, 1], and by sparse ones' terms. ``vector`` None: no model answered."""
+    """Similarity: cosine of dense vectors in [-1, 1]. Terms: sparse vectors. ``vector`` None: no model answered."""
 
     def __init__(self, vectors: VectorStore, vector: NDArray[np.float32] | None, question: str) -> None:
         self._vectors = vectors
@@ -67,13 +67,13 @@ class VectorSimilarity:
         return cosines
 
     async def rarity(self) -> dict[int, float]:
-        """Return what the engine has."""
+        """Return the vector store's frequencies."""
         terms = self._terms.indices
         found = zip(terms, await self._vectors.idf(terms), strict=True)
         return {term: idf for term, idf in found if idf > 0}
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
-        """Return the terms that score."""
+        """Return the terms with a score."""
         if not uids or not terms:
             return {}
         asked = [ScoreQuery(ids=list(uids), sparse=SparseVector((term,), (1.0,))) for term in terms]
@@ -85,7 +85,7 @@ class VectorSimilarity:
         return {uid: frozenset(found) for uid, found in has.items()}
 
     async def speaking(self, uids: Sequence[str]) -> set[str]:
-        """Return what scores with all terms together."""
+        """Return the passages with a score for all terms together."""
         if not uids or not self._terms.indices:
             return set()
         (scores,) = await self._vectors.score([ScoreQuery(ids=list(uids), sparse=self._terms)])
@@ -93,10 +93,10 @@ class VectorSimilarity:
 
 
 class WordSimilarity:
-    """By the question's words alone: a text is like it by the share that it has of them, weighed by their rarity.
+    """Similarity by words alone: the share of the question's terms that a text has, weighted by rarity.
 
-    That is in [0, 1], and reads the texts themselves: a few hundred at most are asked for. ``index`` None: nothing
-    knows how rare a word is, so that all count the same.
+    It is in [0, 1] and reads the texts themselves, so callers compare a few hundred at most. Without an ``index``
+    rarity is unknown and all terms count the same.
     """
 
     def __init__(self, graph: GraphStore, index: WordIndex | None, tenant: str, question: str) -> None:
@@ -109,7 +109,7 @@ class WordSimilarity:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known how rare words are: of a question most are in every text."""
+        """Whether the rarity of words is known: most words of a question are in every text."""
         return self._index is not None
 
     async def alike(self, uids: Sequence[str]) -> dict[str, float]:
@@ -120,7 +120,7 @@ class WordSimilarity:
         return {uid: sum(rarity[term] for term in terms) / whole for uid, terms in has.items()}
 
     async def rarity(self) -> dict[int, float]:
-        """Return what the full-text index tells."""
+        """Return the full-text index's frequencies."""
         if self._index is None:
             return dict.fromkeys(self._terms, 1.0)
         if self._rarity is None:
@@ -133,7 +133,7 @@ class WordSimilarity:
         return {uid: found for uid, found in (await self._having(uids, dict.fromkeys(terms, 1.0))).items() if found}
 
     async def speaking(self, uids: Sequence[str]) -> set[str]:
-        """Return those whose text has one."""
+        """Return the passages whose text has any term."""
         return set(await self.words(uids, self._terms))
 
     async def _having(self, uids: Sequence[str], terms: Mapping[int, float]) -> dict[str, frozenset[int]]:

@@ -11,14 +11,14 @@ from vicw_shared.model.text_keys import plain
 
 _WORD = re.compile(r"\w+")
 _DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|n?t)$")
-"""Words of which one changes what is said: with a digit, or a negation (``t`` is what is left of ``don't``)."""
+"""Words that change the meaning: those with a digit, and negations (``t`` is the rest of ``don't``)."""
 
 
 class Shingles:
-    """What of a text is compared: its runs of three words, by their hashes, and the words that must be the same."""
+    """Comparable form of a text: the hashes of its runs of three words, and the words that must be the same."""
 
     def __init__(self, text: str) -> None:
-        """Read a text. What changes nothing of what it says (case, marks, white space) does not count."""
+        """Read a text. Case, marks and white space do not count."""
         self._words = _WORD.findall(plain(text))
         runs = zip(self._words, self._words[1:], self._words[2:], strict=False)
         self._shingles = frozenset(map(hash, runs)) or frozenset({hash(tuple(self._words))})
@@ -28,7 +28,7 @@ class Shingles:
         return Counter(word for word in self._words if _DECISIVE.search(word))
 
     def resembles(self, other: Shingles, least: float) -> bool:
-        """Tell whether the two share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
+        """Return whether both share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
         few, many = sorted((len(self._shingles), len(other._shingles)))
         if few < least * many:
             return False
@@ -39,10 +39,10 @@ class Shingles:
 def near_duplicates(
     texts: Sequence[tuple[str, Hashable, Sequence[str]]], *, least: float, chars: int
 ) -> Mapping[str, str]:
-    """Return, by uid, of which earlier one each is a near-duplicate.
+    """Return, by uid, the earlier text of which each is a near-duplicate.
 
-    ``texts`` are (uid, group, passages), best first; only members of a group are compared. One is a duplicate if each
-    of its passages resembles one of the other's; passages under ``chars`` characters say too little to tell.
+    ``texts`` are (uid, group, passages), best first; only members of a group are compared. In a duplicate, each passage
+    resembles one of the other's. Texts with a passage under ``chars`` characters say too little to compare.
     """
     firsts: dict[Hashable, list[tuple[str, list[Shingles]]]] = {}
     found: dict[str, str] = {}

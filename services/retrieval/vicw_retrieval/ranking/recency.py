@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 def recency(times: Mapping[str, datetime], half_life: timedelta) -> dict[str, float]:
     """Return each one's recency in (0, 1]: 1 for the latest, half as much for every ``half_life`` before it.
 
-    ``times`` all have a time zone; who has no time is not among them, and gains nothing.
+    ``times`` have a time zone; items without a time are not among them and gain nothing.
 
     >>> from datetime import UTC
     >>> recency({"old": datetime(2026, 1, 1, tzinfo=UTC), "new": datetime(2026, 1, 31, tzinfo=UTC)}, timedelta(days=30))

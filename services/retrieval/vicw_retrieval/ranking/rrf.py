@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 K = 60
 CONVERGENCE = 0.1
-"""What each further channel that found an id adds to its score, as a share (seed 002 §7.1)."""
+"""Share that each further channel with an id adds to its score (seed 002 §7.1)."""
 
 
 def fuse(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float] | None = None) -> dict[str, float]:

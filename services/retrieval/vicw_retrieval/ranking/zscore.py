@@ -1,9 +1,9 @@
 """Fusion of standardised scores: each channel is measured by how far a hit stands out among its candidates.
 
 The mean and deviation are those of the query's own candidates, so a channel that separates them well counts more than
-one that sees them all alike; no constant of a model, a corpus or a domain is in it (score standardisation after
-Montague and Aslam, 2001). A query with few candidates is judged as if there were more that have nothing to do with it:
-of two candidates alone, each is one deviation from the mean, however little they differ.
+one that scores them all alike; no constant of a model, a corpus or a domain is involved (score standardisation after
+Montague and Aslam, 2001). Small sets are filled up with unrelated candidates of score 0: of two candidates alone, each
+would be one deviation from the mean, however little they differ.
 """
 
 from __future__ import annotations

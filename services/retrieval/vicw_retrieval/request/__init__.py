@@ -1,1 +1,1 @@
-"""Handling of one request: its limits, deadline and timings, its graph cache, and what answers in degraded mode."""
+"""Handling of one request: limits, deadline, timings, question vector, graph cache, and answers in degraded mode."""

@@ -14,30 +14,31 @@ _OF_EXTRAS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment of the monotonic clock, in seconds; by default none ever comes."""
+    """A moment of the monotonic clock, in seconds; by default never."""
 
     at: float = float("inf")
     extras_at: float = float("inf")
-    """When what an answer could do without has to end: the rest is for the answer itself."""
+    """When optional work has to end: the rest of the time is for the answer itself."""
 
     @classmethod
     def in_ms(cls, milliseconds: int) -> Deadline:
-        """Return the one that is so far off."""
+        """Return the deadline so many milliseconds from now."""
         begun, seconds = time.monotonic(), milliseconds / 1000
         return cls(begun + seconds, begun + _OF_EXTRAS * seconds)
 
     def seconds(self, most_ms: int) -> float:
-        """Return how long something may take that may take ``most_ms`` by itself, in seconds, ≥ 0."""
+        """Return the time in seconds (≥ 0) for an operation with a time limit of ``most_ms``."""
         return max(0.0, min(most_ms / 1000, self.at - time.monotonic()))
 
     def extra_seconds(self, most_ms: int) -> float:
-        """Return the same for what an answer could do without."""
+        """Return the same for optional work."""
         return max(0.0, min(most_ms / 1000, self.extras_at - time.monotonic()))
 
 
 class _Bounded:
-    """Has every method of an engine. A call that is over its time raises UnavailableError, and so do all after it: an
-    engine that hangs is waited for once.
+    """Proxy of an engine with time limits, which waits for a hanging engine once.
+
+    A call over its time raises UnavailableError, and so do all later calls.
     """
 
     def __init__(self, engine: object, name: str, deadline: Deadline, most_ms: int) -> None:
@@ -66,8 +67,8 @@ class _Bounded:
 
 
 def bounded[T](engine: T, name: str, deadline: Deadline, most_ms: int) -> T:
-    """Return an engine whose every operation ends in ``most_ms``, and by the deadline. Only operations can be called.
+    """Return an engine whose operations end within ``most_ms`` and by the deadline. Only operations can be called.
 
-    ``name`` is what a call that is over its time names as the dependency.
+    ``name`` is the dependency that the UnavailableError of a slow call names.
     """
     return cast("T", _Bounded(engine, name, deadline, most_ms))

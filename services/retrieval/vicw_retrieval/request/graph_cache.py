@@ -16,25 +16,25 @@ from vicw_shared.ports import GraphStore, ItemRef, NameQuery, Neighbour, Spread,
 
 
 def cached_graph(graph: GraphStore, among: int | None = None) -> GraphStore:
-    """Return a graph for one question, which asks ``graph`` for nothing twice. Only operations can be called.
+    """Return a graph for one question, which reads nothing from ``graph`` twice. Only operations can be called.
 
-    ``among`` goes with all edges that are read (``GraphStore.expand``): nobody names another for one read.
+    ``among`` applies to all edge reads (``GraphStore.expand``): no single read can set another.
     """
     return cast("GraphStore", _CachedGraph(graph, among))
 
 
 @dataclass(slots=True)
 class _CacheSlot[T]:
-    """What was read of one node's edges: ``known`` are its spreads, ``found`` what those lead to that lead anywhere.
+    """Edges read of one node: ``known`` are the spreads read, ``found`` the edges of those that have any.
 
-    Of each spread the heaviest edges first, with how many were asked for at most.
+    Each spread has the limit of its read and its edges, heaviest first.
     """
 
     known: Set[Spread]
     found: dict[Spread, tuple[int, list[T]]] = field(default_factory=dict)
 
     def serves(self, spreads: Set[Spread], limit: int) -> bool:
-        """Tell whether the store would answer no more, and no less, along these spreads up to a limit."""
+        """Return whether the store would answer no more, and no less, along these spreads up to a limit."""
         return spreads <= self.known and all(
             limit == asked or (len(led) < asked and len(led) <= limit)
             for spread, (asked, led) in self.found.items()
@@ -44,16 +44,16 @@ class _CacheSlot[T]:
 
 @dataclass(slots=True)
 class _Hops[T]:
-    """What was read of edges, by tenant and node; ``order`` tells which comes first.
+    """Edges read, by tenant and node; ``order`` is their sort key.
 
-    By more than its weight, which many share: answers of two stores that hold the same are the same.
+    It has more than the weight, which many edges share, so that two stores with the same data answer alike.
     """
 
     order: Callable[[T], tuple[object, ...]]
     _places: dict[tuple[str, str], _CacheSlot[T]] = field(default_factory=dict)
 
     def lacking(self, tenant: str, uids: Iterable[str], spreads: Set[Spread], limit: int) -> list[str]:
-        """Return the nodes of which a spread has not been read, or not as far."""
+        """Return the nodes with a spread that was not read, or not up to this limit."""
         places = self._places
         return [uid for uid in uids if not ((place := places.get((tenant, uid))) and place.serves(spreads, limit))]
 
@@ -65,7 +65,7 @@ class _Hops[T]:
         limit: int,
         found: Iterable[tuple[str, Spread, T]],
     ) -> None:
-        """Keep what was found of each spread of these nodes: nothing, too."""
+        """Store the edges read of each spread of these nodes, empty results too."""
         for uid in uids:
             place = self._places.get((tenant, uid))
             if place is None:
@@ -78,7 +78,7 @@ class _Hops[T]:
             self._places[tenant, uid].found.setdefault(spread, (limit, []))[1].append(one)
 
     def recall(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread]) -> list[T]:
-        """Return what was read, spread by spread, in each the heaviest first."""
+        """Return the stored edges, spread by spread, heaviest first in each."""
         led: dict[Spread, list[T]] = {spread: [] for spread in spreads}
         for uid in uids:
             for spread, (_, found) in self._places[tenant, uid].found.items():
@@ -88,7 +88,7 @@ class _Hops[T]:
 
 
 class _CachedGraph:
-    """Has every operation of a graph, and answers what was read already."""
+    """All operations of a graph; repeated reads are answered from memory."""
 
     def __init__(self, graph: GraphStore, among: int | None) -> None:
         self._graph = graph
@@ -130,7 +130,7 @@ class _CachedGraph:
             read = await self._graph.expand(tenant, lacking, spreads, limit, among=self._among)
             self._know(tenant, (one.node for one in read))
             if any(one.edge.source == one.edge.target for one in read):
-                # By which way a node leads to itself does not show.
+                # A loop does not show its direction.
                 if lacking == wanted:
                     return read
                 return await self._graph.expand(tenant, wanted, spreads, limit, among=self._among)

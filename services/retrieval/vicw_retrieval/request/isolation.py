@@ -14,7 +14,7 @@ _log = structlog.get_logger()
 
 @contextmanager
 def isolate(degraded: list[str], stage: str) -> Iterator[None]:
-    """Let a stage fail alone: whatever it raises ends it, ``degraded`` names it, and no mistake takes the answer."""
+    """Run a stage that may fail alone: whatever it raises ends it and adds its name to ``degraded``."""
     try:
         yield
     except (RetryableError, TimeoutError):

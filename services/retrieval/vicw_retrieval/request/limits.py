@@ -9,7 +9,7 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.retrieve import Viewer
 
 Size = tuple[str, int, int, str, str]
-"""A field, how much it asks for, its limit, the limit's setting, and the unit."""
+"""A field, the size that it asks for, its limit, the limit's setting, and the unit."""
 
 
 def require_within_limits(sizes: Iterable[Size]) -> None:

@@ -29,9 +29,9 @@ _LASTS_SECONDS = 3.0
 
 @dataclass(slots=True)
 class Outage:
-    """Whether the graph was found down a moment ago: then it is not waited for by every request anew.
+    """Circuit breaker: after two failures in a row, requests do not wait for the graph for a few seconds.
 
-    One request that got no answer may have asked for too much; two with none answered between them have not.
+    One request without an answer may have asked for too much; two in a row have not.
     """
 
     seconds: float = _LASTS_SECONDS
@@ -39,24 +39,24 @@ class Outage:
     _failed: bool = False
 
     def begin(self) -> None:
-        """Remember that the graph did not answer."""
+        """Record that the graph did not answer."""
         if self._failed:
             self._until = time.monotonic() + self.seconds
         self._failed = True
 
     def end(self) -> None:
-        """Remember that it did."""
+        """Record that the graph answered."""
         self._failed = False
 
     def is_recent(self) -> bool:
-        """Tell whether it is too early to ask again."""
+        """Return whether it is too early to ask again."""
         return time.monotonic() < self._until
 
 
 def payload_graph(vectors: VectorStore) -> GraphStore:
-    """Return the graph of one request that knows the passages found, their items, and no edge.
+    """Return the graph of one request that knows the passages found and their items, but no edge.
 
-    What it cannot answer raises UnavailableError.
+    Operations that it cannot answer raise UnavailableError.
     """
     return cast("GraphStore", _PayloadGraph(vectors))
 
@@ -83,41 +83,41 @@ class _PayloadGraph:
         return found
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        """Return the items that ``owners`` has met."""
+        """Return the items that ``owners`` has read."""
         return {uid: self._nodes[uid] for uid in uids if uid in self._nodes}
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
-        """Return the texts of the passages that ``owners`` has met."""
+        """Return the texts of the passages that ``owners`` has read."""
         return {uid: self._texts[uid] for uid in uids if uid in self._texts}
 
     async def expand(
         self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
     ) -> list[Neighbour]:
-        """Return nothing: edges are the graph's."""
+        """Return nothing: payloads have no edges."""
         return []
 
     async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
-        """Return nothing: edges are the graph's."""
+        """Return nothing: payloads have no edges."""
         return []
 
     async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        """Return nothing: names are the graph's."""
+        """Return nothing: payloads have no names of entities."""
         return [{} for _ in queries]
 
     async def triggered(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return nothing: phrases are the graph's."""
+        """Return nothing: payloads have no trigger phrases."""
         return []
 
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        """Return the latest of the items of that time that ``owners`` has met: no index of the vectors is by time."""
+        """Return the latest of that time's items that ``owners`` has read: the vector store has no index by time."""
         homes = None if contexts is None else set(contexts)
         found = [
             node

@@ -19,10 +19,10 @@ from vicw_shared.wrapper import wrap
 
 @dataclass(slots=True)
 class QueryVector:
-    """``prefix`` is the embedding model's.
+    """Vector of the question. ``prefix`` is the embedding model's.
 
-    ``wrapped`` is the wording in use, ``now`` its unit vector, (size,), or with ``bare`` that between it and the plain
-    question's; None before the first.
+    ``wrapped`` is the current wording, ``now`` its unit vector, (size,), or with ``bare`` the one between it and the
+    plain question's; None before the first.
     """
 
     embedder: Embedder
@@ -34,12 +34,13 @@ class QueryVector:
     _known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def is_for(self, domain: str | None) -> bool:
-        """Tell whether the vector in use is that of a domain."""
+        """Return whether the current vector is that of a domain."""
         return self.now is not None and self.wrapped == self._wrap(domain)
 
     async def embed(self, domain: str | None, *, bare: bool = False) -> None:
-        """Take the vector of a domain into use, with ``bare`` from now on between both forms. Raises what the embedder
-        raises.
+        """Make the vector of a domain the current one. Raises the embedder's errors.
+
+        ``bare``: from now on, the vector lies between both forms.
         """
         bare = bare or self.bare
         wrapped = self._wrap(domain)

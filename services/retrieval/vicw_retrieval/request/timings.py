@@ -19,9 +19,9 @@ SECONDS = Histogram(
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds per stage. What a stage inside another one takes is not the outer one's, so they add up.
+    """Milliseconds per stage. The time of a nested stage is not its outer stage's, so they add up.
 
-    Of two that run side by side, the one that ends last has only what it took longer.
+    Of two concurrent stages, the one that ends last gets only its additional time.
     """
 
     took_ms: dict[str, float] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Stopwatch:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Book what happens inside on ``name``, which may come again; tell the metrics and the trace of it."""
+        """Record the time of the block under ``name``, which may repeat, also as a metric and a span."""
         started, booked = time.perf_counter(), self._booked
         try:
             with span(f"retrieve.{name}"):
