@@ -18,7 +18,7 @@ RERANK = "rerank"
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """What the re-ranker said of items, by uid: scores on its own scale, and their ranks ``before``, from 1."""
+    """The re-ranker's scores of items, by uid, on its own scale, and their ranks ``before``, from 1."""
 
     in_time: bool
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -35,11 +35,11 @@ async def rerank(
     top: int,
     seconds: float,
 ) -> tuple[Sequence[Candidate], Reranked]:
-    """Return the candidates, the first ``top`` in the order of the model's scores, and what it said of them.
+    """Return the candidates, the first ``top`` in the order of the model's scores, and these scores.
 
-    Each is judged by its best passage; who has none that can be read keeps its place. The scores of the first are dealt
-    out anew among them, so that they go on comparing with those of the others. Ties stay as they were; so does
-    everything if the model fails, or its time is over.
+    Each is judged by its best passage; one without a readable passage keeps its place. The first candidates' scores are
+    dealt out anew among them, so that they stay comparable with the others'. Ties keep their order; so does everything
+    if the model fails or is late.
     """
     try:
         async with asyncio.timeout(seconds):

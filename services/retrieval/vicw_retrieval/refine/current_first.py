@@ -20,16 +20,16 @@ from vicw_shared.ports import Direction, ItemRef
 
 CURRENT = "current"
 _CANDIDATES = 20
-"""Candidates that are looked at, the best."""
+"""Candidates that are checked, the best."""
 _STATEMENTS = 50
-"""Of one passage."""
+"""Maximum statements of one passage."""
 _VERSIONS = 10
-"""Steps from what was replaced to what is true now: each is a value that was true for a while."""
+"""Maximum replacements from an outdated statement to the current one."""
 _FANOUT = 5
 _JUST_ABOVE = 1e-6
 _PROVES = ("EVIDENCED_BY", Direction.IN)
 _LIKE = 0.2
-"""The cosine, or share of words, from which a statement may be what the question is about."""
+"""Minimum similarity (cosine or share of words) of the statement that the question is about."""
 _PAST = re.compile(
     r"\b(?:before|used to|did (?:\w+ ){1,3}use to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?"
     r"|at first|back (?:then|when)"
@@ -42,9 +42,9 @@ _PAST = re.compile(
 
 
 async def prefer_current(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates in their new order: as it was where none of the best was found by what was replaced.
+    """Return the candidates in their new order; unchanged if none of the best was found by a replaced statement.
 
-    Raises what the graph and the vectors raise; then nothing has changed.
+    Raises the errors of the graph and the vectors; then nothing has changed.
     """
     first = {one.passages[0][0]: one for one in found[:_CANDIDATES] if one.passages}
     told, past = await _statements_of(question, list(first))
@@ -69,7 +69,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
 
 
 def asks_for_past(query: str) -> bool:
-    """Tell whether a question wants what was true before.
+    """Return whether a question asks for what was true before.
 
     >>> asks_for_past("Where did Ingrid live before she moved?"), asks_for_past("Who lives at the old harbour?")
     (True, False)
@@ -78,13 +78,13 @@ def asks_for_past(query: str) -> bool:
 
 
 def _asked(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
-    """Return the statement that the question is about: the most like it, of equals one that holds; None: none is."""
+    """Return the statement that the question is about: the most similar, of equals one that holds; None: none is."""
     best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
     return best if alike.get(best, -1.0) >= _LIKE else None
 
 
 async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
-    """Return the statements of each passage, and which of them are true no more; nothing where all are true."""
+    """Return the statements of each passage, and the outdated ones among them; nothing if all hold."""
     graph, scope = question.graph, question.scope
     proofs = await graph.expand(scope.tenant, passages, [_PROVES], _STATEMENTS) if passages else []
     proofs = [proof for proof in proofs if proof.node.is_statement]
@@ -101,7 +101,7 @@ async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[d
 
 
 async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
-    """Return by what that is true now each of these statements was replaced, in one step or several."""
+    """Return the current statements that replaced each of these, in one step or several."""
     ever = Visibility(question.graph, question.scope, ever=True)
     after: dict[str, set[str]] = defaultdict(set)
     holding: set[str] = set()
@@ -119,7 +119,7 @@ async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[str]:
-    """Return what holds among all that came after a statement."""
+    """Return the current statements among all that replaced a statement."""
     reached, front = {uid}, [uid]
     while front:
         front = [newer for old in front for newer in sorted(after.get(old, ())) if newer not in reached]
@@ -128,11 +128,11 @@ def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[st
 
 
 async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
-    """Return the items that say these statements, as far as they may be results, each with the passage that does."""
+    """Return the items that contain these statements and may be results, each with the passage."""
     graph, tenant, said = question.graph, question.scope.tenant, await said_by(question, statements)
     nodes = await graph.nodes(tenant, [item.uid for item, _ in said.values()]) if said else {}
     seen = {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
-    # Judged by the passage that says it: another one of the item may be over.
+    # Filtered by this passage: another one of the item may be outdated.
     saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in said.values() if item.uid in seen}
     kept = (
         {node.qdrant_id for node in await filter_results(graph, question.scope, list(saying.values()))}

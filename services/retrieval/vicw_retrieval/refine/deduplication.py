@@ -14,14 +14,14 @@ from vicw_shared.model import Label
 from vicw_shared.ports import GraphStore, Scope
 
 LEAST_CHARS = 40
-"""A passage that is shorter says the same as another by chance: "Yes, please.", each to something else."""
+"""Minimum characters of a compared passage: shorter ones are equal by chance ("Yes, please.")."""
 _PASSAGES = 5
 _SPARE = 10
 COVERAGE = "coverage"
 
 
 async def read_texts(graph: GraphStore, scope: Scope, found: Sequence[Candidate], limit: int) -> dict[str, list[str]]:
-    """Return what those say, by key, that could become one of ``limit`` results."""
+    """Return the texts, by key, of the candidates that could become one of ``limit`` results."""
     passages = {one.key: [uid for uid, _ in one.passages[:_PASSAGES]] for one in found[: 2 * limit + _SPARE]}
     texts = await graph.texts(scope.tenant, [uid for uids in passages.values() for uid in uids]) if passages else {}
     return {key: [texts[uid] for uid in uids if uid in texts] for key, uids in passages.items()}
@@ -30,10 +30,10 @@ async def read_texts(graph: GraphStore, scope: Scope, found: Sequence[Candidate]
 async def cover(
     likeness: QuerySimilarity, texts: Mapping[str, Sequence[str]], found: Sequence[Candidate], limit: int, share: float
 ) -> Sequence[Candidate]:
-    """Return the candidates in their new order: what has words of the question that nothing better has gains.
+    """Return the candidates in their new order: those with query terms that no better one has gain.
 
-    Only knowledge items do: a chat says the same words again and again, of this and that. Where all are results there
-    is nothing to choose, and of a few texts no word can be said to be rare.
+    Only knowledge items gain: a chat repeats the same words about different things. If all candidates are results,
+    there is nothing to choose; among a few texts no term can be said to be rare.
     """
     first = [one for one in found if one.key in texts]
     pages = {place for place, one in enumerate(first) if one.item.label is Label.ENTITY}
@@ -51,10 +51,10 @@ async def cover(
 def merge_duplicates(
     texts: Mapping[str, Sequence[str]], found: Sequence[Candidate], least: float
 ) -> Sequence[Candidate]:
-    """Return the candidates without those that add nothing to a better one of them; that one has their uids.
+    """Return the candidates without near-duplicates of better ones, which get their uids.
 
-    Only what one speaker, or nobody, says in one context and domain can be the same. Those are compared of whom there
-    are ``texts``. ``least``: the resemblance from which two are the same.
+    Only items of one speaker (or none), context and domain are compared, if ``texts`` has them. ``least``: the
+    resemblance from which two are the same.
     """
     first = [one for one in found if one.key in texts]
     told = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]

@@ -34,7 +34,7 @@ _AFTERWARDS = 2
 
 @dataclass(slots=True)
 class RefinePipeline:
-    """What became of the candidates of one request, and by what."""
+    """The second wave of one request, and what its stages found."""
 
     request: RetrieveRequest
     ports: RetrievalPorts
@@ -45,16 +45,16 @@ class RefinePipeline:
     reranked: Reranked | None = None
 
     async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
-        """Return the results: what stands after all stages, at most as many as are asked for."""
+        """Return the results: the best candidates after all stages, at most as many as asked for."""
         question = self._question(found, wave, domains)
         if self.request.channels is None:
             found = await self._spread(question, found) if found else found
-            found = await self._place(question, found)  # what happened then is there whether or not a word is found
+            found = await self._place(question, found)  # adds items of that time, too
             with isolate(self.search.degraded, RECENT):
                 found = prefer_recent(found, self.ports.settings)
         found = await self._merge(question, found)
         found = await self._rerank(found)
-        found = await self._prefer_current(question, found)  # last: no model knows what has been replaced
+        found = await self._prefer_current(question, found)  # last: no model knows what was replaced
         top = chosen(found, wave, self.request.limit)
         if self.request.channels is None and self.request.expand.hops > 0:
             await self._walk_tags(question, top)
@@ -66,7 +66,7 @@ class RefinePipeline:
             yield
 
     def _within(self, most_ms: int) -> asyncio.Timeout:
-        """Return what ends a stage in time: an answer does without what comes later."""
+        """Return the timeout of a stage: an answer does without what comes later."""
         return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
 
     def _question(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
@@ -84,19 +84,19 @@ class RefinePipeline:
         )
 
     async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let the graph lead on from what was found."""
+        """Spread from the candidates through the graph."""
         settings = self.ports.settings
         with self._isolate("graph"):
             found = prefer_speaker(self.request.query, found) if settings.speaker_boost else found
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-            async with self._within(_AFTERWARDS * settings.spread_ms):  # what was come to is read when time is over
+            async with self._within(_AFTERWARDS * settings.spread_ms):  # reached items are read when that is over
                 found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
         if not self.spreads.in_time:
             self.search.degraded.append(GRAPH)
         return found
 
     async def _place(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let what happened at the time of the question come first."""
+        """Raise items of the question's time."""
         if not self.search.time:
             return found
         self.placed = ResolvedTime(self.search.time, self.request.limit)
@@ -113,7 +113,7 @@ class RefinePipeline:
         return found
 
     async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let what is true now come before what it replaced, unless the question is about the past."""
+        """Rank current statements before what they replaced, unless the question is about the past."""
         if not self.ports.settings.current_first or self.request.channels is not None or not found:
             return found
         if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
@@ -124,9 +124,9 @@ class RefinePipeline:
         return found
 
     async def _merge(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Prefer what adds to the others, and make one result of what says the same."""
+        """Raise results that add to the others, and merge near-duplicates."""
         settings, limit = self.ports.settings, self.request.limit
-        prose = 1 - self.search.understood.code  # code is asked for in other words than it is written in
+        prose = 1 - self.search.understood.code  # questions about code use other words than the code
         least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
         if not found or not (least or share):
             return found
@@ -138,7 +138,7 @@ class RefinePipeline:
         return found
 
     async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Let the re-ranker order what would be the answer; of what nobody may see nothing came this far."""
+        """Let the re-ranker order the first candidates; all of them are visible to the caller."""
         reranker, settings = self.ports.reranker, self.ports.settings
         if reranker is None or not settings.rerank_top or self.request.channels is not None:
             return found
@@ -157,7 +157,7 @@ class RefinePipeline:
         return found
 
     async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
-        """Let the tags of the results lead on."""
+        """Find items that share a tag with the results."""
         most, dreams = self.ports.settings.associates, self.ports.settings.dreams
         if not most:
             return

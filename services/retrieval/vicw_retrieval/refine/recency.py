@@ -1,4 +1,4 @@
-"""Recent items first, where a question asks for the current state."""
+"""Recency boost where a question asks for the current state."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vicw_shared.settings import RetrievalSettings
 
 RECENT = "recent"
 _CANDIDATES = 50
-"""Candidates that are compared, the best: how late something else was said is of no account."""
+"""Candidates that are compared, the best: the age of others does not matter."""
 
 
 def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) -> list[Candidate]:
-    """Return the candidates in their new order; as they were where recency has no weight, or fewer than two a time.
+    """Return the candidates in their new order; unchanged if recency has no weight, or fewer than two have a time.
 
-    Each of the best gains the weight times its recency, as a share of its own standing: who says nothing of the
-    matter wins nothing by saying it last.
+    Each of the best gains the weight times its recency, as a share of its own strength: an irrelevant item gains
+    nothing by being recent.
     """
     best = candidates[:_CANDIDATES] if settings.recency_weight else ()
     times = {one.key: one.item.timestamp for one in best if one.item.timestamp is not None}

@@ -64,12 +64,12 @@ def _calls(speaker: str) -> set[str]:
 
 
 def _first(speaker: str) -> str:
-    """Return the first word of a name: of "O'Brien" no letter, nor of a name in a script without spaces."""
+    """Return the first word of a name: more than a letter of "O'Brien", all of a name in a script without spaces."""
     return re.split(r"[\s-]", speaker, maxsplit=1)[0]
 
 
 def _as_written(name: str, query: str) -> bool:
-    """Tell whether a question that has a name has it in the same casing, with or without its marks ("J.")."""
+    """Return whether the question has the name in the same casing, with or without its marks ("J.")."""
     if name.upper() == name.lower():
         return True
     return re.search(rf"\b{r'\W+'.join(re.findall(r'\w+', name))}\b", query) is not None

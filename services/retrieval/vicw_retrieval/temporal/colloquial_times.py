@@ -36,16 +36,16 @@ _BEFORE_DAY = re.compile(
     r"|before|after|since|is|named?|call(?:ed)?|first|second|third|fourth|black|good|my|our|his|her|their|your|its)\ )"
     r"[a-z]+\ $"
 )
-"""The word before a weekday that stands alone: no name, and none that makes it another day than the last."""
+"""The word before a bare weekday: not a name, and not a word that makes it another day than the last."""
 _BACK = 24
 _AROUND = timedelta(minutes=15)
 
 type Spoken = tuple[int, int, datetime, datetime, bool, bool]
-"""Where it stands, [start, end) in the asker's zone, whether its words are about it, and whether it lacks a year."""
+"""Position in the question, [start, end) in the asker's zone, whether approximate, and whether without a year."""
 
 
 def colloquial_times_in(query: str, asked_at: datetime, *, future: bool) -> Iterator[Spoken]:
-    """Yield such times; what would be a guess is left out."""
+    """Yield the colloquial times of a question; ambiguous ones are left out."""
     today = asked_at.replace(hour=0, minute=0, second=0, microsecond=0)
     for match in _SPOKEN.finditer(query):
         said = {name: value.lower() for name, value in match.groupdict().items() if value}
@@ -73,7 +73,7 @@ def _in_small(match: re.Match[str], asked_at: datetime, *, future: bool) -> Iter
 
 
 def _of_past(match: re.Match[str], query: str, asked_at: datetime, today: datetime) -> Iterator[Spoken]:
-    """Yield an hour of today or the last day of a name, where the question tells of the past."""
+    """Yield an hour of today, or the last day with this name, if the question is about the past."""
     if _OF_PAST.search(query) is None:
         return
     if match["clock"]:
@@ -95,17 +95,17 @@ def _of_calendar(said: dict[str, str], today: datetime) -> tuple[datetime, datet
 
 
 def is_clock(words: str) -> bool:
-    """Tell whether such words are an hour of the day."""
+    """Return whether these words are an hour of the day."""
     return _CLOCK.fullmatch(words) is not None
 
 
 def hour_beside(
     query: str, place: tuple[int, int], over: int, start: datetime, end: datetime
 ) -> tuple[int, int, datetime, datetime] | None:
-    """Return where the words of a day or a part of it and of its hour stand, and what time is meant.
+    """Return the position of a day or a part of it with its hour, and the time that is meant; None without an hour.
 
-    The words of the day stand at ``place``, those of the hour not before ``over``; the hour is one in [start, end),
-    which may go on after midnight. Raises OverflowError.
+    The words of the day are at ``place``, those of the hour not before ``over``. The hour is one in [start, end), which
+    may go on after midnight. Raises OverflowError.
     """
     begins, ends = place
     if match := _CLOCK_AFTER.match(query, ends):
@@ -121,10 +121,10 @@ def hour_beside(
 
 
 def about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, datetime]:
-    """Return the time that is meant by so many units ago.
+    """Return the interval that is meant by so many units ago.
 
-    A half of the distance to each side for minutes and hours, a quarter for what is longer, half a unit at least; of
-    days, whole ones.
+    Half of the distance to each side for minutes and hours, at least two minutes or half an hour; a quarter for longer
+    units, at least half a unit; whole days for days.
     """
     away = abs(asked_at - at)
     if unit in {"minute", "hour"}:
@@ -143,7 +143,7 @@ def _number(said: str) -> int:
 
 
 def _ago(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, str]:
-    """Return an instant that is so long ago, and in what its words count."""
+    """Return the instant so long ago, and the unit in which its words count."""
     if "half" in said:
         return asked_at - timedelta(minutes=90), "minute"
     if "fortnight" in said:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class AnchorSide(StrEnum):
-    """Where what is asked for lies, seen from the event."""
+    """Side of the event on which the question searches."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -21,10 +21,10 @@ class AnchorSide(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EventAnchor:
-    """An event by which a question says when.
+    """An event by which a question gives a time.
 
-    ``confidence`` in [0, 1]: .9 where the question asks what happened, .7 for a thing, a deed or a clause, .5 for
-    "since" and "when" with a clause, which may mean why or whether.
+    ``confidence`` in [0, 1]: .5 after "since", "when", "once" and "while", which may mean why or whether; otherwise .9
+    if the question asks what happened, else .7.
     """
 
     direction: AnchorSide
@@ -32,7 +32,7 @@ class EventAnchor:
     confidence: float
     text: str
     begins: int
-    """Where ``text`` stands in the question."""
+    """Position of ``text`` in the question."""
 
 
 _LEAD = re.compile(
@@ -48,7 +48,7 @@ _START = re.compile(
     r"|[a-z]{3,24}(?:tion|sion|ment)s?\b|(?:release|launch|outage|lunch|dinner|breakfast|school|work|war|midnight|sunset"
     r"|birth|death|marriage|divorce|college|university|graduation|surgery|church)s?\b",
 )
-"""What an event's phrase begins with: a determiner, a pronoun, a name, a deed, or a noun that is one."""
+"""Beginning of an event's phrase: a determiner, a pronoun, a name, a gerund, or a noun for an event."""
 _NO_EVENT = re.compile(
     r"(?:all|long|that|this|it|then|then on|which|whom|what|now|noon|you know it|a while|a long time|the fact|a fashion"
     r"|the (?:other|next|last|first|second)|another)(?=\W*$|[,;?!.]|\ (?:did|was|were|is|are)\b)"
@@ -84,7 +84,7 @@ _MOST_CHARS, _MOST_ANCHORS = 120, 4
 
 
 def distinctive_words(phrase: str) -> str:
-    """Return the words of an event's phrase that tell which it is: everybody says the others.
+    """Return the words of an event's phrase that set it apart from other events.
 
     >>> distinctive_words("we deployed the shop"), distinctive_words("that")
     ('deployed shop', 'that')
@@ -94,7 +94,7 @@ def distinctive_words(phrase: str) -> str:
 
 
 def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventAnchor]:
-    """Return the events of a question in order, but not what is in ``taken``: times that it gives as such."""
+    """Return the events of a question in order. ``taken`` are the positions of its times, which are no events."""
     return list(_anchors(query, taken))[:_MOST_ANCHORS]
 
 
@@ -121,7 +121,7 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnch
 
 
 def _phrase(query: str, place: int) -> str:
-    """Return the words from a place to where their clause is over."""
+    """Return the words from a position to the end of their clause."""
     words = query[place : place + _MOST_CHARS]
     if end := _BOUNDARY.search(words):
         words = words[: end.start()]
@@ -133,7 +133,7 @@ def _phrase(query: str, place: int) -> str:
 
 
 def _inner_question(before: str) -> bool:
-    """Tell whether "when" asks ("do you know when the bridge fell?"), given the words up to and with it."""
+    """Return whether "when" asks ("do you know when the bridge fell?"), given the words up to and with it."""
     return (
         re.search(r"\b(?:know|tell\ me|remember|remind\ me|of|about|since|until|by)\ when$", before, re.I) is not None
     )

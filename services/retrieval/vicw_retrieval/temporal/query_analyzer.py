@@ -12,7 +12,7 @@ from vicw_retrieval.temporal.spans import TimeSpan, spans_in
 _READ_CHARS = 2000
 _SURE = 0.5
 _NO_CONDITION = 0.7
-"""The confidence from which an anchor is an event: "when" and "since" may mean whether and why."""
+"""Minimum confidence of an anchor that is surely an event: "when" and "since" may mean whether and why."""
 _GENERIC = frozenset(
     "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
     "conversation conversations could did discuss discussed discussing discussion do does doing done during event "
@@ -28,35 +28,35 @@ _PHRASES = re.compile(
     r"(?:\d{1,2}(?::\d\d)?\ ?[ap](?:m\b|\.m\.)|(?:\d{1,2}:\d\d|noon|midnight)\b)",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Words that select nothing, hours among them: those that are not read belong to the day beside them."""
+"""Words that select nothing, among them hours that were not parsed: they belong to the day beside them."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _TELLS_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeReading:
-    """The times and events of a question, each in its order, and what else the question asks by."""
+    """The times and events of a question, each in order, and whether anything else selects."""
 
     spans: tuple[TimeSpan, ...] = ()
     anchors: tuple[EventAnchor, ...] = ()
     alone: bool = False
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
     by_time: bool = False
-    """Whether nothing but times and events selects: these are no conditions ("why does it fail when I call it?")."""
+    """Whether only times and events select, no conditions ("why does it fail when I call it?")."""
 
     def __bool__(self) -> bool:
         return bool(self.spans or self.anchors)
 
     def is_over(self, now: datetime) -> bool:
-        """Tell whether it is a time that is over by ``now``, or an event's: "today" and "since" go on."""
+        """Return whether a time is over by ``now``, or an event is named: "today" and "since" go on."""
         events = (anchor for anchor in self.anchors if not anchor.text.lower().startswith("since "))
         return any(span.end < now for span in self.spans) or any(events)
 
 
 def read_time(query: str, asked_at: datetime) -> TimeReading:
-    """Read the time of a question, asked at an instant with a time zone, whose days and weeks are meant.
+    """Read the time of a question asked at ``asked_at``, whose time zone decides days and weeks.
 
-    Of a question over 2,000 characters only its beginning is read: a longer one is a document. Never raises for any
+    Of a question over 2,000 characters only the beginning is read: a longer one is a document. Never raises for any
     text; raises ValueError for an ``asked_at`` without a zone.
 
     >>> from datetime import UTC

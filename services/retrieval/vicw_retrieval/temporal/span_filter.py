@@ -1,4 +1,4 @@
-"""Items of a time span that are visible and wanted; excluded items take no places."""
+"""Items of a time span, visible and in scope; excluded items take no places."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from vicw_shared.model import Node
 
 _IN_SPAN = 50
 MOST_READ = 5000
-"""Items of a span that are read to find those."""
+"""Maximum items of a span that are read to find these."""
 _PAGE = 500
 _INSTANT = timedelta(microseconds=1)
 
 
 async def inside(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
-    """Return the latest items of a span that may be results, and whether these are all that could be told.
+    """Return the latest items of a span that may be results, and whether time sufficed.
 
-    As many as are asked for (``limit``), fifty at least. The usual case is one read. Where what is hidden, or of
-    another domain or tag, leaves too few, it reads on backwards in time, up to ``MOST_READ`` items, and until the clock
-    of the event loop is at ``until``: what was found by then counts. Raises what the graph raises.
+    They are ``limit`` or fifty at most, whichever is more. The usual case is one read. If invisible items or other
+    domains and tags leave too few, it reads on backwards in time, up to ``MOST_READ`` items, until the clock of the
+    event loop is at ``until``: items found by then count. Raises the graph's errors.
     """
     scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
     found: list[Node] = []
@@ -43,6 +43,6 @@ async def inside(question: Question, span: TimeSpan, until: float, limit: int) -
             return found[:most], True
         last = page[-1].timestamp
         assert last is not None
-        # Of one time there may be more than a page has: then the next one is wider.
+        # More items than a page may have the same time: then the next page is larger.
         stands = last + _INSTANT == end
         end, room = last + _INSTANT, min(2 * room if stands else max(room, _PAGE), MOST_READ)

@@ -15,7 +15,7 @@ END = datetime.max.replace(tzinfo=UTC)
 
 
 class SpanRelation(StrEnum):
-    """How a question's time is to that of what it asks for."""
+    """Relation of what a question asks for to the question's time."""
 
     ON = "on"
     BEFORE = "before"
@@ -27,7 +27,7 @@ class SpanRelation(StrEnum):
 class TimeSpan:
     """[start, end) in UTC, at least a microsecond long; before and after reach to the ends of time.
 
-    ``confidence`` in [0, 1]: .9 for dates and counted times, .6 for seasons, feasts and "a few", .3 for "recently".
+    ``confidence`` in [0, 1]: .9 for dates and counted times, .6 for seasons, holidays and "a few", .3 for "recently".
     """
 
     start: datetime
@@ -36,7 +36,7 @@ class TimeSpan:
     confidence: float
     text: str
     begins: int
-    """Where ``text`` stands in the question: ``query[begins : begins + len(text)]``."""
+    """Position of ``text`` in the question: ``query[begins : begins + len(text)]``."""
 
 
 _BEFORE = re.compile(r"\b(?:before|prior\ to|until|till|up\ to|by|earlier\ than)\ (?:the\ )?$", re.IGNORECASE)
@@ -52,7 +52,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_IT = 32
-"""How many characters before a time are looked at: the longest words above, and then some."""
+"""Characters that are read before a time: the longest words above, and then some."""
 _WEEK = timedelta(days=7)
 _UNITS = {"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "weekend": 7, "month": 31, "year": 366}
 
@@ -73,14 +73,14 @@ def spans_in(query: str, asked_at: datetime) -> list[TimeSpan]:
 
 
 def _within(span: TimeSpan, other: TimeSpan) -> bool:
-    """Tell whether another says it better: its words go on from these, or they are exact where these are vague."""
+    """Return whether another span is better: its words overlap and are longer, or it is exact and this one vague."""
     if other.begins < span.begins + len(span.text) and span.begins < other.begins + len(other.text):
         return len(span.text) < len(other.text)
     return span.confidence <= VAGUE < other.confidence
 
 
 def _between(query: str, first: TimeExpression, second: TimeExpression) -> TimeSpan | None:
-    """Return what is between two times; the year that one of them lacks is the other's."""
+    """Return the interval between two times; a first one without a year gets that of the second."""
     lead = _BETWEEN.search(query[max(0, first.begins - _BEFORE_IT) : first.begins])
     if lead is None or _TO.fullmatch(query[first.ends : second.begins]) is None:
         return None
@@ -123,8 +123,8 @@ def _single(query: str, phrase: TimeExpression, asked_at: datetime) -> TimeSpan 
 
 
 def _bounds(kind: SpanRelation, lead: str, start: datetime, end: datetime) -> tuple[datetime, datetime]:
-    """Return what the words before a time make of it. Raises OverflowError."""
-    if kind is SpanRelation.BEFORE:  # "until Friday" has Friday in it
+    """Return the interval that the words before a time make of it. Raises OverflowError."""
+    if kind is SpanRelation.BEFORE:  # "until Friday" includes Friday
         return BEGINNING, start if lead.startswith(("before", "prior", "earlier")) else end
     if kind is SpanRelation.AFTER:
         return start if lead.startswith("since") else end, END

@@ -1,7 +1,7 @@
 """Time expressions of a question, each as an interval.
 
 Dates and counted times are parsed as in statements (``vicw_shared.language.times``). This module adds the expressions
-typical of questions: parts of a day, the last so many days, seasons, feasts, vague words, and days and months behind
+typical of questions: parts of a day, the last so many days, seasons, holidays, vague words, and days and months after
 "since", "before".
 """
 
@@ -16,7 +16,7 @@ from vicw_retrieval.temporal.colloquial_times import about, colloquial_times_in,
 from vicw_shared.language.times import MONTHS, WEEKDAYS, Time, is_about_future, months_on, times_in
 
 EXPLICIT, LOOSE, VAGUE = 0.9, 0.6, 0.3
-"""Confidence: of a date or a count; of a season, a feast, "a few"; of "recently"."""
+"""Confidence: of a date or a count; of a season, a holiday, "a few"; of "recently"."""
 
 _YEAR = r"(?:19|20)\d\d"
 _WEEKDAY = "|".join(WEEKDAYS)
@@ -63,12 +63,12 @@ _ASKED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LED = re.compile(r"(?:in|on|since|until|by|of|for) ")
-"""What a time of a statement may begin with that says how it is meant, as the words before others do."""
+"""Lead words of a statement's time: they are left to ``spans``, which reads those before other times."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """A time that a question names: [start, end) in the asker's zone, where it stands, and how sure it is."""
+    """A time that a question names: its position, [start, end) in the asker's zone, and its confidence."""
 
     begins: int
     ends: int
@@ -76,12 +76,12 @@ class TimeExpression:
     end: datetime
     confidence: float
     loose: bool
-    """Whether its words are about that time, not of it ("10 minutes ago")."""
+    """Whether it is approximate ("10 minutes ago")."""
     yearless: bool
 
 
 def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
-    """Return the times of a question in order, none within another: of two that overlap the longer, then the first.
+    """Return the times of a question in order, without overlaps: the longer one counts, then the first.
 
     A month or weekday without a year is the last one begun by ``asked_at``, unless the question is about the future.
     """
@@ -90,7 +90,7 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
     )
     found = list(_asked(query, asked_at, future))
     for time in times_in(query, asked_at, ahead=future):
-        # "In three months" is how long something took, where the question tells of the past.
+        # In a question about the past, "in three months" is a duration.
         if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
             found.append(_of_time(time, query, asked_at))
     found += [
@@ -101,7 +101,7 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
     for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):
         if all(phrase.ends <= other.begins or other.ends <= phrase.begins for other in kept):
             kept.append(phrase)
-    if len(kept) > 1:  # an hour is one of the day that is asked at, which another time may not be
+    if len(kept) > 1:  # a lone hour is one of today, which another time may not be
         kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
     found = []
     for phrase in sorted(kept, key=lambda one: one.begins):
@@ -110,9 +110,9 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
 
 
 def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:
-    """Return what is meant of a day, or a part of it, that an hour is told of: about that hour.
+    """Return a day, or a part of it, narrowed to about the hour beside it.
 
-    Another time's words are ``over``.
+    The words of another time end at ``over``.
     """
     if phrase.end - phrase.start > timedelta(days=1):
         return phrase
@@ -127,14 +127,14 @@ def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:
 
 
 def after(start: datetime, precision: str) -> datetime:
-    """Return when a time of this precision is over."""
+    """Return the end of a time of this precision."""
     if precision in {"month", "year"}:
         return months_on(start, 1 if precision == "month" else 12)
     return start + timedelta(**{f"{precision}s": 1})
 
 
 def _of_time(time: Time, query: str, asked_at: datetime) -> TimeExpression:
-    """Return a statement's time as an interval; a counted one as wide as people count."""
+    """Return a statement's time as an interval; a counted one is as wide as people count."""
     words = query[time.span.start : time.span.end].lower()
     lead = _LED.match(words) if time.unit is None else None
     where = (time.span.start + (lead.end() if lead else 0), time.span.end)
@@ -181,7 +181,7 @@ def _interval(
 
 
 def _counted_back(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, datetime, float]:
-    """Return a time that is so long ago, more or less."""
+    """Return a time counted back from now, exact or approximate."""
     if "few" in said:
         unit = said["few_unit"]
         return _back(9 if said["few"] == "several" else 7, unit, asked_at)[0], _back(2, unit, asked_at)[0], LOOSE
@@ -197,7 +197,7 @@ def _counted_back(said: dict[str, str], asked_at: datetime, today: datetime) -> 
 def _of_calendar(
     said: dict[str, str], asked_at: datetime, today: datetime, future: bool
 ) -> tuple[datetime, datetime, float] | None:
-    """Return a season, a feast, a month or a day of the week."""
+    """Return a season, a holiday, a month, a year or a day of the week."""
     if "season" in said or "season_of" in said:
         name, year = said.get("season") or said["season_of"], said.get("season_year") or said.get("season_of_year")
         return _latest(_SEASONS[name], 1, 3, year, today, future)
@@ -235,7 +235,7 @@ def _back(count: int, unit: str, asked_at: datetime) -> tuple[datetime, datetime
 
 
 def _part_of_day(day: str, part: str, asked_at: datetime) -> tuple[datetime, datetime, float] | None:
-    """Return a part of a day; a night is that evening and what is left of it after midnight."""
+    """Return a part of a day; a night is that evening and the hours after midnight."""
     if day == "last" and part != "night":
         day = "yesterday"
     words = {"this": "today", "last": "yesterday"}.get(day, day)
@@ -250,7 +250,7 @@ def _part_of_day(day: str, part: str, asked_at: datetime) -> tuple[datetime, dat
 def _latest(
     month: int, day: int, months: int, year: str | None, today: datetime, future: bool
 ) -> tuple[datetime, datetime, float]:
-    """Return a season (northern: so many months) or a feast (a day): the year's, else the last begun, or the next."""
+    """Return a season (northern, so many months) or a holiday (a day): the year's, else the last begun, or the next."""
     start = today.replace(year=int(year) if year else today.year, month=month, day=day)
     if year is None and not future and start > today:
         start = months_on(start, -12)

@@ -1,4 +1,4 @@
-"""Ranking by the time of a question: items of that time come first, whether or not a channel found them."""
+"""Ranking by the time of a question: items of that time gain, whether or not a channel found them."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from vicw_shared.ports import Direction as Way
 from vicw_shared.ports import GraphStore, ItemRef, Scope, VectorHit
 
 _SURE = 0.5
-"""The confidence from which a span of time brings up what happened in it."""
+"""Minimum confidence of a span of time whose items are added."""
 _JUDGED = 100
-"""Candidates whose time is looked at, the best."""
+"""Candidates whose time is compared, the best."""
 _STEPS = 6
-"""How far from an event its thread is followed."""
+"""Steps that an event's thread is followed."""
 _EVENTS = 10
 _AS_GOOD = 0.8
-"""Of passages that are about as good for an event, the earliest tells of it; later ones come back to it."""
+"""Share of the best score from which a passage may describe an event; the earliest does, later ones refer to it."""
 _LEAST = 0.5
-"""Of the best standing, what counts as an item's that happened then, whatever the channels say of it."""
+"""Minimum strength for the gain of an item of that time, as a share of the best, whatever the channels found."""
 
 _LATER = 1e-4
-"""How much less than what comes before it in the order of ``between`` each next one counts: it settles ties."""
+"""Decrease of that minimum from each item to the next in the order of ``between``: it settles ties."""
 
 
 type Find = Callable[[str, Scope, int], Awaitable[list[VectorHit]]]
-"""Looks for the passages that have some words, best first."""
+"""Search for the passages that have some words, best first."""
 
 
 @dataclass(slots=True)
 class ResolvedTime:
-    """What the time of a question was taken for: the events that its anchors were found to be.
+    """The time of a question, with the events that its anchors were resolved to.
 
     ``limit`` is how many results are asked for.
     """
@@ -51,7 +51,7 @@ class ResolvedTime:
     events: dict[EventAnchor, Node] = field(default_factory=dict)
     in_time: bool = False
     only: bool = False
-    """Whether only what happened then is in the answer."""
+    """Whether only items of that time are in the answer."""
 
 
 async def rank_by_time(
@@ -62,10 +62,10 @@ async def rank_by_time(
     find: Find,
     seconds: float = math.inf,
 ) -> list[Candidate]:
-    """Return the candidates in their new order, with what happened then among them.
+    """Return the candidates in their new order, with items of the question's time among them.
 
-    Where nothing but time selects, only what happened then is left, if anything did. After ``seconds`` no more is read
-    of a crowd that may not be seen; then ``placed.in_time`` stays false. Raises what the graph raises.
+    If only time selects, only items of that time remain, if there are any. After ``seconds``, no further pages of a
+    span are read, and ``placed.in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
     placed.events = await _events(question, placed.reading, find)
@@ -74,11 +74,11 @@ async def rank_by_time(
     nodes = {node.uid: node for node in then}
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
     judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
-    if placed.events:  # beside an event its thread counts; a span of time asks for no more than what is read already
+    if placed.events:  # nearness to an event needs flow steps; a span needs no more than what is read
         unread = [one.item.uid for one in judged if one.item.uid not in nodes]
         nodes |= await question.graph.nodes(question.scope.tenant, unread)
     weights = _weights(placed, judged, nodes, boost)
-    # What nothing but its time brings up stands below what is like the question, the latest first.
+    # Items with nothing but their time rank below similar ones, the latest first.
     best = question.best or 1.0
     least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
     then_too = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
@@ -104,14 +104,14 @@ def _weights(
 
 
 def _moment(item: ItemRef, node: Node | None) -> Moment:
-    """Return when an item happened: a consolidated one at its own time, where its Macro-Event stands in the thread."""
+    """Return when an item happened: a consolidated one at its own time, at its Macro-Event's place in the thread."""
     if node is None:
         return Moment(item.timestamp, item.context)
     return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
 
 
 async def _events(question: Question, reading: TimeReading, find: Find) -> dict[EventAnchor, Node]:
-    """Return the Event that each phrase is likeliest about, as far as the asker may see it."""
+    """Return the visible Event that each phrase most likely means: the earliest of the best matches."""
     found: dict[EventAnchor, Node] = {}
     for anchor in reading.anchors:
         owners = await _items_of_event(question.graph, question.scope, anchor, find)
@@ -125,9 +125,9 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
 
 
 async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
-    """Return the items, by passage, that have about as much of an event's words as the best has.
+    """Return the items, by passage, that match an event's words about as well as the best one.
 
-    Where Events have some, only these tell of it: what else has its words is no event ("def deploy(): …").
+    If any of them are Events, only these count: other matches describe no event ("def deploy(): …").
     """
     scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     hits = await find(distinctive_words(anchor.phrase), scope, _EVENTS)
@@ -138,19 +138,19 @@ async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, 
 
 
 async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
-    """Return the domains in which the events of a question are told of. Raises what the stores raise."""
+    """Return the domains of the items that match the events of a question. Raises the stores' errors."""
     tellers = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.anchors]
     return {item.domain for owners in tellers for item in owners.values()}
 
 
 async def _happened_then(question: Question, placed: ResolvedTime, until: float) -> tuple[list[Node], bool]:
-    """Return items of the spans that are sure, and those next to the events, as far as they are wanted.
+    """Return items of the sure spans and next to the events, visible and in scope.
 
-    And whether there was time enough to tell.
+    And whether time sufficed.
     """
     scope, in_time = question.scope, True
     then: list[Node] = []
-    if scope.as_of is None and scope.known_at is None:  # of the present alone there is an index by time
+    if scope.as_of is None and scope.known_at is None:  # the index by time has the present only
         for span in placed.reading.spans:
             if span.confidence >= _SURE and (
                 placed.reading.alone or span.kind in {SpanRelation.ON, SpanRelation.AROUND}
@@ -164,7 +164,7 @@ async def _happened_then(question: Question, placed: ResolvedTime, until: float)
 
 
 async def _next_to(question: Question, anchor: EventAnchor, event: Node) -> list[Node]:
-    """Follow an event's thread, as far as every step may be seen."""
+    """Follow an event's thread, as far as every step is visible."""
     if anchor.direction is AnchorSide.DURING:
         return [event]
     spread = ("NEXT", Way.OUT if anchor.direction is AnchorSide.AFTER else Way.IN)

@@ -15,13 +15,13 @@ from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 
 BOOST = 0.5
-"""What full confidence and nearness add to a score, as a share of it."""
+"""Gain at full confidence and nearness, as a share of the score."""
 _HALVES_STEPS = 4
 _HALVES_AFTER = timedelta(hours=1)
 
 
 class TimeFit(StrEnum):
-    """How an item is to the time of a question."""
+    """Relation of an item to the time of a question."""
 
     INSIDE = "inside"
     OUTSIDE = "outside"
@@ -47,7 +47,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What an item's score is to be multiplied by: 0 (left out), or 1 to 1 + ``boost``."""
+    """Factor on an item's score: 0 (left out), or 1 to 1 + ``boost``."""
 
     fit: TimeFit
     factor: float
@@ -60,16 +60,16 @@ def weigh(
     *,
     boost: float = BOOST,
 ) -> list[Weight]:
-    """Return each item's weight, in their order; ``events`` are the anchors that were found, by a search.
+    """Return each item's weight, in their order; ``events`` are the anchors that a search found.
 
     The rule: time is a *boost*. Inside, a score is multiplied by 1 + ``boost`` x confidence x nearness; outside and
-    unknown it stays as it is, since items may lack a time, be told later than they happened, and words may mislead.
-    Only where nothing but time selects (``reading.alone``) is it a *filter*: whatever is not inside gets 0.
+    unknown it stays as it is, since items may lack a time or be written later than they happened, and words may
+    mislead. Only where nothing but time selects (``reading.alone``) is it a *filter*: items not inside get 0.
 
-    Inside is who is inside every before and after, and inside one of the other spans, if any. Nearness is 1 inside.
-    For an event it halves with every 4 steps away along its flow, and every hour on the clock of its context if the
-    flow is another; other contexts' clocks say nothing of it. With spans and events an item's factors multiply, to
-    1 + ``boost`` at most; it stands outside if either says so.
+    An item is inside if it is inside every before and after, and inside one of the other spans, if any. Nearness is 1
+    inside a span. For an event it halves with every 4 steps away along its flow, and every hour on the clock of its
+    context in another flow; other contexts' clocks are not compared. With spans and events an item's factors multiply,
+    to 1 + ``boost`` at most; it is outside if either says so.
     """
     events = events or {}
     return [_weight(reading, moment, events, boost) for moment in moments]
@@ -95,7 +95,7 @@ def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventAnchor, M
 
 
 def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[TimeFit, float]:
-    """Return how an item is to the spans, and the confidence of those that it is in."""
+    """Return the relation of an item to the spans, and the confidence of those that it is in."""
     at = moment.at
     if at is None:
         return TimeFit.UNKNOWN, 0.0
@@ -108,8 +108,8 @@ def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[TimeFit, float
 
 
 def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[TimeFit, float]:
-    """Return how an item is to an event, and confidence times nearness."""
-    if moment == event:  # what tells of it often tells what came of it, and says what the others are next to
+    """Return the relation of an item to an event, and confidence times nearness."""
+    if moment == event:  # the event's own text often says what followed
         return TimeFit.INSIDE, anchor.confidence
     order = _order(event, moment)
     if order is None:
@@ -120,7 +120,7 @@ def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[TimeF
 
 
 def _order(event: Moment, moment: Moment) -> int | None:
-    """Return 1 if a moment is after an event, -1 if it is before; by the flow that they share, else the clock."""
+    """Return 1 if a moment is after an event, -1 if before, by their common flow, else by the clock; None: neither."""
     if event.context != moment.context or event.at is None or moment.at is None:
         return None
     if _same_flow(event, moment):
