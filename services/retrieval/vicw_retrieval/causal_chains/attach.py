@@ -23,12 +23,12 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Scope, Spread
 
 _PASSAGES = 3
-"""Of each result, the passages whose events a chain may begin at, the best."""
+"""Passages of each result whose events may start a chain, the best."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainRequest:
-    """A question that asks for chains, who asks it, and which way they go."""
+    """A question for causal chains: its engines, scope and direction."""
 
     ports: RetrievalPorts
     scope: Scope
@@ -38,9 +38,9 @@ class ChainRequest:
 
 
 async def attach_chains(asked: ChainRequest, top: Sequence[Candidate], around: Neighbourhood) -> bool:
-    """Add the causal chains from what was found to ``around``; return whether time and the graph allowed for all.
+    """Add the causal chains from the results to ``around``; return whether the search ended in time.
 
-    Where the graph fails, nothing is added.
+    If the graph fails, nothing is added.
     """
     settings, graph = asked.ports.settings, asked.ports.graph
     causes = CausalGraph(graph, asked.scope, asked.known_by, asked.ports.registry, settings, asked.direction)
@@ -86,7 +86,7 @@ def _step(edge: Edge, causes: CausalGraph, passages: Mapping[str, str]) -> Causa
 
 
 async def _add(asked: ChainRequest, causes: CausalGraph, chains: Sequence[CausalPath], around: Neighbourhood) -> None:
-    """Add what the chains join, and the passages that prove it; what was merged is shown as what stands for it."""
+    """Add the nodes and edges of the chains and the passages that prove them; merged nodes as their canonical nodes."""
     nodes, edges = _shown(causes, chains)
     texts = await texts_of(asked.ports.graph, asked.scope, list(nodes.values()))
     around.nodes = nodes | around.nodes

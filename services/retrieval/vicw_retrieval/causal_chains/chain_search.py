@@ -1,4 +1,4 @@
-"""Causal chain search: breadth first from the subject of a question, best first, to root causes or to the limits."""
+"""Causal chain search: breadth first from the subject of a question, best paths first, to chain ends or to limits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certa
 from vicw_shared.model import Edge
 
 _OPEN_A_CHAIN = 8
-"""Unfinished paths that are kept for each chain that is wanted."""
+"""Unfinished paths that are kept for each chain asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainStart:
-    """Where a chain may begin: a node that was read. ``relevance`` ≥ 0; ``rank`` is that of its result."""
+    """Possible start of a chain: a node that was read. ``relevance`` ≥ 0; ``rank`` is that of its result."""
 
     uid: str
     relevance: float
@@ -34,11 +34,11 @@ class _Path:
 
     @property
     def order(self) -> tuple[float, float, int, tuple[str, ...]]:
-        """What the question is about comes first, then what is surest; nothing is left to the engine."""
+        """Sort key: the most relevant start first, then the most certain path; independent of the engine."""
         return -self.start.relevance, -self.certainty, self.start.rank, tuple(edge.id for edge in self.edges)
 
     def further(self, causes: CausalGraph) -> Iterator[_Path]:
-        """Yield the path, one edge longer, to each node that it has not passed; of two tellings, by the surer."""
+        """Yield the path, one edge longer, to each node not yet passed; of edges to one event the most certain."""
         surest: dict[str, tuple[float, Edge, str]] = {}
         for neighbour in causes.near(self.at):
             alike = causes.alike(neighbour.node.uid)
@@ -56,7 +56,7 @@ class _Path:
 
 
 class ChainSearch:
-    """The search for chains. What it has come to stands when time runs out."""
+    """The search for chains; what it has found stands when time runs out."""
 
     def __init__(self, causes: CausalGraph, way: ChainDirection, *, hops: int, most: int) -> None:
         self._causes = causes
@@ -67,7 +67,7 @@ class ChainSearch:
         self._ended: list[_Path] = []
 
     async def run(self, starts: Sequence[ChainStart]) -> None:
-        """Follow causes from nodes that were read, one batched hop at a time."""
+        """Follow causal edges from nodes that were read, one batched hop at a time."""
         self._open = [_Path(s, s.uid, (), frozenset(self._causes.alike(s.uid)), 1.0) for s in starts]
         for hop in range(self._hops + 1):
             await self._causes.read(path.at for path in self._open)
@@ -76,7 +76,7 @@ class ChainSearch:
                 break
 
     def chains(self) -> list[CausalPath]:
-        """Return the best chains, unproven, what the question is about first; none is a part of another."""
+        """Return the best chains, without proof, the most relevant first; none is a part of another."""
         paths = sorted((path for path in (*self._ended, *self._open) if path.edges), key=lambda path: path.order)
         kept: dict[tuple[str, ...], _Path] = {}
         for path in paths:

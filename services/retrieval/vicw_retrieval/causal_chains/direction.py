@@ -34,7 +34,7 @@ class ChainDirection(StrEnum):
 
 
 def direction_of(query: str) -> ChainDirection | None:
-    """Return which way a question asks, None if it asks for no causes; of two ways the one that comes first.
+    """Return the direction in which a question asks, None if it asks for no causes; of two the one that comes first.
 
     >>> direction_of("Why is the server throwing a 500 error?")
     <ChainDirection.BACK: 'back'>

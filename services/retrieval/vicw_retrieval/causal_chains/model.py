@@ -12,7 +12,7 @@ from vicw_shared.model import Edge, Node
 class CausalPathEdge:
     """One causal edge: ``passage`` is the uid of the Chunk that proves it, ``quote`` its sentence.
 
-    ``teller`` is the item whose text tells of it, None where nobody's does.
+    ``source_item`` is the item whose text states it, None if there is none.
     """
 
     edge: Edge
@@ -25,9 +25,9 @@ class CausalPathEdge:
 class CausalPath:
     """Causal edges in the order in which they were followed; ``rank`` is that of the result where it begins.
 
-    Going back, each edge's source brought about its target, and the next edge's target is that source, or another
-    telling of the same. ``certainty`` in [0, 1] is the product of the edges'. ``complete``: it ends where nothing
-    further is known to the asker, not at a bound.
+    Going back, each edge's source caused its target, and the next edge's target is that source, or another description
+    of the same event. ``certainty`` in [0, 1] is the product of the edges'. ``complete``: it ends where no further edge
+    is visible, not at a limit.
     """
 
     direction: ChainDirection
@@ -38,6 +38,6 @@ class CausalPath:
 
 
 def certainty_of(edge: Edge) -> float:
-    """Return how sure it is, in [0, 1], that one brought the other about: as it was told, else the edge's weight."""
+    """Return the certainty in [0, 1] that one caused the other: the extracted one, else the edge's weight."""
     certainty = edge.properties.get("certainty")
     return float(certainty) if isinstance(certainty, int | float) else edge.weight

@@ -17,9 +17,9 @@ _END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+|\n+")
 
 
 async def prove(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
-    """Return, by the ids of causal edges, the passages that prove them: of the item that tells of it, if there is one.
+    """Return the passages that prove causal edges, by edge id: those of the edge's source item, if there is one.
 
-    One that proves both ends is better than one that proves one.
+    A passage that proves both ends is better than one that proves one.
     """
     await causes.prove(edges)
     proofs = {}
@@ -33,7 +33,7 @@ async def prove(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
 
 
 def quote(text: str, ends: Iterable[Node]) -> str:
-    """Return the sentences of a text that tell of these nodes, ``QUOTE_CHARS`` at most; else how the text begins."""
+    """Return the sentences of a text that mention these nodes, else its beginning; ``QUOTE_CHARS`` at most."""
     sentences = _sentences(text)
     wanted = [fold_case(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
     telling = [

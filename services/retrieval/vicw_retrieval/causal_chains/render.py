@@ -18,7 +18,7 @@ _HEADS = {ChainDirection.BACK: ("why", " ← "), ChainDirection.FORWARD: ("what 
 
 
 def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
-    """Return a chain as one line, and as the line with what proves each step below it."""
+    """Return a chain as one line, and as the line with the proof of each step below it."""
     word, arrow = _HEADS[chain.direction]
     end = "" if chain.complete else f"{arrow}{_ELLIPSIS}"
     line = f"    {word}: {arrow.join(_names(chain, around))}{end} (certainty {chain.certainty:.2g})"
@@ -26,7 +26,7 @@ def render_chain(chain: CausalPath, around: Neighbourhood) -> tuple[str, str]:
 
 
 def to_wire(chain: CausalPath, around: Neighbourhood) -> WireChain:
-    """Return a chain as the wire has it."""
+    """Return a chain in the wire format."""
     return WireChain(
         direction=chain.direction.value,
         certainty=chain.certainty,
@@ -50,7 +50,7 @@ def _step(step: CausalPathEdge, around: Neighbourhood) -> ChainStep:
 
 
 def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
-    """Yield what each event is called; between two steps, as the effect of one: what it is told as a cause is wider."""
+    """Yield the name of each event; between two steps the effect's: as a cause it is worded more widely."""
     edges = [around.edges[step.edge.id] for step in chain.steps]
     effects = [edge.target for edge in edges]
     uids = [*effects, edges[-1].source] if chain.direction is ChainDirection.BACK else [edges[0].source, *effects]
@@ -58,7 +58,7 @@ def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
 
 
 def _name(node: Node, around: Neighbourhood) -> str:
-    """Return what an event is called: an item's name may be its speaker's, so that its words say what happened."""
+    """Return the name of an event; of an item its text, since its name may be its speaker's."""
     said = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
     return said if len(said) <= _NAME_CHARS else said[: _NAME_CHARS - 1] + _ELLIPSIS
 

@@ -1,4 +1,4 @@
-"""Starts of causal chains: results, and events of their passages that contain query terms."""
+"""Starts of causal chains: results and the events of their passages, ranked by the query terms that they cover."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from vicw_shared.wire.retrieve import Intent, Task
 
 _FACTOR = 6.0
 _NONE = 4.0
-"""What speaks for no task at all, where one telling word counts 6."""
+"""Evidence for no task, where a single weak cue counts 6."""
 _READ_CHARS = 2000
 _NOW = re.compile(
     r"\b(?:currently|right now|at the moment|at present|presently|these days|nowadays|latest|newest|most recent(?:ly)?"
@@ -22,31 +22,31 @@ _NOW = re.compile(
 
 
 _DATED = re.compile(r"\b(?:(?:19|20)\d\d|did|was|were|had)\b")
-"""Another time is asked about, or what was done then."""
+"""Words of another time, or of past actions."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnalysis:
-    """What a question is for, how sure that is in [0, 1], and whether it asks how things stand now."""
+    """The task of a question, its confidence in [0, 1], and whether the question asks for the current state."""
 
     task: Task | None = None
     confidence: float = 0.0
     now: bool = False
 
     def intent(self, domain: Intent) -> Intent:
-        """Return a domain's intent with all of this."""
+        """Return a domain's intent with these values."""
         said = {"task": self.task, "task_confidence": round(self.confidence, 4), "now": self.now}
         return domain.model_copy(update=said)
 
 
 def analyse_question(query: str) -> QuestionAnalysis:
-    """Return what a question's words say of it."""
+    """Return the analysis of a question by its words."""
     task = task_of(query)
     return QuestionAnalysis(task.task, task.confidence, asks_for_now(query))
 
 
 def task_of(query: str) -> TaskEvidence:
-    """Return the likeliest task, with its share of all evidence in [0, 1]; none where none is likelier than any.
+    """Return the likeliest task, with its share of all evidence in [0, 1]; none without evidence or on a tie.
 
     The evidence for a task is 6 to the strength of its words, that for none of them 4.
 
@@ -65,7 +65,7 @@ def task_of(query: str) -> TaskEvidence:
 
 
 def asks_for_now(query: str) -> bool:
-    """Tell whether a question asks how things stand at present, so that the last word on them counts.
+    """Return whether a question asks for the current state, so that the latest statement counts.
 
     >>> asks_for_now("Where does Ana currently live?"), asks_for_now("Where did Ana live in 2019?")
     (True, False)

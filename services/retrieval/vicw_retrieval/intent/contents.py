@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 _READ_CHARS = 1200
 _LONG_FROM, _LONG_AT = 400, 800
-"""Characters from which on a passage says several things, and at which it certainly does."""
+"""Characters from which a passage counts as long in part, and from which fully."""
 _CODE_LINE = re.compile(
     r"""\s*(?:
         (?:def|class|import|from|return|if|elif|else|for|while|try|except|with|raise|async|await|yield|assert|lambda
@@ -30,15 +30,15 @@ _CODE_LINE = re.compile(
     re.VERBOSE,
 )
 _LINE_CHARS = 200
-"""Prose has longer lines; it also bounds what a line costs."""
+"""Maximum characters of a line of code; it also bounds the cost of a match."""
 _MARK = re.compile(r"[()\[\]{}=;:@#]")
 _COMMENT = re.compile(r"\s*(?:(?:\#(?!\s*(?:include|define))|//|\*|/\*).*|\"[^\"]*\"|'[^']*')\s*")
-"""Lines that say what code does; a lone string is a docstring."""
+"""Lines of comments; a lone string is a docstring."""
 _DOCSTRING = re.compile(r"\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)", re.DOTALL)
 
 
 def is_code(text: str) -> bool:
-    r"""Tell whether a passage is a program's: half of its lines at least, its comments and docstrings left out.
+    r"""Return whether a passage is code: half of its lines at least, without comments and docstrings.
 
     >>> is_code("def cast(spell):\n    '''Cast it.'''\n    return spell.power * 2")
     True
@@ -50,7 +50,7 @@ def is_code(text: str) -> bool:
     lines = [line for line in _DOCSTRING.sub("", text[:_READ_CHARS]).splitlines() if line.strip()]
     told = [line for line in lines if not _COMMENT.fullmatch(line)]
     code = [line for line in told if len(line) <= _LINE_CHARS and _CODE_LINE.fullmatch(line)]
-    # A lone word such as "continue" is said, too.
+    # Prose has lone words such as "continue", too.
     return 2 * len(code) >= max(1, len(told)) and any(_MARK.search(line) for line in code)
 
 

@@ -1,7 +1,7 @@
-"""The domain of a question: given, or inferred from what the unfiltered search found (docs/decisions/0005).
+"""Domain of a question: given, or inferred from the hits of the unfiltered search (docs/decisions/0005).
 
-Each domain's best hits vote with their standardised scores; a share that a domain owes to its mere size is taken
-back. Word rules only settle a vote that is open.
+Each domain's best hits vote with their standardised scores; a share that a domain owes to its mere size is deducted.
+Word rules only settle an open vote.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TELLING_WORDS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class DomainDecision:
-    """The intent, and the canonical domains that the answer is narrowed to (None: all that there are)."""
+    """The intent, and the canonical domains to which the answer is narrowed (None: all)."""
 
     intent: Intent
     domains: tuple[str, ...] | None
@@ -40,7 +40,7 @@ def given(request: RetrieveRequest) -> DomainDecision:
 
 
 def by_words(words: WordEvidence) -> DomainDecision:
-    """Return the decision where no hit speaks for a domain: the question's own words tell, and nothing is filtered."""
+    """Return the decision if no hit points to a domain: by the question's own words, without a filter."""
     return DomainDecision(
         Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
     )
@@ -53,7 +53,7 @@ def infer(
     words: WordEvidence,
     settings: RetrievalSettings,
 ) -> DomainDecision:
-    """Return the domains that the hits speak for; unsure ones widen, a single one is filtered to.
+    """Return the domains that the hits point to: several if unsure. They are a filter unless they are all domains.
 
     ``strengths`` are standardised scores of passages, ``sizes`` the points of each domain.
     """

@@ -15,15 +15,15 @@ from vicw_shared.ports import VectorHit, VectorStore
 from vicw_shared.settings import RetrievalSettings
 
 _JUDGED = 8
-"""Hits of a channel that are read to tell what they are made of."""
+"""Hits of a channel whose content is read."""
 
 
 @dataclass(slots=True)
 class IntentResolver:
-    """What is known of one question: ``settings`` are the service's until it is read, then the question's own.
+    """Intent of one question: ``settings`` are the service's until it is read, then the question's own.
 
-    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question``
-    stays None where nobody wants to know.
+    ``code`` and ``long`` are the shares of code and of long passages among its best hits, in [0, 1]; ``question`` stays
+    None if intent is off.
     """
 
     service: RetrievalSettings
@@ -33,14 +33,15 @@ class IntentResolver:
     long: float = 0.0
 
     def read(self, query: str) -> None:
-        """Read the question by its words."""
+        """Analyse the question by its words."""
         if self.service.intent:
             self.question = analyse_question(query)
             self._apply_profiles()
 
     async def judge(self, ranked: Mapping[str, Sequence[VectorHit]], vectors: VectorStore, seconds: float) -> bool:
-        """Read what the best hits of the vector channels are made of; return False, and change nothing, where nobody
-        tells within ``seconds``.
+        """Judge the content of the vector channels' best hits.
+
+        Returns False, and changes nothing, if they cannot be read within ``seconds``.
         """
         best = dict.fromkeys(hit.id for name in ("dense", "bm25") for hit in ranked.get(name, ())[:_JUDGED])
         if self.service.profiles == "off" or not best:

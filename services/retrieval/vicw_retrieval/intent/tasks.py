@@ -14,14 +14,14 @@ _STRONG, _WEAK = 2.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class TaskEvidence:
-    """A task and how sure it is, in [0, 1]; None and 0 where nothing tells."""
+    """A task and its confidence in [0, 1]; None and 0 without evidence."""
 
     task: Task | None = None
     confidence: float = 0.0
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:
-    """Return a rule of several; each is a group of alternatives."""
+    """Return one pattern for several groups of alternatives."""
     return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
 
 
@@ -102,11 +102,11 @@ _TELLING: Mapping[Task, tuple[re.Pattern[str], re.Pattern[str]]] = {
         _any(r"how (?:does|do|is|are)|what(?:'s| is| are)|meaning of|works?"),
     ),
 }
-"""What tells strongly, and what weakly."""
+"""Strong and weak cues of each task."""
 
 
 def strengths_of(query: str) -> dict[Task, float]:
-    """Return how strongly the words point to each task, > 0; a task that nothing points to is left out.
+    """Return the strength of each task's cues, > 0; tasks without cues are left out.
 
     >>> strengths_of("Refactor the parser")
     {<Task.REFACTOR: 'refactor'>: 2.0}

@@ -36,7 +36,7 @@ class WordEvidence:
 
 
 def read_words(query: str) -> WordEvidence:
-    """Weigh the words of a query; each telling one halves the doubt, the other domain's take it back.
+    """Weigh the words of a query: each cue halves the doubt, each cue of the other domain doubles it.
 
     >>> read_words("why does parse_url() throw?").domain
     'coding'

@@ -1,4 +1,4 @@
-"""One hop around the results: consequences, agents, what came before and after, and the proof (seed 003 §3.2)."""
+"""One hop around the results: causes, effects, agents, what came before and after, and the proof (seed 003 §3.2)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLAC
 async def expand(
     graph: GraphStore, scope: Scope, uids: Sequence[str], proofs: Sequence[str], known_by: Sequence[Spread]
 ) -> Neighbourhood:
-    """Return the items ``uids`` and what surrounds them; ``proofs`` are the uids of the passages that were found.
+    """Return the items ``uids`` and their neighbourhood; ``proofs`` are the uids of the found passages.
 
-    Only what ``scope`` may see is in it. An edge is in it only with both its ends.
+    All of it is visible to ``scope``. Every edge has both its ends in it.
     """
     if not uids:
         return Neighbourhood()
@@ -51,19 +51,19 @@ async def expand(
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
     proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
     told = {n.node.uid: n for n in await visibility.visible(proving)}
-    # A passage that says more is shown with what is true no more: what replaced that is said beside it.
+    # A passage may contain outdated statements, too: what replaced them is shown beside it.
     past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
     statements = [uid for uid, proof in told.items() if proof.node.is_statement]
-    await graph.expand(scope.tenant, [*told, *past], _OF_TOLD, _FANOUT)  # all at once: what follows is remembered
+    await graph.expand(scope.tenant, [*told, *past], _OF_TOLD, _FANOUT)  # one read; the cache has the next ones
     found += await visibility.expand(
         [uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT
     )
     found += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
     found += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
     visible = [*found, *await ever.expand(statements, _REPLACED, _FANOUT)]
-    visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it says what another says
+    visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it repeats another item
     told |= past
-    # A sentence is in its passage already; one that says why, or instead of what, is worth a line of its own.
+    # A statement is in its passage already; one with a cause or a replacement gets a line of its own.
     telling = {neighbour.origin for neighbour in visible}
     _add(around, [proof for uid, proof in told.items() if uid in telling or not proof.node.is_statement])
     _add(around, visible)

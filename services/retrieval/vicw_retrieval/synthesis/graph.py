@@ -27,7 +27,7 @@ def draw_graph(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
 
 
 def draw_edge(edge: Edge) -> GraphEdge:
-    """Return an edge as the wire has it."""
+    """Return an edge in the wire format."""
     certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
     confidence = edge.properties.get("confidence")
     return GraphEdge(
@@ -59,6 +59,6 @@ def _draw_node(node: Node, around: Neighbourhood) -> GraphNode:
 
 
 def _aliases(node: Node, around: Neighbourhood) -> tuple[str, ...]:
-    """Return what else it is called: names that it had, and those of what was merged into it, as they are written."""
+    """Return the other names of a node: its aliases, and the names of nodes that were merged into it."""
     names = dict.fromkeys((*node.aliases, *sorted(around.aliases.get(node.uid, ()))))
     return tuple(name for name in names if name != node.name)

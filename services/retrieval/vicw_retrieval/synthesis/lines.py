@@ -28,10 +28,10 @@ _WORDS = {
 def surrounding_lines(
     result: Result, around: Neighbourhood, in_chains: Collection[str], *, alone: bool = False, speaks: bool = False
 ) -> Iterator[str]:
-    """Yield what stands around a result, a line each; edges ``in_chains`` are told elsewhere.
+    """Yield the neighbourhood of a result, a line each; edges ``in_chains`` are shown elsewhere.
 
-    ``alone``: another result has told what is known of their node, and this one's own place is left; ``speaks``: the
-    result itself says who speaks.
+    ``alone``: another result has shown the neighbours of the node, only this item's own in the flow remain; ``speaks``:
+    the result itself names the speaker.
     """
     told: set[tuple[str, str, str]] = set()
     speaker = fold_case(result.speaker or "")
@@ -42,16 +42,16 @@ def surrounding_lines(
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((edge.type, direction))
-        said = (edge.type, edge.source, edge.target)  # two tellings of a relation, and its two ends, are one line
+        said = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
         by_speaker = result.consolidated_into == neighbour.origin or _is_called(neighbour.node, speaker)
         if speaks and edge.type == "INITIATED" and by_speaker:
             continue
         if word is None or neighbour.node.uid == result.node or said in told or edge.id in in_chains:
             continue
         if beside is not None and edge.type == "NEXT" and neighbour.origin == result.node:
-            continue  # told above
+            continue  # shown above
         told.add(said)
-        # An event that the result's text tells of is the subject of its own line.
+        # An event of the result's text is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
         yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 

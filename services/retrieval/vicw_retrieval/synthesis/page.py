@@ -20,9 +20,9 @@ class TextBlock:
 
 @dataclass(slots=True)
 class TextPage:
-    """What is chosen of ``size``, in the meter's measure.
+    """Blocks chosen up to ``size``, in the meter's unit.
 
-    ``shortened`` are the results, by rank, that are in it in part; ``lines`` how many lines of each had no room.
+    ``shortened`` are the ranks of results that are in it in part; ``lines`` how many lines of each had no room.
     """
 
     meter: TextMeter
@@ -33,23 +33,23 @@ class TextPage:
 
     @property
     def room(self) -> int:
-        """What is left for one block more, its line break included."""
+        """The room for one more block, its line break included."""
         return self.size - sum(self._cost(block) for block in self.chosen) + (1 if self.chosen else 0)
 
     @property
     def ranks(self) -> frozenset[int]:
-        """The results that are in it."""
+        """The ranks of the results in it."""
         return frozenset(block.rank for block in self.chosen if block.number == 0)
 
     def begin(self, block: TextBlock) -> None:
-        """Take a block in any case, cut where it is too long."""
+        """Add a block in any case, cut if it is too long."""
         text = self.meter.cut(block.text, self.room)
         self.chosen.append(TextBlock(block.rank, block.number, text))
         if text != block.text:
             self.shortened.add(block.rank)
 
     def fill(self, blocks: Iterable[TextBlock], share: float = 1.0) -> list[TextBlock]:
-        """Take blocks in order while they fit into a share of the whole page; return those taken."""
+        """Add blocks in order while they fit into a share of the whole page; return those added."""
         room = self.room - int(self.size * (1 - share))
         taken = []
         for block in blocks:
@@ -64,6 +64,6 @@ class TextPage:
         return self.meter.size(block.text) + 1
 
     def text(self, places: Mapping[int, tuple[int, int]]) -> str:
-        """Return the page: blocks stand where the result of their rank does, by number."""
+        """Return the page: blocks in the place of their result, by number."""
         ordered = sorted(self.chosen, key=lambda block: (places[block.rank], block.number))
         return "\n".join(block.text for block in ordered)

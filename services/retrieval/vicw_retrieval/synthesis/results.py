@@ -1,4 +1,4 @@
-"""Conversion of candidates into results of the wire format."""
+"""Conversion of candidates into results of the wire format, and the explanation of an answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def to_results(
 ) -> list[Result]:
     """Return the results in order, each with its best passage as text and where every channel ranked it.
 
-    ``same`` are the nodes of near-duplicates, which go by the caller's ids; ``parts`` consolidated items as they were.
+    ``same`` are the nodes of near-duplicates, shown by the caller's ids; ``parts`` consolidated items as they were.
     """
     ids = {uid: node.source_id or uid for uid, node in same.items()}
     places = {
@@ -129,7 +129,7 @@ def _via(uid: str, around: Neighbourhood) -> list[Via]:
 def explain(
     second: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
 ) -> Explanation:
-    """Return how the answer came about: the channels' hits, the fusion, boosts, domains searched, what was cut."""
+    """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
     settings, spreads = second.ports.settings, second.spreads
     weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
@@ -165,7 +165,7 @@ def explain(
 
 
 def _channels(second: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Return what each channel found, passages, then what each spread and the tags came to, items: best first."""
+    """Return the passages of each channel, then the items of each spread and of the tags, best first."""
     found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
     found |= second.spreads.gained()
     if second.associates:
@@ -194,7 +194,7 @@ def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
 
 
 def _rerank(second: RefinePipeline, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
-    """Return what the re-ranker said of the results; None: it was not asked, or did not answer."""
+    """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
     reranked = second.reranked
     if reranked is None or not reranked.in_time:
         return None

@@ -11,11 +11,11 @@ from vicw_shared.wire.answer_format import PLACE, Template
 from vicw_shared.wire.retrieve import Result
 
 RESULT = "[{rank}] {head}\n{text}"
-"""How a result is written where the caller does not say."""
+"""Default format of a result."""
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its places filled in; what is filled in is not read again.
+    """Return a template with its placeholders filled in; values are not parsed again.
 
     >>> fill("{speaker}: {text}", {"speaker": "Ana", "text": "{speaker} is no place here"})
     'Ana: {speaker} is no place here'
@@ -29,7 +29,7 @@ def fill_text(template: Template, results: str) -> str:
 
 
 def require_room(template: Template, meter: TextMeter) -> None:
-    """Raise InvalidInputError where the caller's own words leave no room for a result."""
+    """Raise InvalidInputError if the caller's own words leave no room for a result."""
     if meter.size(fill_text(template, "")) < meter.limit:
         return
     problem = FieldProblem("template.whole", "takes all of the budget", "Shorten it, or raise the budget")
@@ -37,7 +37,7 @@ def require_room(template: Template, meter: TextMeter) -> None:
 
 
 def write_result(template: str, result: Result) -> str:
-    """Return a result as a template has it. What is not known of it is the empty string."""
+    """Return a result in a template. Unknown values are the empty string."""
     values = {
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
@@ -54,7 +54,7 @@ def write_result(template: str, result: Result) -> str:
 
 
 def writes_speaker(template: str) -> bool:
-    """Tell whether a result that is written by a template says who speaks.
+    """Return whether a result in this template names its speaker.
 
     >>> writes_speaker(RESULT), writes_speaker("- {text}")
     (True, False)
@@ -63,9 +63,9 @@ def writes_speaker(template: str) -> bool:
 
 
 def _head(result: Result, values: Mapping[str, str]) -> str:
-    """Return what is known of a result in one line, nothing twice but who speaks, if the context is called like him."""
+    """Return the known facts of a result in one line, without repeats but a speaker with the context's name."""
     source = result.id or result.source
-    # A name that is the speaker's, or the text's own beginning, says nothing.
+    # The speaker's name, or the beginning of the text, says nothing.
     says_nothing = result.name == result.speaker or values["text"].startswith(result.name.rstrip(ELLIPSIS))
     place = (values["context"], values["domain"], values["kind"], "" if says_nothing else result.name)
     facts = (*dict.fromkeys(place), values["speaker"], values["date"], f"id {source}" if source else "")

@@ -19,13 +19,13 @@ from vicw_shared.wire.retrieve import Result
 
 ANCHOR_SHARE = 0.7
 _ALSO = 1_000_000
-"""Lines of associates stand below all others of a result."""
+"""Number of the first line of associates, below all other lines of a result."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """The text, and what the budget had no room for: results, by uid, whole or in part, and lines around results."""
+    """The text, and what did not fit the budget: results, by uid, whole or in part, and lines around results."""
 
     text: str
     cut: tuple[str, ...]
@@ -36,11 +36,11 @@ class WrittenText:
 def write_text(
     results: Sequence[Result], items: Mapping[str, Node], around: Neighbourhood, meter: TextMeter, template: Template
 ) -> WrittenText:
-    """Return text within the meter's limit, and what it had no room for.
+    """Return text within the meter's limit, and what did not fit.
 
-    Results get 70 % first, what stands around them 30 %; what one side leaves goes to the other. The best result is
-    always in it, cut if it is alone too long. Those of one thread stand together, in its own order, where the best of
-    them would stand; ``items`` are the results' nodes, by uid.
+    Results get 70 % first, their neighbourhood 30 %; each may use what the other leaves. The best result is always in
+    it, cut if necessary. Results of one thread stand together, in its order, at the place of the best of them;
+    ``items`` are the results' nodes, by uid.
     """
     page = TextPage(meter, meter.limit - meter.size(fill_text(template, "")))
     as_result = template.result or RESULT
@@ -70,7 +70,7 @@ def write_text(
 
 
 def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int]) -> set[str]:
-    """Tell chains of results in order while they fit, without proofs if need be; return their edges."""
+    """Add chains of results in order while they fit, without proofs if need be; return their edges."""
     told: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
         line, block = render_chain(chain, around)
@@ -91,9 +91,10 @@ def _write_surrounding_lines(
     *,
     speaks: bool,
 ) -> None:
-    """Tell what stands around results of the page, in order, while it fits. An associate that is a result, too (those
-    are given by node), is written as one; in a line where that is too long. ``nodes`` are those of which a result has
-    told what is known; ``speaks``: results say who speaks.
+    """Add the neighbourhood of results on the page, in order, while it fits.
+
+    An associate that is a result, too (``associates``, by node), is written as one, or as a line if that is too long.
+    ``nodes`` are those whose neighbourhood an earlier result has shown; ``speaks``: results name their speaker.
     """
     for result in results:
         alone = result.node in nodes
@@ -114,7 +115,7 @@ def _write_surrounding_lines(
 
 
 def _places(found: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:
-    """Return where each rank stands: at the best rank of its thread, and there as NEXT has it, else by time."""
+    """Return the place of each rank: at the best rank of its thread, and there in the order of NEXT, else by time."""
     threads: dict[tuple[str, str], list[Result]] = {}
     for result in found:
         threads.setdefault((result.context, result.flow_id or result.uid), []).append(result)

@@ -23,7 +23,7 @@ from vicw_shared.wire.graph import (
 
 
 def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
-    """Return the routes, which ``gate`` admits to. ``ports`` is asked at each request."""
+    """Return the routes behind ``gate``. ``ports`` is called once per request."""
     router = APIRouter(
         prefix="/graph",
         route_class=gate.route(Right.RETRIEVE),

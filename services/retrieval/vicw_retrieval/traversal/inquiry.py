@@ -21,7 +21,7 @@ from vicw_shared.wire.graph import GraphAnswer, WalkedNode
 
 @dataclass(frozen=True)
 class Traversal:
-    """One question: who asks, and the graph. ``ever``: what is past is seen, too."""
+    """One graph question: its engines and scope. ``ever``: includes what is past."""
 
     ports: RetrievalPorts
     scope: Scope
@@ -29,32 +29,32 @@ class Traversal:
 
     @property
     def graph(self) -> GraphStore:
-        """What is asked."""
+        """The graph store."""
         return self.ports.graph
 
     @property
     def settings(self) -> RetrievalSettings:
-        """How far is looked."""
+        """The settings of the read path."""
         return self.ports.settings
 
     @property
     def limits(self) -> LimitSettings:
-        """What may be asked for."""
+        """The limits of requests."""
         return self.ports.limits
 
     @property
     def registry(self) -> EdgeRegistry:
-        """The types of edges there are."""
+        """The registered edge types."""
         return self.ports.registry
 
     @cached_property
     def visibility(self) -> Visibility:
-        """What the asker may see."""
+        """The visibility filter of the scope."""
         return Visibility(self.graph, self.scope, ever=self.ever)
 
     @cached_property
     def finder(self) -> StartFinder:
-        """What finds where to begin."""
+        """The finder of start nodes."""
         return StartFinder(self.graph, self.scope, self.visibility, self._known_by, self.settings)
 
     @cached_property
@@ -62,7 +62,7 @@ class Traversal:
         return known_by(self.registry)
 
     async def contexts(self) -> list[str]:
-        """Return the contexts that the question is about."""
+        """Return the contexts of the question."""
         if self.scope.contexts is not None:
             return list(self.scope.contexts)
         return [root.name for root in await self.graph.contexts(self.scope.tenant)]
@@ -77,7 +77,7 @@ class Traversal:
         min_weight: float = 0.0,
         sentences: bool = False,
     ) -> Walk:
-        """Return a walk that has not begun."""
+        """Return a new walk."""
         plan = WalkPlan(
             spreads=spreads,
             known_by=self._known_by,
@@ -92,7 +92,7 @@ class Traversal:
     async def answer(
         self, walk: Walk, starts: Sequence[Node], order: Callable[[Walk], list[Node]] | None = None
     ) -> GraphAnswer:
-        """Return what a walk has found: its nodes as it met them, or in an order of the question's own."""
+        """Return the answer of a walk: its nodes as they were reached, or in the ``order`` of the question."""
         nodes = order(walk) if order is not None else list(walk.nodes.values())
         texts = await texts_of(self.graph, self.scope, nodes)
         told_by = await self._source_items(nodes)
@@ -115,7 +115,7 @@ class Traversal:
         )
 
     async def _source_items(self, nodes: Sequence[Node]) -> dict[str, str]:
-        """Return the item whose text tells of each event that is none itself."""
+        """Return the source item of each extracted event."""
         told = [node.uid for node in nodes if node.label is Label.EVENT and node.content_hash is None]
         if not told:
             return {}

@@ -9,10 +9,10 @@ from vicw_shared.model import Edge
 
 
 def paths_of(starts: Iterable[str], edges: Sequence[Edge], told_by: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return, for each node that is joined to a start, the ids of the fewest edges from one, the start's first.
+    """Return, for each node connected to a start, the edge ids of a shortest path, the start's first.
 
-    Edges are followed either way. From an item to the events that its text tells of (``told_by``: event to item) it is
-    no edge. A start has no edges; what no edge of the answer leads to is left out.
+    Edges are followed either way. Between an item and the events of its text (``told_by``: event to item) there is no
+    edge to count. A start has no edges; nodes that no edge of the answer reaches are left out.
     """
     near: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for event, item in told_by.items():
@@ -29,6 +29,6 @@ def paths_of(starts: Iterable[str], edges: Sequence[Edge], told_by: Mapping[str,
             path = paths[here] + along
             if there not in paths or len(path) < len(paths[there]):
                 paths[there] = path
-                # What an item tells of is as near as the item itself.
+                # The events of an item are as near as the item itself.
                 (frontier.append if along else frontier.appendleft)(there)
     return paths

@@ -55,7 +55,7 @@ async def find(request: FindRequest, inquiry: Traversal) -> GraphAnswer:
 
 
 async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
-    """Return everything within the hops asked for. Raises UnknownTypeError, or what ``Finder.one`` does."""
+    """Return everything within the hops asked for. Raises UnknownTypeError, or what ``StartFinder.one`` does."""
     inquiry.registry.require([*(request.types.only or ()), *(request.types.left_out or ())])
     only = request.types.only or tuple(edge_type.name for edge_type in inquiry.registry)
     left_out = request.types.left_out
@@ -84,7 +84,7 @@ async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
 
 
 async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
-    """Return the nodes of pages and files that items are the texts of: these have the links, and the symbols."""
+    """Return the page and file nodes whose texts these items are: they have the links, and the symbols."""
     items = [node for node in starts if node.content_hash]
     pages = [node for node in items if node.source_id and node.subtype in {PAGE, FILE}]
     uids = [page_uid(node.tenant, node.context, node.source_id or "") for node in pages]
@@ -97,7 +97,7 @@ async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
 
 
 async def _all_of(inquiry: Traversal, walk: Walk, asked: Sequence[str] = ()) -> list[Node]:
-    """Return what is in the context and leads anywhere, the newest first; by a mere mention if ``asked`` for."""
+    """Return the nodes of the context that lead anywhere, newest first; ``asked``: see ``Walk.leading``."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
@@ -108,7 +108,7 @@ async def _all_of(inquiry: Traversal, walk: Walk, asked: Sequence[str] = ()) -> 
 
 
 async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
-    """Return a person, and the memories about him or his users, the newest first; for a user, those of his person."""
+    """Return a person and the memories about the person or its users, newest first; for a user, its person's."""
     start, everybody = await _person_and_users(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
     await walk.run(everybody)
@@ -116,17 +116,17 @@ async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
 
 
 async def person(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
-    """Return a user, and the person that he is, with whatever these were merged with."""
+    """Return a user and the person that the user is, with all nodes merged with these."""
     return await _identity(request, inquiry, Direction.OUT)
 
 
 async def users(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
-    """Return a person, and the users that are he."""
+    """Return a person and the users that are this person."""
     return await _identity(request, inquiry, Direction.IN)
 
 
 async def merges(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
-    """Return what a thing was merged into, what that was merged into …, and all that was merged into these."""
+    """Return the chain of merges of a node, and all nodes that were merged into its members."""
     start = await inquiry.finder.one(request.node, "node")
     walk = inquiry.walk([("MERGED_INTO", Direction.OUT)], hops=0, limit=request.limit)
     await walk.run([start])
@@ -134,10 +134,10 @@ async def merges(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
 
 
 async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
-    """Return what replaced what, the newest first: of an item, of what its text tells, or of what tells of a thing.
+    """Return what replaced what, newest first: of an item, of its text's statements, or of a named thing's memories.
 
-    Without a node: of all that a context holds. What is not believed any more is in it; what the asker may not see,
-    and what has expired, is not. Raises InvalidInputError if neither is given.
+    Without a node: for a whole context. What is not believed any more is included; invisible and expired nodes are not.
+    Raises InvalidInputError if neither is given.
     """
     if request.node is None:
         if request.context is None:
@@ -166,7 +166,7 @@ async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
 async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
     """Return one flow in the order of its NEXT chain.
 
-    Raises InvalidInputError for a flow that is not known, and where several contexts have it.
+    Raises InvalidInputError for an unknown flow, or if several contexts have it.
     """
     found = {
         context: items for context in await inquiry.contexts() if (items := await _thread(request, inquiry, context))
@@ -183,7 +183,7 @@ async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
 
 
 async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> list[Node]:
-    """Return the first items of a flow that may be seen, one more than asked for if there are more."""
+    """Return the first visible items of a flow, one more than asked for if there are more."""
     flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
         items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
@@ -202,7 +202,7 @@ async def _identity(request: NodeQuestion, inquiry: Traversal, way: Direction) -
 
 
 async def _person_and_users(request: NodeQuestion, inquiry: Traversal) -> tuple[Node, list[Node]]:
-    """Return who is meant, the person that he is, if he is a user, and that person's users."""
+    """Return the node that is meant, and with it the person, if it is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
     found = [start]
     for way in (Direction.OUT, Direction.IN):

@@ -1,4 +1,4 @@
-"""Use case behind every graph endpoint: sizes, scope, the question, its answer."""
+"""Use case behind every graph endpoint: limits, scope, the question, its answer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ type Question[R: GraphQuestion] = Callable[[R, Traversal], Awaitable[GraphAnswer
 async def ask[R: GraphQuestion](
     question: Question[R], request: R, tenant: str, ports: RetrievalPorts, *, ever: bool = False
 ) -> GraphAnswer:
-    """Return what a question about the graph answers; with ``ever``, what is past is seen, too.
+    """Return the answer to a graph question; ``ever``: what is past is visible, too.
 
-    Raises InvalidInputError for a field over its limit, UnavailableError while the graph is down: nothing else
-    knows of edges.
+    Raises InvalidInputError for a field over its limit, UnavailableError while the graph is down: no other store has
+    edges.
     """
     require_within_limits(_sizes(request, ports.limits))
     watch = Stopwatch()

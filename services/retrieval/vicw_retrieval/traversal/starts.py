@@ -28,7 +28,7 @@ _SHOWN_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class StartFinder:
-    """Finds nodes that the asker may see. ``known_by`` are those of a ``WalkPlan``."""
+    """Finds nodes that the caller may see. ``known_by`` is that of a ``WalkPlan``."""
 
     graph: GraphStore
     scope: Scope
@@ -39,7 +39,7 @@ class StartFinder:
     async def one(self, reference: str, field: str) -> Node:
         """Return the one node that is meant.
 
-        Raises InvalidInputError where there is none, or where it may be several: then it names them.
+        Raises InvalidInputError if there is none or several: then it names these.
         """
         found = await self.all(reference)
         if not found:
@@ -54,7 +54,7 @@ class StartFinder:
         return found[0]
 
     async def all(self, reference: str) -> list[Node]:
-        """Return what may be meant: what has this uid; else items of this id, and what is called so."""
+        """Return the nodes that may be meant: that with this uid; else items with this id, nodes with this name."""
         if (uid := _uid(reference)) is not None:
             exact = await self.allowed((await self.graph.nodes(self.scope.tenant, [uid])).values())
             if exact:
@@ -63,7 +63,7 @@ class StartFinder:
         roots = await self.graph.contexts(self.scope.tenant)
         inside = [root.name for root in roots] if contexts is None else list(contexts)
         items = await self._items(reference, inside)
-        files = set(await self.files_of(items))  # an item that goes by its path stands for the file
+        files = set(await self.files_of(items))  # an item with the file's path is the file
         found = items + [node for node in await self._called(reference) if node.uid not in files]
         if not found:
             same = [root for root in roots if fold_case(root.name) == fold_case(reference)]
@@ -71,12 +71,12 @@ class StartFinder:
         return found
 
     async def by_words(self, question: str) -> list[Node]:
-        """Return the items that a question brings up by their trigger phrases; without any, those with its words."""
+        """Return the items with a trigger phrase in the question; without any, those with its words."""
         brought = await seeds_of(question, self.scope, self.graph, self.settings)
         return brought or await self._with_words(question, self.settings.trigger_seeds)
 
     async def files_of(self, items: Sequence[Node]) -> list[str]:
-        """Return the uids of the files that these items are the texts of: what they mention by a path of their own."""
+        """Return the uids of the files whose texts these items are: files that they mention by their own path."""
         own = {
             (item.uid, named_uid(item.tenant, item.context, FILE, path))
             for item in items
@@ -107,14 +107,14 @@ class StartFinder:
         return found, True
 
     async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
-        """Keep what may be seen, and of named things what the asker knows of."""
+        """Keep visible nodes; of named things those known to the viewer."""
         seen = await self.visibility.nodes(list(nodes))
         named = [node for node in seen if is_named(node)]
         known = {node.uid for node in await self.visibility.known(named, self.known_by)}
         return [node for node in seen if not is_named(node) or node.uid in known]
 
     async def _items(self, reference: str, contexts: Sequence[str]) -> list[Node]:
-        """Return the items of this id, each in the latest version that may be seen."""
+        """Return the items with this id, each in the latest visible version."""
         found: dict[str, Node] = {}
         versions = await self.graph.items(self.scope.tenant, reference, contexts)
         for _ in range(_VERSIONS):
@@ -127,7 +127,7 @@ class StartFinder:
         return [found[context] for context in sorted(found)]
 
     async def _called(self, name: str) -> list[Node]:
-        """Return what is called so, or by a word of a name; of things that were merged what stands for them."""
+        """Return the nodes with this name, or with this word in a name; merged ones as their canonical nodes."""
         scope, texts = self.scope, [fold_case(name)]
         for by in (By.NAME, By.WORD):
             named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MOST_LOOKED_AT)
@@ -146,14 +146,14 @@ class StartFinder:
         return sorted(standing.values(), key=lambda node: (node.context, node.name, node.uid))
 
     async def _users_of(self, called: Mapping[str, Node]) -> set[str]:
-        """Return those that are another of these: users who are called as the person is."""
+        """Return the users among these whose person is among them, too."""
         if len(called) < 2:
             return set()
         found = await self.graph.expand(self.scope.tenant, list(called), [(IS_PERSON, Direction.OUT)], _VERSIONS)
         return {n.origin for n in await self.visibility.visible(found) if n.node.uid in called.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
-        """Return items whose words are those of the reference: what was meant may be among them."""
+        """Return a hint: items with the words of the reference, one of which may be meant."""
         seen = await self._with_words(reference, _HINTS)
         if not seen:
             return "Check the spelling and the context; `find` lists what there is"

@@ -23,7 +23,7 @@ _MOST_TOLD = 100
 _BOTH = (Direction.OUT, Direction.IN)
 _MERGES = tuple((MERGED_INTO, way) for way in _BOTH)
 _SAYS_NOTHING = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "DERIVED_FROM"})
-"""Edges that every told event has: they alone make none worth a look beside its item."""
+"""Edges that every extracted event has: they alone make none worth a look beside its item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +82,10 @@ class Walk:
         self._edges |= other._edges
 
     async def leading(self, nodes: Sequence[Node], asked: Collection[str] = ()) -> list[Node]:
-        """Return those of the nodes from which the walk would lead anywhere, by name.
+        """Return the nodes from which the walk would lead anywhere, by name.
 
-        An edge that every told event has counts only if its type was ``asked`` for; of a statement only where
-        statements are.
+        Edges that every extracted event has count only if their type was ``asked`` for; those of a statement only if
+        the plan includes statements.
         """
         self._named |= {node.uid for node in nodes if is_named(node)}
         found = await self._around([node.uid for node in nodes])
@@ -125,7 +125,7 @@ class Walk:
         return added
 
     async def _around(self, uids: Sequence[str], *, last: bool = False) -> list[Neighbour]:
-        """Return the neighbours to follow; after the ``last`` hop, they only tell how its nodes are joined."""
+        """Return the neighbours to follow; after the ``last`` hop, they only connect its nodes."""
         unread = [uid for uid in uids if uid not in self._near]
         self._near |= {uid: [] for uid in unread}
         for neighbour in await self.read(unread, self.plan.spreads, last=last):
@@ -150,7 +150,7 @@ class Walk:
         seen = [n for n in await self.visibility.visible(found) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.sentences:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
-        # A thing is known by what tells of it: an edge that nobody tells of leads from one that is known only.
+        # Between named things, an edge without a source item reveals nothing: its end must be known otherwise.
         doubtful = {
             n.node.uid: n.node
             for n in seen
@@ -166,7 +166,7 @@ class Walk:
         return kept
 
     async def _extracted_events(self, uids: Sequence[str]) -> list[Node]:
-        """Return the events that the texts of these items tell of, as far as they lead anywhere."""
+        """Return the events extracted from the texts of these items that lead anywhere."""
         items = [uid for uid in uids if self.nodes[uid].content_hash is not None]
         passages = await self._prove(items, Direction.OUT)
         events = await self._prove([n.node.uid for n in passages if n.node.label is Label.CHUNK], Direction.IN)
