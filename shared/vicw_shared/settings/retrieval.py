@@ -24,59 +24,73 @@ class RetrievalSettings(BaseSettings):
         le=1,
         description="Weight of `fulltext`, in addition to the other channels, whose weights add up to 1; 0: off",
     )
-    statements: bool = Field(True, description="Weigh what single sentences of a passage say with the whole of it")
-    neighbour_lift: bool = Field(True, description="Let a hit in a thread lift what stands beside it")
-    title_match: bool = Field(True, description="Prefer knowledge items that the question names by their title")
-    people_match: bool = Field(True, description="Prefer items about the viewers and about the people in the results")
-    bridge_hops: int = Field(2, ge=0, le=4, description="Steps from one knowledge item to those that it names; 0: none")
-    speaker_boost: bool = Field(
-        True, description="Prefer the items of the one speaker that the question names, and the speaker's domain"
+    statements: bool = Field(
+        True, description="Score a passage by its best statement, too, not by its own vector alone"
     )
-    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense`; `bm25` has the rest")
-    candidates: int = Field(100, gt=0, description="Hits that each channel brings")
+    neighbour_lift: bool = Field(True, description="Raise the neighbours of a hit in its thread")
+    title_match: bool = Field(True, description="Raise knowledge items whose title is in the question")
+    people_match: bool = Field(
+        True, description="Raise items about the participants and about the people in the best results"
+    )
+    bridge_hops: int = Field(2, ge=0, le=4, description="Hops from one knowledge item to those that it names; 0: none")
+    speaker_boost: bool = Field(
+        True,
+        description="Raise the turns of the one speaker that the question names, and the votes for their domain",
+    )
+    alpha: float = Field(0.6, ge=0, le=1, description="Weight of `dense` in the fusion; `bm25` has the rest")
+    candidates: int = Field(
+        100, gt=0, description="Maximum hits of each channel; more if a request asks for more results"
+    )
     budget_ms: int = Field(
         2000,
         gt=0,
-        description="Time each channel may take, in ms; a slower one is left out and named in `degraded`",
+        description="Time limit of each channel, in ms; a slower channel is left out and named in `degraded`",
     )
     graph_ms: int = Field(
-        2000, gt=0, description="Patience with the graph, in ms; then the answer comes from the vectors' payloads alone"
+        2000,
+        gt=0,
+        description="Time limit of each call to the graph, in ms; if it fails, the vectors' payloads alone answer",
     )
     total_ms: int | None = Field(
-        None, gt=0, description="Time a whole answer may take, in ms; default: that of channels and graph together"
+        None,
+        gt=0,
+        description="Time limit of a whole answer, in ms; default: those of a channel and of the graph together",
     )
     associates: int = Field(
-        5, ge=0, description="Items that share a tag with a result, and no word with the question, at most; 0: none"
+        5, ge=0, description="Maximum items that share a tag with a result, but no word with the question; 0: none"
     )
-    dreams: bool = Field(False, description="Let auto-tags lead to results as tags do that people gave, of less weight")
+    dreams: bool = Field(False, description="Follow auto-tags, too, with less weight than tags that callers gave")
     count_uses: bool = Field(
         True, description="Count which items answers show: consolidation leaves recently shown items alone"
     )
     spread_ms: int = Field(
-        40, gt=0, description="Time that spreads through the graph may take, in ms; what they found by then counts"
+        40, gt=0, description="Time limit for spreading through the graph, in ms; items reached by then are used"
     )
     graph_weight: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="What typed edges lead to counts, beside the best result (0.15 is moderate); under 0.05 they are "
-        "not followed",
+        description="Weight of items reached along typed edges, relative to the best result (0.15 is moderate); "
+        "below 0.05 these edges are not followed",
     )
     causal_bias: float = Field(
-        0.5, ge=0, le=1, description="Share of the causal sub-graph in what they lead to; knowledge has the rest"
+        0.5,
+        ge=0,
+        le=1,
+        description="Share of the causal sub-graph among items reached along typed edges; knowledge has the rest",
     )
     duplicate_share: float = Field(
         0.9,
         ge=0,
         le=1,
-        description="Share of their runs of three words from which two passages are one result; 0: never",
+        description="Share of common three-word runs from which two passages become one result; 0: never",
     )
     coverage: float = Field(
         0.2,
         ge=0,
         le=1,
-        description="Of what the best result is worth, what a knowledge item gains that has all words of the question "
-        "which none before it has; 0: nothing",
+        description="Gain of a knowledge item with all query terms that better results lack, as a share of the "
+        "best score; 0: none",
     )
     current_first: bool = Field(
         True,
@@ -86,49 +100,56 @@ class RetrievalSettings(BaseSettings):
         0.5,
         ge=0,
         le=1,
-        description="Of what a result is worth, what it gains that happened when the question asks about; 0: none",
+        description="Gain of items of the time that the question asks about, as a share of their score; 0: none",
     )
     chains: int = Field(
-        5, ge=0, le=100, description="Causal chains that a question why, or what if, gets; 0: single causes alone"
+        5,
+        ge=0,
+        le=100,
+        description="Maximum causal chains for questions that ask why or what if; 0: single causes only",
     )
-    chain_hops: int = Field(6, ge=1, le=20, description="Steps of a causal chain at most")
+    chain_hops: int = Field(6, ge=1, le=20, description="Maximum steps of a causal chain")
     chain_ms: int = Field(
         100, gt=0, description="Time limit for following causes, in ms; chains found by then are used"
     )
     trigger_seeds: int = Field(
         5,
         ge=0,
-        description="Items that a question brings up by their trigger phrases at most; 0 leaves trigger phrases out",
+        description="Maximum items that a question finds by their trigger phrases; 0: trigger phrases are ignored",
     )
     fanout: int = Field(
-        30, gt=0, description="Edges of one type and direction that a walk through the graph follows from one node"
+        30, gt=0, description="Edges of one type and direction that a walk through the graph follows from each node"
     )
     context_read: int = Field(
-        5000, gt=0, description="Nodes of a context that a walk over the whole context reads at most"
+        5000, gt=0, description="Maximum nodes that a walk over a whole context, or a search for causal chains, reads"
     )
     bare_query: bool = Field(
-        True, description="Search for code again by what lies between a question's wrapped form and its plain one"
+        True, description="Search for code a second time, with a vector between the question's wrapped and plain forms"
     )
-    intent: bool = Field(True, description="Tell a question's task, and whether it asks for now, by its words")
+    intent: bool = Field(
+        True, description="Infer a question's task, and whether it asks for the current state, from its words"
+    )
     profiles: Literal["off", "measured", "tasks"] = Field(
         "measured",
-        description="Weigh channels, graph and recency by what a question and its hits are about; `tasks`: also by the "
-        "task that it is for, where nothing measured tells for or against",
+        description="Adapt the weights of channels, graph and recency to the question and its hits; `tasks`: also to "
+        "the question's task, which no measurement supports",
     )
     recency_weight: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="Of what a result is worth, what the latest one gains; 0: it does not count when",
+        description="Gain of the latest result, as a share of its score; 0: recency does not count",
     )
-    recency_days: float = Field(30.0, gt=0, le=100_000, description="Days after which that is half as much")
+    recency_days: float = Field(30.0, gt=0, le=100_000, description="Days after which that gain is half as much")
     rerank_top: int = Field(
         20,
         ge=0,
         le=200,
-        description="Results that a re-ranker (VICW_RERANK_*) orders anew, where there is one; 0: none",
+        description="Maximum results that a re-ranker (VICW_RERANK_*), if there is one, reorders; 0: none",
     )
     rerank_ms: int = Field(
-        1000, gt=0, description="Time that it may take, in ms; after that the order stands as it was"
+        1000, gt=0, description="Time limit of the re-ranker, in ms; after it the order stays unchanged"
     )
-    infer_domain: bool = Field(True, description="Narrow to a domain that the query and its hits point to")
+    infer_domain: bool = Field(
+        True, description="Narrow the search to the domain that the question and its hits point to"
+    )
