@@ -27,7 +27,7 @@ print(time.monotonic() - start, resident() - before)
 def main() -> None:
     """Print a line for each language: MB/s (2 ** 20 bytes), ms and MB of loading, each in a new process."""
     from unit.ingest.extraction.code.test_languages import CASES
-    from vicw_ingest.extraction.code.code_analysis import read_here
+    from vicw_ingest.extraction.code.code_analysis import analyse_in_process
     from vicw_ingest.extraction.code.model import Bounds
 
     bounds = Bounds(symbols=10**6, imports=10**6, calls=10**6, seconds=600)
@@ -37,9 +37,9 @@ def main() -> None:
         seconds, megabytes = map(float, loading.stdout.split())
         head, body = ("<?php\n", case.text.removeprefix("<?php\n")) if name == "php" else ("", case.text)
         text = head + body * (CHARACTERS // len(body))
-        read_here(case.text, case.path, name, bounds)
+        analyse_in_process(case.text, case.path, name, bounds)
         start = time.process_time()
-        read_here(text, case.path, name, bounds)
+        analyse_in_process(text, case.path, name, bounds)
         rate = len(text.encode()) / 2**20 / (time.process_time() - start)
         print(f"{name:<11} {rate:4.1f}  {seconds * 1000:7.0f}  {megabytes:7.1f}")
     print(f"peak with all of them: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

@@ -43,8 +43,8 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
             str | None, Header(min_length=1, max_length=255, description="Makes a request safe to send twice")
         ] = None,
     ) -> IngestResponse:
-        outcome, found = await ingest(request, tenant_of(http), ports(), idempotency_key=idempotency_key)
-        response.status_code = 201 if found else 202
+        outcome, is_findable = await ingest(request, tenant_of(http), ports(), idempotency_key=idempotency_key)
+        response.status_code = 201 if is_findable else 202
         return outcome
 
     @router.post(

@@ -13,11 +13,11 @@ from vicw_ingest.dedup.links import DuplicateLinks
 from vicw_ingest.dedup.model import Duplicates
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.nodes import page_node
-from vicw_ingest.knowledge.page_graph import Filed, PageGraphWriter
+from vicw_ingest.knowledge.page_graph import ChangedPage, PageGraphWriter
 from vicw_ingest.knowledge.pages import KnowledgePage
 from vicw_ingest.plan.builder import WritePlan, WritePlanBuilder
 from vicw_ingest.plan.caller_extraction import item_ends
-from vicw_ingest.plan.drafts import ItemDraft, draft_items, infer_domain, place
+from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time, infer_domain
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.response.outcomes import Links, StoredItems
 from vicw_ingest.secrets.request_scan import Masked
@@ -38,7 +38,7 @@ from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 
-_FORGOTTEN_AT_ONCE = 20
+_RECEIPT_BATCH = 20
 """Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 
 
@@ -66,7 +66,7 @@ class Command:
     hub_edges: int = 2000
     masked: Masked = field(default_factory=dict)
     pages: Mapping[int, KnowledgePage] = field(default_factory=dict)
-    echoes: Duplicates = field(default_factory=dict)
+    duplicates: Duplicates = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +91,23 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         if known is not None:
             response = _replay(known, command)
             return Committed(response, tuple(item.uid for item in response.items))
-    root = await _find_or_make_root(command, transaction)
+    root = await _find_or_create_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
-    linking = await DuplicateLinks.of(command.echoes, transaction)
+    duplicate_links = await DuplicateLinks.of(command.duplicates, transaction)
     with ingesting("draft"):
-        drafts = draft_items(command.request, domain, command.chunk_chars, linking.remainders)
+        drafts = draft_items(command.request, domain, command.chunk_chars, duplicate_links.remainders)
     hashes = {draft.item.id: draft.content_hash for draft in drafts if draft.item.id is not None}
     latest, restored = await latest_versions(transaction, command.registry, command.now, hashes)
-    linking = (await linking.after(restored.items, transaction)).judge(drafts, latest)
-    fresh = linking.keep(draft for draft in drafts if not _unchanged(draft, latest))
+    duplicate_links = (await duplicate_links.after_restore(restored.items, transaction)).classify(drafts, latest)
+    fresh = duplicate_links.drafts_to_store(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session_pause:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session_pause)
     nodes = await _place_nodes(command, transaction, fresh, latest)
-    plan, links = await _write(command, transaction, fresh, nodes, latest, root, linking)
+    plan, links = await _write(command, transaction, fresh, nodes, latest, root, duplicate_links)
     between = await restore_before(transaction, command.registry, command.now, list(nodes.values()), plan.edges)
-    unread = command.pending - linking.held
-    await transaction.queue_extractions([nodes[index].uid for index in sorted(unread & nodes.keys())])
-    stored = StoredItems(nodes, latest, plan.made, links, unread, command.masked, linking)
+    pending = command.pending - duplicate_links.without_text
+    await transaction.queue_extractions([nodes[index].uid for index in sorted(pending & nodes.keys())])
+    stored = StoredItems(nodes, latest, plan.created, links, pending, command.masked, duplicate_links)
     response = IngestResponse(
         context=root.name,
         context_uid=root.uid,
@@ -116,7 +116,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
         items=await stored.outcomes(drafts, transaction),
     )
     await put_response_receipt(command, transaction, response)
-    touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.described
+    touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.to_refresh
     touched |= {item.uid for item in (*restored.items, *between.items)}
     return Committed(response, tuple(touched), (*restored.gone, *between.gone))
 
@@ -138,10 +138,10 @@ async def put_response_receipt(command: Command, transaction: GraphTransaction, 
     for key in keys:
         await transaction.put_receipt(Receipt(key, command.fingerprint, command.now, body))
     before = command.now - timedelta(hours=command.receipt_hours)
-    await transaction.forget_receipts(before, limit=_FORGOTTEN_AT_ONCE)
+    await transaction.forget_receipts(before, limit=_RECEIPT_BATCH)
 
 
-async def _find_or_make_root(command: Command, transaction: GraphTransaction) -> Node:
+async def _find_or_create_root(command: Command, transaction: GraphTransaction) -> Node:
     uid = context_uid(command.tenant, command.request.context)
     known = (await transaction.nodes([uid])).get(uid)
     if known is not None:
@@ -176,14 +176,14 @@ async def _place_nodes(
         previous = latest.get(draft.item.id) if draft.item.id is not None else None
         node = _item_node(command, draft, previous)
         if node.label is Label.EVENT:
-            kept = previous if previous is not None and previous.retired_at is None else None
-            if kept is not None and kept.arrival is not None:
-                node = replace(node, arrival=kept.arrival)
+            live_version = previous if previous is not None and previous.retired_at is None else None
+            if live_version is not None and live_version.arrival is not None:
+                node = replace(node, arrival=live_version.arrival)
             else:
                 arrival += 1
                 node = replace(node, arrival=arrival)
-            if kept is not None and kept.flow_step is not None and kept.flow_id == node.flow_id:
-                node = replace(node, flow_step=kept.flow_step)
+            if live_version is not None and live_version.flow_step is not None and live_version.flow_id == node.flow_id:
+                node = replace(node, flow_step=live_version.flow_step)
             elif node.flow_id is not None:
                 steps[node.flow_id] += 1
                 node = replace(node, flow_step=steps[node.flow_id])
@@ -194,7 +194,7 @@ async def _place_nodes(
 def _item_node(command: Command, draft: ItemDraft, previous: Node | None) -> Node:
     item = draft.item
     version = previous.version + 1 if previous is not None else 1
-    timestamp, inferred = place(draft, previous.timestamp if previous else None, command.now)
+    timestamp, inferred = event_time(draft, previous.timestamp if previous else None, command.now)
     return Node(
         uid=item_uid(command.tenant, command.request.context, draft.key, version),
         label=draft.label,
@@ -234,18 +234,22 @@ async def _write(
     nodes: Mapping[int, Node],
     latest: Mapping[str, Node],
     root: Node,
-    linking: DuplicateLinks,
+    duplicate_links: DuplicateLinks,
 ) -> tuple[WritePlan, Links]:
     """Retire old versions, place Events in their chains, store nodes and edges.
 
     Returns the executed plan, and the unresolved links of pages by the uids of the pages' items.
     """
-    materialiser = WritePlanBuilder(transaction, command.registry, command.now, root, command.hub_edges)
-    materialiser.know_pages([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
+    builder = WritePlanBuilder(transaction, command.registry, command.now, root, command.hub_edges)
+    builder.add_pages([page_node(page, nodes[n], command.now) for n, page in command.pages.items() if n in nodes])
     with ingesting("plan"):
         ends = await item_ends(transaction, drafts, nodes, latest)
-        readings = {index: reading for index, reading in command.extractions.items() if index not in linking.held}
-        plan = await materialiser.plan(drafts, nodes, ends, readings)
+        extractions = {
+            index: extraction
+            for index, extraction in command.extractions.items()
+            if index not in duplicate_links.without_text
+        }
+        plan = await builder.plan(drafts, nodes, ends, extractions)
     pairs = [(latest[d.item.id], nodes[d.index]) for d in drafts if d.item.id is not None and d.item.id in latest]
     chains = Chains(transaction, command.registry, command.now)
     retirement = Retirement(transaction, command.registry, command.now, chains)
@@ -254,16 +258,16 @@ async def _write(
         linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     with ingesting("store"):
         await transaction.put_nodes(plan.nodes)
-        plan.edges += [*linked, *carried, *linking.edges(nodes, EdgeFactory(command.registry, command.now))]
+        plan.edges += [*linked, *carried, *duplicate_links.edges(nodes, EdgeFactory(command.registry, command.now))]
         await transaction.put_edges(plan.edges)
         links = await _file_pages(command, transaction, drafts, nodes, latest, plan, root)
-        told_of, told = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
-        await retirement.release(retired, root.context, told_of=told_of, told=told)
+        stored_nodes, stored_edges = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
+        await retirement.release(retired, root.context, stored_nodes=stored_nodes, stored_edges=stored_edges)
     with ingesting("supersede"):
-        slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.beside
-        plan.described |= await Supersession(transaction, command.registry, command.now).apply(slots)
-    plan.described |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
-    plan.described |= retired.heirs
+        slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.neighbours
+        plan.to_refresh |= await Supersession(transaction, command.registry, command.now).apply(slots)
+    plan.to_refresh |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
+    plan.to_refresh |= retired.heirs
     return plan, links
 
 
@@ -277,12 +281,12 @@ async def _file_pages(
     root: Node,
 ) -> Links:
     """Store pages in their folders. Items that are no longer pages leave their folders."""
-    filed = [
-        Filed(command.pages[n], nodes[n], [made for made in plan.made[n] if made.label is Label.CHUNK])
+    changed = [
+        ChangedPage(command.pages[n], nodes[n], [node for node in plan.created[n] if node.label is Label.CHUNK])
         for n in sorted(command.pages.keys() & nodes.keys())
     ]
     no_pages = [d.item.id for d in drafts if d.index not in command.pages and d.item.id in latest]
-    if not filed and not no_pages:
+    if not changed and not no_pages:
         return {}
-    filing = PageGraphWriter(transaction, command.registry, command.now, root)
-    return await filing.file(filed, [item for item in no_pages if item is not None])
+    writer = PageGraphWriter(transaction, command.registry, command.now, root)
+    return await writer.write(changed, [item for item in no_pages if item is not None])

@@ -24,8 +24,8 @@ from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.page_imports import with_import_links
-from vicw_ingest.knowledge.pages import KnowledgePage, read_pages
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finished, items_to_extract, with_states
+from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages
+from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finish_extractions, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
 from vicw_ingest.secrets.request_scan import screened
@@ -113,10 +113,10 @@ async def ingest(
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
     with ingesting("echo"):
-        echoes = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
+        duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
     with ingesting("read"):
-        readings = await _read(without_duplicates(request, echoes), tenant, ports)
-        pages = {n: with_import_links(page, readings.get(n)) for n, page in pages.items()}
+        extractions = await _extract(without_duplicates(request, duplicates), tenant, ports)
+        pages = {n: with_import_links(page, extractions.get(n)) for n, page in pages.items()}
     command = Command(
         tenant=tenant,
         request=request,
@@ -127,13 +127,13 @@ async def ingest(
         receipt_key=f"key:{idempotency_key}" if idempotency_key is not None else None,
         job=None if request.wait else str(uuid.uuid4()),
         receipt_hours=ports.settings.receipt_hours,
-        extractions=readings,
+        extractions=extractions,
         pending=items_to_extract(request) if ports.model is not None else frozenset(),
         hub_edges=ports.settings.hub_edges,
         session_pause=timedelta(minutes=ports.settings.session_minutes),
         masked=masked,
         pages=pages,
-        echoes=echoes,
+        duplicates=duplicates,
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
@@ -150,11 +150,11 @@ async def ingest(
     response = done.response
     try:
         with ingesting("wait"):
-            found, response = await asyncio.gather(
+            is_findable, response = await asyncio.gather(
                 ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds),
-                finished(response, tenant, waited_for, ports.settings.wait_seconds),
+                finish_extractions(response, tenant, waited_for, ports.settings.wait_seconds),
             )
-        if found:
+        if is_findable:
             return response, True
     except RetryableError as error:  # the items are stored: an error would make the caller send them again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
@@ -166,14 +166,14 @@ async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestR
     """Parse knowledge pages in a thread, so that other requests go on: a long page takes a second."""
     if not any(item.page is not None for item in request.items):
         return request, {}
-    return await asyncio.to_thread(read_pages, request, limits)
+    return await asyncio.to_thread(parse_pages, request, limits)
 
 
-async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
+async def _extract(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapping[int, TextExtraction]:
     """Return the rule-based extractions by item index, for the items that the request's ``extract`` mode selects."""
     if request.extract not in _BY_RULES:
         return {}
-    wanted = [
+    selected = [
         n
         for n, item in enumerate(request.items)
         if request.extract in {Extract.RULES, Extract.LLM} or item.extraction is None
@@ -184,8 +184,8 @@ async def _read(request: IngestRequest, tenant: str, ports: IngestPorts) -> Mapp
         root = (await ports.graph.nodes(tenant, [uid])).get(uid)
         domain = root.domain if root is not None else infer_domain(request)
     instant = now()
-    sources = [source_of(request.items[n], domain, instant) for n in wanted]
-    return dict(zip(wanted, await extractor.read(sources), strict=True))
+    sources = [source_of(request.items[n], domain, instant) for n in selected]
+    return dict(zip(selected, await extractor.extract(sources), strict=True))
 
 
 async def _wake(queue: WorkQueue) -> None:
@@ -194,27 +194,27 @@ async def _wake(queue: WorkQueue) -> None:
 
 
 async def job_status(
-    job: str, tenant: str, record: StoreRecord, outbox: Outbox, unread: PendingExtractions
+    job: str, tenant: str, record: StoreRecord, outbox: Outbox, pending_extractions: PendingExtractions
 ) -> JobStatus:
     """Return the progress of a job. Raises MissingRecordError for a job that this tenant does not have."""
     receipt = await record.receipt(tenant, f"job:{job}")
     if receipt is None:
         raise MissingRecordError(f"There is no job {job!r}")
-    result = await with_states(IngestResponse.model_validate(receipt.body), tenant, unread)
+    result = await with_states(IngestResponse.model_validate(receipt.body), tenant, pending_extractions)
     states = Counts(item.extraction for item in result.items)
     items = [item.uid for item in result.items]
-    left = await outbox.count_unindexed(tenant, items)
-    failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if left.waiting or left.dead else []
+    backlog = await outbox.count_unindexed(tenant, items)
+    failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if backlog.waiting or backlog.dead else []
     ids = {item.uid: item.id for item in result.items}
     return JobStatus(
         job=job,
-        status="running" if left.waiting else "failed" if left.dead else "done",
+        status="running" if backlog.waiting else "failed" if backlog.dead else "done",
         # Left out while the job runs: it may be large, and clients poll.
-        result=None if left.waiting else result,
+        result=None if backlog.waiting else result,
         created_at=receipt.created_at,
         items=len(result.items),
-        passages_waiting=left.waiting,
-        passages_failed=left.dead,
+        passages_waiting=backlog.waiting,
+        passages_failed=backlog.dead,
         extractions_waiting=states[ExtractionState.PENDING],
         extractions_failed=states[ExtractionState.FAILED],
         failures=tuple(

@@ -53,7 +53,7 @@ def index(self: Task[Any, Any]) -> None:
 
     async def drain(wiring: IngestWiring) -> bool:
         began = time.monotonic()
-        await wiring.expiry.look(seconds=SLICE_SECONDS / 2)
+        await wiring.expiry.run_once(seconds=SLICE_SECONDS / 2)
         return await wiring.indexer.drain(count, seconds=SLICE_SECONDS - (time.monotonic() - began))
 
     try:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from support.generators.example_count import TIMES
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_ingest.identity.entities import list_things, show
-from vicw_ingest.identity.merge_candidates import Compared, candidates
+from vicw_ingest.identity.entities import entity_by_uid, list_entities
+from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
 from vicw_shared.canonical import canonical
@@ -24,7 +24,7 @@ from vicw_shared.ports import Direction, look_up
 from vicw_shared.uids import make_uid
 
 DECISION = MergeDecision("t", AT, EdgeRegistry.with_core_types())
-EVERYTHING = Compared(("c",), None, 0.88, 5000)
+EVERYTHING = ComparisonScope(("c",), None, 0.88, 5000)
 NAMES = "abcdef"
 
 
@@ -194,14 +194,14 @@ async def test_a_thing_with_a_new_name_is_still_found_by_its_old_one(graph: Grap
     await put(graph, [ana])
     assert await rename(graph, "t", ana.uid, "Ana Souza", most_chars=99)
     assert not await rename(graph, "t", ana.uid, "Ana Souza", most_chars=99)
-    shown = await show(graph, "t", ana.uid)
+    shown = await entity_by_uid(graph, "t", ana.uid)
     assert (shown.name, shown.aliases, shown.description, shown.uid) == ("Ana Souza", ("Ana",), "a keeper", ana.uid)
     for name in ("ana", "ana souza"):
         assert [found.uid for found in (await look_up(graph, "t", [name]))[name]] == [ana.uid]
 
     await rename(graph, "t", ana.uid, "ana souza", most_chars=99)
     await rename(graph, "t", ana.uid, "Ana", most_chars=99)
-    assert (await show(graph, "t", ana.uid)).aliases == ("ana souza",), "no name is its own alias"
+    assert (await entity_by_uid(graph, "t", ana.uid)).aliases == ("ana souza",), "no name is its own alias"
 
 
 async def test_a_name_that_cannot_be_given_is_refused(graph: Graph) -> None:
@@ -223,19 +223,19 @@ async def test_things_are_listed_with_what_they_are_merged_into_and_what_into_th
     await put(graph, [person(name) for name in ("Ana", "Anna", "Ann", "Ben")], [edge("RELATED_TO", "Ana", "Ben")])
     await joined(graph, "Ann", "Anna")
     await joined(graph, "Anna", "Ana")
-    page = await list_things(graph, "t", "c", prefix="AN", limit=2)
+    page = await list_entities(graph, "t", "c", prefix="AN", limit=2)
     ana, ann = page.entities
     assert (ana.name, ana.degree, ana.canonical, [one.name for one in ana.merged]) == ("Ana", 1, ana.uid, ["Anna"])
     assert (ann.name, ann.degree, ann.canonical, ann.merged) == ("Ann", 0, ana.uid, ())
     assert ann.merged_into is not None and ann.merged_into.name == "Anna"
-    last = await list_things(graph, "t", "c", prefix="an", after=page.next, limit=2)
+    last = await list_entities(graph, "t", "c", prefix="an", after=page.next, limit=2)
     assert ([one.name for one in last.entities], last.next) == (["Anna"], None)
-    assert (await list_things(graph, "t", "elsewhere")).entities == ()
+    assert (await list_entities(graph, "t", "elsewhere")).entities == ()
     with pytest.raises(InvalidInputError, match=r"after: .* ends no page"):
-        await list_things(graph, "t", "c", after="nonsense")
+        await list_entities(graph, "t", "c", after="nonsense")
 
 
-async def found(graph: Graph, compared: Compared = EVERYTHING) -> dict[tuple[str, str], str]:
+async def found(graph: Graph, compared: ComparisonScope = EVERYTHING) -> dict[tuple[str, str], str]:
     page = await candidates(graph, "t", compared, 99)
     return {(one.entity.name, one.other.name): one.reason for one in page.candidates}
 

@@ -13,7 +13,7 @@ import pytest
 
 from support.stores.graph_queries import Asker, joined
 from support.stores.pairs import Side, asked_for
-from vicw_ingest.identity.merge_candidates import Compared, candidates
+from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
 from vicw_ingest.identity.user_persons import identify
@@ -215,7 +215,7 @@ async def test_only_a_user_is_a_person(side: Side) -> None:
 
 async def test_a_user_and_his_person_are_no_duplicates(side: Side) -> None:
     await tell(side, says("a", "Ana Souza", "Ana Souza"), says("b", "Ana Sousa"))
-    page = await candidates(side.graph, "t", Compared(("chat",), None, 0.8, 99), 9)
+    page = await candidates(side.graph, "t", ComparisonScope(("chat",), None, 0.8, 99), 9)
     assert {frozenset((one.entity.name, one.other.name)) for one in page.candidates} == {
         frozenset(("Ana Souza", "Ana Sousa"))
     }

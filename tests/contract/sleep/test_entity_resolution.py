@@ -19,8 +19,8 @@ from contract.sleep.test_consolidation import REGISTRY, plain, said, sound
 from support.generators.example_count import TIMES
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_ingest.erasure.selection import choose_person
-from vicw_ingest.identity.entities import show
-from vicw_ingest.identity.merge_candidates import Compared, candidates
+from vicw_ingest.identity.entities import entity_by_uid
+from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.edge_factory import CALLER, RESOLVE
@@ -113,7 +113,7 @@ async def test_what_is_one_is_merged_once_into_what_more_is_known_of(side: Side)
     assert (step.task, step.outcome, step.subject, step.context) == (RESOLVE, Outcome.DONE, uid(JOSE), "c")
     assert step.details["into"] == uid(ACCENTED)
     assert "Lima" not in str(dict(step.details)), "a name may be erased: the log has uids alone"
-    one, other = await show(side.graph, "t", uid(JOSE)), await show(side.graph, "t", uid(ACCENTED))
+    one, other = await entity_by_uid(side.graph, "t", uid(JOSE)), await entity_by_uid(side.graph, "t", uid(ACCENTED))
     assert one.merged_into is not None and one.merged_into.guess
     assert [ref.guess for ref in other.merged] == [True]
     nodes, edges = await whole(side)
@@ -139,7 +139,7 @@ async def test_names_alone_are_not_enough(side: Side) -> None:
     await tell(side, item("1", JOSE), item("2", ACCENTED, company=("Oslo", "Rome")))
     assert await left(side) == ["only the names match: 1 things are named with both, 2 have to be"]
     assert await merged(side) == set()
-    page = await candidates(side.graph, "t", Compared(("c",), None, 0.9, 99), 9)
+    page = await candidates(side.graph, "t", ComparisonScope(("c",), None, 0.9, 99), 9)
     assert {page.candidates[0].entity.name, page.candidates[0].other.name} == {JOSE, ACCENTED}, "for a person to judge"
     assert (await run(side, replace(RULES, shared=1))).merged == 1
 
@@ -250,7 +250,7 @@ async def test_a_step_is_undone_exactly_and_never_done_again(side: Side) -> None
         await undo(side, step.id)
     assert (await run(side)).pairs == 0
     assert await merged(side) == set()
-    page = await candidates(side.graph, "t", Compared(("c",), None, 0.9, 99), 9)
+    page = await candidates(side.graph, "t", ComparisonScope(("c",), None, 0.9, 99), 9)
     assert page.candidates == (), "nor is it proposed"
     await sound(side)
 
@@ -273,7 +273,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
-    assert [ref.guess for ref in (await show(side.graph, "t", uid(ACCENTED))).merged] == [False]
+    assert [ref.guess for ref in (await entity_by_uid(side.graph, "t", uid(ACCENTED))).merged] == [False]
     (edge,) = await merges(side)
     assert (edge.created_by, "step" in edge.properties) == (CALLER, False)
     assert not await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED)), "it was so already"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from vicw_ingest.index.indexer import BACKLOG
-from vicw_ingest.plan.chunking import cut
+from vicw_ingest.plan.chunking import split_passages
 from vicw_retrieval.intent.words import read_words
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
@@ -27,7 +27,7 @@ from vicw_shared.ports import Lane
 )
 def test_code_is_cut_in_time_that_grows_with_its_length(text: str) -> None:
     started = time.thread_time()
-    assert "".join(cut(text, size=1200, code=True)) == text
+    assert "".join(split_passages(text, size=1200, code=True)) == text
     assert time.thread_time() - started < 5
 
 

@@ -13,8 +13,8 @@ from datetime import datetime
 
 from vicw_ingest.dedup.lookup_keys import LookupKeys
 from vicw_ingest.dedup.model import Duplicate, Duplicates, DuplicateSource
-from vicw_ingest.dedup.quotations import after
-from vicw_ingest.dedup.remainder import remove_parts, says_nothing
+from vicw_ingest.dedup.quotations import block_end
+from vicw_ingest.dedup.remainder import is_blank, remove_parts
 from vicw_ingest.dedup.stored_texts import StoredTexts
 from vicw_ingest.plan.drafts import speaker_subtype
 from vicw_shared.model import Node
@@ -23,7 +23,7 @@ from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import IngestRequest, Item, Repetition
 
-_OFTEN_SAID = 4
+_RECURRENCE_FACTOR = 4
 """Factor on the minimum length for an item with a time of its own, or by a person: such texts may recur by chance.
 
 A text that the same person repeats at another time is never a duplicate, whatever its length.
@@ -31,81 +31,81 @@ A text that the same person repeats at another time is never a duplicate, whatev
 
 
 async def find_duplicates(
-    request: IngestRequest, tenant: str, graph: GraphStore, least: int, now: datetime
+    request: IngestRequest, tenant: str, graph: GraphStore, min_chars: int, now: datetime
 ) -> Duplicates:
-    """Return the duplicates among a request's items, by index. ``least`` is VICW_INGEST_DUPLICATE_CHARS; 0 finds none.
+    """Return the duplicates among a request's items, by index. ``min_chars``: VICW_INGEST_DUPLICATE_CHARS; 0: none.
 
     Pages of knowledge folders are never duplicates: they are files, whatever they contain.
     """
     items = {n: item for n, item in enumerate(request.items) if item.page is None}
-    if least == 0 or not items:
+    if min_chars == 0 or not items:
         return {}
-    parts = await asyncio.to_thread(lambda: {n: LookupKeys.of(item, least) for n, item in items.items()})
-    memories = await StoredTexts.look_up(graph, tenant, request.context, list(parts.values()), now)
-    if not memories.found:
+    keys = await asyncio.to_thread(lambda: {n: LookupKeys.of(item, min_chars) for n, item in items.items()})
+    stored_texts = await StoredTexts.look_up(graph, tenant, request.context, list(keys.values()), now)
+    if not stored_texts.nodes_by_key:
         return {}
-    echoes = {n: _duplicate(part, memories, least) for n, part in parts.items()}
-    return {n: echo for n, echo in echoes.items() if echo is not None}
+    duplicates = {n: _duplicate(item_keys, stored_texts, min_chars) for n, item_keys in keys.items()}
+    return {n: duplicate for n, duplicate in duplicates.items() if duplicate is not None}
 
 
-def _duplicate(parts: LookupKeys, memories: StoredTexts, least: int) -> Duplicate | None:
-    item = parts.item
-    tells_more = item.extraction is not None or bool(item.trigger_phrases)
-    copied = _copied(parts, memories, least)
-    if copied is not None and not tells_more and _is_from_nowhere_else(item, copied.item):
-        return Duplicate((copied,), nothing_new=True)
-    answered = list(_answered(parts, memories, least))
-    if not answered:
+def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> Duplicate | None:
+    item = keys.item
+    has_more = item.extraction is not None or bool(item.trigger_phrases)
+    copy = _copied(keys, stored_texts, min_chars)
+    if copy is not None and not has_more and _has_same_origin(item, copy.item):
+        return Duplicate((copy,), nothing_new=True)
+    quoted = list(_answered(keys, stored_texts, min_chars))
+    if not quoted:
         return None
-    sources = tuple(_once(DuplicateSource(source, Repetition.ANSWER) for _, source in answered))
-    rest = None if tells_more else remove_parts(item.text, [span for span, _ in answered])
-    nothing_new = rest is not None and says_nothing(rest)
+    sources = tuple(_distinct(DuplicateSource(source, Repetition.ANSWER) for _, source in quoted))
+    rest = None if has_more else remove_parts(item.text, [span for span, _ in quoted])
+    nothing_new = rest is not None and is_blank(rest)
     return Duplicate(sources, rest=None if nothing_new else rest, nothing_new=nothing_new)
 
 
-def _copied(parts: LookupKeys, memories: StoredTexts, least: int) -> DuplicateSource | None:
-    length = len(plain(parts.item.text))
-    for source, passages in memories.of(parts.whole):
-        if source.context != memories.context:
+def _copied(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> DuplicateSource | None:
+    length = len(plain(keys.item.text))
+    for source, passages in stored_texts.items_with(keys.whole):
+        if source.context != stored_texts.context:
             continue
-        if length >= _enough(parts.item, source, least) and memories.may_link(parts.item, source):
+        if length >= _min_length(keys.item, source, min_chars) and stored_texts.may_link(keys.item, source):
             return DuplicateSource(source, Repetition.COPY, passages)
     return None
 
 
-def _enough(item: Item, source: Node, least: int) -> float:
+def _min_length(item: Item, source: Node, min_chars: int) -> float:
     """Return the minimum length in characters at which an item equal to ``source`` counts as its duplicate."""
-    said_by = fold_case(item.speaker) if item.speaker is not None else None
-    by_the_same = said_by == (fold_case(source.speaker) if source.speaker is not None else None)
-    if by_the_same and item.timestamp is not None and item.timestamp == source.timestamp:
-        return least  # the same event
+    speaker = fold_case(item.speaker) if item.speaker is not None else None
+    same_speaker = speaker == (fold_case(source.speaker) if source.speaker is not None else None)
+    if same_speaker and item.timestamp is not None and item.timestamp == source.timestamp:
+        return min_chars  # the same event
     if item.speaker is None:
-        return least if item.timestamp is None else least * _OFTEN_SAID
+        return min_chars if item.timestamp is None else min_chars * _RECURRENCE_FACTOR
     if speaker_subtype(item.speaker) == "agent":
-        return least
-    return math.inf if by_the_same else least * _OFTEN_SAID
+        return min_chars
+    return math.inf if same_speaker else min_chars * _RECURRENCE_FACTOR
 
 
-def _is_from_nowhere_else(item: Item, source: Node) -> bool:
+def _has_same_origin(item: Item, source: Node) -> bool:
     """Return whether an item has no title of its own, and is not a document with another source."""
     if item.name is not None and fold_case(item.name) not in {fold_case(source.title or ""), fold_case(source.name)}:
         return False
     return item.speaker is not None or item.source in {None, source.source}
 
 
-def _answered(parts: LookupKeys, memories: StoredTexts, least: int) -> Iterator[tuple[tuple[int, int], Node]]:
+def _answered(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> Iterator[tuple[tuple[int, int], Node]]:
     """Yield the spans where an item repeats an answer's blocks whose text is stored, each with its source."""
-    for block in parts.blocks:
-        for place in reversed(block.texts):
-            if not block.numbered and place.end - place.start < least:
+    for block in keys.blocks:
+        for span in reversed(block.texts):
+            if not block.numbered and span.end - span.start < min_chars:
                 break
-            source = next(memories.linkable(place, parts.item), None)
+            source = next(stored_texts.linkable(span, keys.item), None)
             if source is not None:
-                yield (block.start, after(parts.item.text, place.end)), source
+                yield (block.start, block_end(keys.item.text, span.end)), source
                 break
 
 
-def _once(sources: Iterable[DuplicateSource]) -> Iterator[DuplicateSource]:
+def _distinct(sources: Iterable[DuplicateSource]) -> Iterator[DuplicateSource]:
     """Yield each stored item once."""
     seen: set[str] = set()
     for source in sources:

@@ -30,59 +30,63 @@ class Inheritance:
 
     async def apply(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
         """Return the uids of the duplicates that received passages. ``edges`` are all edges of the retired items."""
-        gone = {item.uid for item in retired}
+        retired_uids = {item.uid for item in retired}
         copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == ECHO and PASSAGES in e.properties]
-        copies = [edge for edge in copies if edge.target in gone and edge.source not in gone]
+        copies = [edge for edge in copies if edge.target in retired_uids and edge.source not in retired_uids]
         items = await self.transaction.nodes([edge.source for edge in copies])
-        waiting: dict[tuple[str, ...], list[Node]] = {}
+        by_text: dict[tuple[str, ...], list[Node]] = {}
         for edge in copies:
             item = items[edge.source]
             if item.retired_at is None and item.is_echo:
-                waiting.setdefault(_passages(edge), []).append(item)
+                by_text.setdefault(_passages(edge), []).append(item)
         heirs: set[str] = set()
-        for passages, copying in waiting.items():
-            heirs |= await self._inherit(passages, sorted(copying, key=_place))
+        for passages, duplicates in by_text.items():
+            heirs |= await self._inherit(passages, sorted(duplicates, key=_sort_key))
         return frozenset(heirs)
 
-    async def _inherit(self, passages: Sequence[str], copying: Sequence[Node]) -> set[str]:
+    async def _inherit(self, passages: Sequence[str], duplicates: Sequence[Node]) -> set[str]:
         """Give a text to the first item. The others become its duplicates if it is visible to all, else get a copy."""
-        known = await self.transaction.nodes(passages)
-        texts = [known[uid].text or "" for uid in passages if uid in known]
+        stored = await self.transaction.nodes(passages)
+        texts = [stored[uid].text or "" for uid in passages if uid in stored]
         if not texts:
             return set()
-        first, *others = copying
-        alone = [item for item in others if not _is_open(first)]
-        heirs = [first, *alone]
+        first, *others = duplicates
+        separate = [item for item in others if not _is_unrestricted(first)]
+        heirs = [first, *separate]
         for item in heirs:
-            await self._give(item, texts, known[passages[0]].text_key)
-        ties = EdgeFactory(self.registry, self.now)
+            await self._store_text(item, texts, stored[passages[0]].text_key)
+        edge_factory = EdgeFactory(self.registry, self.now)
         chunks = tuple(chunk.uid for chunk in passages_of(first, texts, verbatim=False))
         source = DuplicateSource(first, Repetition.COPY, chunks)
-        linked = [duplicate_edge(ties, item.uid, source, may_take_over=True) for item in others if item not in alone]
+        linked = [
+            duplicate_edge(edge_factory, item.uid, source, may_take_over=True)
+            for item in others
+            if item not in separate
+        ]
         await self.transaction.put_edges(linked)
         return {item.uid for item in heirs}
 
-    async def _give(self, item: Node, texts: Sequence[str], key: str | None) -> None:
+    async def _store_text(self, item: Node, texts: Sequence[str], key: str | None) -> None:
         verbatim = key == text_key(texts[0], verbatim=True)
         whole = text_key("".join(texts), verbatim=verbatim) if len(texts) > 1 else None
         item = replace(item_point(item, texts), text_key=whole)
         chunks = passages_of(item, texts, verbatim=verbatim)
-        ties, root = EdgeFactory(self.registry, self.now), context_uid(item.tenant, item.context)
-        edges = [ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
-        edges += [ties.edge("BELONGS_TO", chunk.uid, root) for chunk in chunks]
+        edge_factory, root = EdgeFactory(self.registry, self.now), context_uid(item.tenant, item.context)
+        edges = [edge_factory.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        edges += [edge_factory.edge("BELONGS_TO", chunk.uid, root) for chunk in chunks]
         await self.transaction.put_nodes([item, *chunks])
         await self.transaction.put_edges(edges)
 
 
 def _passages(edge: Edge) -> tuple[str, ...]:
-    told = edge.properties[PASSAGES]
-    return tuple(map(str, told)) if isinstance(told, list) else ()
+    value = edge.properties[PASSAGES]
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _is_open(item: Node) -> bool:
+def _is_unrestricted(item: Node) -> bool:
     return item.sensitivity is Sensitivity.PUBLIC and item.portable
 
 
-def _place(item: Node) -> tuple[bool, datetime, str]:
+def _sort_key(item: Node) -> tuple[bool, datetime, str]:
     """Return a sort key: items visible to all first, then the oldest."""
-    return not _is_open(item), item.created_at, item.uid
+    return not _is_unrestricted(item), item.created_at, item.uid

@@ -20,14 +20,14 @@ class LookupKeys:
     blocks: Sequence[QuotedResult]
 
     @classmethod
-    def of(cls, item: Item, least: int) -> LookupKeys:
-        """Return the keys of an item. ``least`` is the minimum number of characters of a duplicate."""
+    def of(cls, item: Item, min_chars: int) -> LookupKeys:
+        """Return the keys of an item. ``min_chars`` is the minimum number of characters of a duplicate."""
         text = item.text
-        return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, least))
+        return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, min_chars))
 
     @property
-    def brought(self) -> Iterator[str]:
+    def block_keys(self) -> Iterator[str]:
         """Keys of the blocks: their texts may come from another context."""
         for block in self.blocks:
-            for place in block.texts:
-                yield from place.keys
+            for span in block.texts:
+                yield from span.keys

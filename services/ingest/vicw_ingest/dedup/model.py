@@ -42,12 +42,12 @@ class Duplicate:
             return None if self.rest is None else replace(self, sources=())
         return replace(self, sources=sources)
 
-    def moved(self, back: Mapping[str, Node]) -> Duplicate:
+    def with_restored(self, restored: Mapping[str, Node]) -> Duplicate:
         """Return the duplicate with restored items, by their ids, in place of their Macro-Events."""
-        return replace(self, sources=tuple(_moved(source, back) for source in self.sources))
+        return replace(self, sources=tuple(_with_restored(source, restored) for source in self.sources))
 
 
-def _moved(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource:
+def _with_restored(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource:
     item = back.get(source.item.source_id or "") if source.item.is_macro else None
     return source if item is None else replace(source, item=item)
 
@@ -56,9 +56,9 @@ type Duplicates = Mapping[int, Duplicate]
 """Duplicates by the index of their item in the request."""
 
 
-def without_duplicates(request: IngestRequest, echoes: Duplicates) -> IngestRequest:
+def without_duplicates(request: IngestRequest, duplicates: Duplicates) -> IngestRequest:
     """Return the request without repeated texts: their facts are already extracted from their sources."""
-    texts = {index: echo.rest for index, echo in echoes.items() if echo.rest is not None}
+    texts = {index: duplicate.rest for index, duplicate in duplicates.items() if duplicate.rest is not None}
     if not texts:
         return request
     items = (

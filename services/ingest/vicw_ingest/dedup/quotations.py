@@ -20,7 +20,7 @@ _NUMBERED = re.compile(r"^[ \t>]*\[\d{1,4}\] [^\n]{0,2000}? · [^\n]*\n", re.MUL
 """Heading line of each result of an answer's ``text``: its rank, then its facts."""
 _DATED = re.compile(r"^[ \t>]*\[[^\]\n]{1,500}\] (?=\S)", re.MULTILINE)
 """Prefix of each memory in the Python client's window, on its first line."""
-_AROUND = re.compile(
+_NEIGHBOURHOOD = re.compile(
     r"(?:\n(?:> ?){0,3}(?: {4}[^\s:][^\n:]{0,300}: [^\n]*| {4}shares [^\n]{1,300} with \[\d+\]| {8}\"[^\n]*))+"
 )
 """Lines after a result that describe its neighbourhood: a relation, or the proof of a cause."""
@@ -46,36 +46,36 @@ class QuotedResult:
     numbered: bool
 
 
-def blocks(text: str, least: int = 1) -> list[QuotedResult]:
-    """Return the possible blocks of an answer, in order. A cut text is recognised from ``least`` characters on."""
-    heads = {match.start(): (match, False) for match in _DATED.finditer(text)}
-    heads |= {match.start(): (match, True) for match in _NUMBERED.finditer(text)}
-    starts = sorted(heads)
-    found = []
+def blocks(text: str, min_chars: int = 1) -> list[QuotedResult]:
+    """Return the possible blocks of an answer, in order. A cut text is recognised from ``min_chars`` characters on."""
+    headings = {match.start(): (match, False) for match in _DATED.finditer(text)}
+    headings |= {match.start(): (match, True) for match in _NUMBERED.finditer(text)}
+    starts = sorted(headings)
+    results = []
     for start, following in islice(pairwise([*starts, len(text)]), _MOST_BLOCKS):
-        head, numbered = heads[start]
-        found.append(QuotedResult(start, tuple(_beginnings(text, start, head.end(), following, least)), numbered))
-    return found
+        head, numbered = headings[start]
+        results.append(QuotedResult(start, tuple(_beginnings(text, start, head.end(), following, min_chars)), numbered))
+    return results
 
 
-def after(text: str, end: int) -> int:
+def block_end(text: str, end: int) -> int:
     """Return the end of a block whose own text ends at ``end``, including the lines about its neighbourhood."""
-    around = _AROUND.match(text, end)
-    return around.end() if around is not None else end
+    neighbourhood = _NEIGHBOURHOOD.match(text, end)
+    return neighbourhood.end() if neighbourhood is not None else end
 
 
-def _beginnings(text: str, head: int, start: int, limit: int, least: int) -> Iterator[QuotedSpan]:
+def _beginnings(text: str, head: int, start: int, limit: int, min_chars: int) -> Iterator[QuotedSpan]:
     """Yield the first line of a text, its first two, and so on, because nothing marks the end of a block's text."""
     quoted = text.startswith(">", head)
     lines = lines_of(text[start : min(limit, start + _BLOCK_CHARS)])[:_BLOCK_LINES]
     for end in accumulate(map(len, lines)):
         body = text[start : start + end].rstrip()
         if body.strip():
-            yield QuotedSpan(start, start + len(body), _keys(_MARGIN.sub("", body) if quoted else body, least))
+            yield QuotedSpan(start, start + len(body), _keys(_MARGIN.sub("", body) if quoted else body, min_chars))
 
 
-def _keys(text: str, least: int) -> tuple[str, ...]:
-    """Return the keys of a text. A cut text of at least ``least`` characters also has a key of its beginning."""
-    if _CUT_END.search(text, max(0, len(text) - 20)) is None or len(said := plain(text)) < least:
+def _keys(text: str, min_chars: int) -> tuple[str, ...]:
+    """Return the keys of a text. A cut text of at least ``min_chars`` characters also has a key of its beginning."""
+    if _CUT_END.search(text, max(0, len(text) - 20)) is None or len(plain_text := plain(text)) < min_chars:
         return keys_of(text)
-    return (*keys_of(text), CUT + said)
+    return (*keys_of(text), CUT + plain_text)

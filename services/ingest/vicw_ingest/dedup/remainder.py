@@ -12,13 +12,13 @@ _MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
 
 def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
     """Return a text without the spans in ``taken``."""
-    left, at = [], 0
+    kept, at = [], 0
     for start, end in sorted(taken):
-        left.append(text[at : max(at, start)])
+        kept.append(text[at : max(at, start)])
         at = max(at, end)
-    return _GAP.sub("\n\n", "".join([*left, text[at:]])).strip() if left else text
+    return _GAP.sub("\n\n", "".join([*kept, text[at:]])).strip() if kept else text
 
 
-def says_nothing(rest: str) -> bool:
+def is_blank(rest: str) -> bool:
     """Return whether a remainder consists only of punctuation and tags around recalled text (``<memory>``)."""
     return _MARKS.fullmatch(_FENCE.sub("", rest)) is not None

@@ -28,7 +28,7 @@ class StoredTexts:
 
     context: str
     now: datetime
-    found: Mapping[str, Sequence[Node]]
+    nodes_by_key: Mapping[str, Sequence[Node]]
     owners: Mapping[str, Node]
     about: Mapping[str, frozenset[str]]
     passages: Mapping[str, tuple[str, ...]]
@@ -38,38 +38,43 @@ class StoredTexts:
         cls, graph: GraphStore, tenant: str, context: str, parts: Sequence[LookupKeys], now: datetime
     ) -> StoredTexts:
         """Look up all keys at once: in the request's context, and the blocks' keys in other contexts, too."""
-        brought = {key for part in parts for key in part.brought}
-        cut = {key for key in brought if key.startswith(CUT)}
-        wanted = {key for part in parts for key in part.whole.keys} | brought - cut
-        found = await graph.by_text_key(tenant, list(wanted), contexts=[context], limit=_SAME)
-        if brought := brought - cut - found.keys():
-            found |= await graph.by_text_key(tenant, sorted(brought), limit=_SAME)
-        found |= await _continuations(graph, tenant, cut, now)
-        nodes = {node.uid: node for named in found.values() for node in named}
+        block_keys = {key for part in parts for key in part.block_keys}
+        cut_keys = {key for key in block_keys if key.startswith(CUT)}
+        exact_keys = {key for part in parts for key in part.whole.keys} | block_keys - cut_keys
+        nodes_by_key = await graph.by_text_key(tenant, list(exact_keys), contexts=[context], limit=_SAME)
+        if block_keys := block_keys - cut_keys - nodes_by_key.keys():
+            nodes_by_key |= await graph.by_text_key(tenant, sorted(block_keys), limit=_SAME)
+        nodes_by_key |= await _continuations(graph, tenant, cut_keys, now)
+        nodes = {node.uid: node for named in nodes_by_key.values() for node in named}
         chunks = [uid for uid, node in nodes.items() if node.label is Label.CHUNK]
         refs = await graph.owners(tenant, chunks) if chunks else {}
         items = await graph.nodes(tenant, list({ref.uid for ref in refs.values()}))
         owners = {chunk: _owner(items[ref.uid], nodes[chunk]) for chunk, ref in refs.items() if ref.uid in items}
         owners |= {uid: node for uid, node in nodes.items() if node.label is not Label.CHUNK}
         private = [item.uid for item in owners.values() if item.sensitivity is not Sensitivity.PUBLIC]
-        longer = [uid for uid, node in nodes.items() if node.label is not Label.CHUNK]
+        long_texts = [uid for uid, node in nodes.items() if node.label is not Label.CHUNK]
         return cls(
-            context, now, found, owners, await _subjects(graph, tenant, private), await _passages(graph, tenant, longer)
+            context,
+            now,
+            nodes_by_key,
+            owners,
+            await _subjects(graph, tenant, private),
+            await _passages(graph, tenant, long_texts),
         )
 
-    def of(self, place: QuotedSpan) -> Iterator[tuple[Node, tuple[str, ...]]]:
+    def items_with(self, span: QuotedSpan) -> Iterator[tuple[Node, tuple[str, ...]]]:
         """Yield the live items with the same text as a span, oldest first, each with the passages that hold it."""
-        for key in place.keys:
-            for node in self.found.get(key, ()):
+        for key in span.keys:
+            for node in self.nodes_by_key.get(key, ()):
                 item = self.owners.get(node.uid)
                 if item is None or item.retired_at is not None:
                     continue
                 if item.expires_at is None or item.expires_at > self.now:
                     yield item, self.passages.get(node.uid, (node.uid,))
 
-    def linkable(self, place: QuotedSpan, item: Item) -> Iterator[Node]:
+    def linkable(self, span: QuotedSpan, item: Item) -> Iterator[Node]:
         """Yield the items with the same text that ``item`` may be linked to."""
-        for source, _ in self.of(place):
+        for source, _ in self.items_with(span):
             if self.may_link(item, source):
                 yield source
 
@@ -112,23 +117,25 @@ async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
     """Return the passages of items that have several, in order."""
     if not items:
         return {}
-    found: dict[str, list[Node]] = {}
+    chunks_by_item: dict[str, list[Node]] = {}
     for proof in await graph.expand(tenant, items, [("EVIDENCED_BY", Direction.OUT)], _ABOUT):
-        found.setdefault(proof.origin, []).append(proof.node)
+        chunks_by_item.setdefault(proof.origin, []).append(proof.node)
     return {
         uid: tuple(chunk.uid for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0))
-        for uid, chunks in found.items()
+        for uid, chunks in chunks_by_item.items()
     }
 
 
-async def _continuations(graph: GraphStore, tenant: str, cut: Collection[str], now: datetime) -> dict[str, list[Node]]:
+async def _continuations(
+    graph: GraphStore, tenant: str, cut_keys: Collection[str], now: datetime
+) -> dict[str, list[Node]]:
     """Return, by key, the stored passages that begin with the cut texts."""
-    found: dict[str, list[Node]] = {}
-    for key in islice(sorted(cut), _MOST_CUTS):
-        said = key.removeprefix(CUT)
-        hits = await graph.find(Scope(tenant=tenant, now=now), said[:_CUT_CHARS], _SAME)
+    by_key: dict[str, list[Node]] = {}
+    for key in islice(sorted(cut_keys), _MOST_CUTS):
+        beginning = key.removeprefix(CUT)
+        hits = await graph.find(Scope(tenant=tenant, now=now), beginning[:_CUT_CHARS], _SAME)
         passages = await graph.nodes(tenant, [hit.uid for hit in hits])
-        begun = [node for node in passages.values() if plain(node.text or "").startswith(said)]
-        if begun:
-            found[key] = sorted(begun, key=lambda node: (node.created_at, node.uid))
-    return found
+        continuing = [node for node in passages.values() if plain(node.text or "").startswith(beginning)]
+        if continuing:
+            by_key[key] = sorted(continuing, key=lambda node: (node.created_at, node.uid))
+    return by_key

@@ -39,7 +39,7 @@ async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) 
 
 def _without_dangling_edges(nodes: Collection[Node], gone: Collection[str]) -> list[Node]:
     """Return the nodes whose ledger has such an edge, without the edge."""
-    found: list[Node] = []
+    changed: list[Node] = []
     for node in nodes:
         if LEDGER not in node.metadata:
             continue
@@ -47,8 +47,8 @@ def _without_dangling_edges(nodes: Collection[Node], gone: Collection[str]) -> l
         kept = tuple(edge for edge in entry.edges if not _is_of(edge, gone))
         if len(kept) < len(entry.edges):
             dumped = replace(entry, edges=kept).dump()
-            found.append(replace(node, metadata={**node.metadata, LEDGER: dumped}))
-    return found
+            changed.append(replace(node, metadata={**node.metadata, LEDGER: dumped}))
+    return changed
 
 
 def _is_of(edge: Edge, gone: Collection[str]) -> bool:

@@ -15,19 +15,19 @@ type Drop = Callable[[str, Sequence[str]], Awaitable[Sequence[Node]]]
 
 
 async def drop_scattered(
-    graph: Store, tenant: str, contexts: Collection[str], drop: Drop, stands: Callable[[], Awaitable[bool]]
+    graph: Store, tenant: str, contexts: Collection[str], drop: Drop, is_pending: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
     """Drop all nodes of these contexts (names) of a tenant in batches, and yield the dropped nodes.
 
-    The Context nodes go last, because an existing one may have nodes left. It stops once ``stands`` returns False:
+    The Context nodes go last, because an existing one may have nodes left. It stops once ``is_pending`` returns False:
     another process has then finished the erasure, and existing nodes were stored since.
     """
     for label in sorted(Label, key=lambda label: label is Label.CONTEXT) if contexts else ():
         async for page in scan_pages(graph, Nodes(label), limit=_PAGE):
-            if not await stands():
+            if not await is_pending():
                 break
-            going = [node for node in page if node.tenant == tenant and node.context in contexts]
-            for context, nodes in groupby(sorted(going, key=lambda node: node.context), lambda node: node.context):
+            members = [node for node in page if node.tenant == tenant and node.context in contexts]
+            for context, nodes in groupby(sorted(members, key=lambda node: node.context), lambda node: node.context):
                 yield await drop(context, [node.uid for node in nodes])
-    for context in sorted(contexts) if await stands() else ():
+    for context in sorted(contexts) if await is_pending() else ():
         await graph.write(tenant, context, lambda transaction: transaction.drop_counters([], arrivals=True))

@@ -24,7 +24,7 @@ GONE, FLOWS, MARKS = "gone", "flows", "marks"
 COPIES = "copies"
 """Key of a note's folders to be searched for copies."""
 _NUMBER_BITS = 48
-_ALIKE = 128
+_PACKING_CHARS = 128
 """Length of a ledger's start that is ignored: it encodes the packing, and other ledgers may start alike."""
 _TIMES = frozenset({"told", "at"})
 """Metadata of events that are times, not words of a text."""
@@ -38,7 +38,7 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     notes = [note for note in await graph.erasures() if note.erasure == erasure]
     if not notes:
         return Fingerprints(new_key(), set())
-    parts = [Fingerprints.load(told) for note in notes if isinstance(told := note.body.get(MARKS), Mapping)]
+    parts = [Fingerprints.load(value) for note in notes if isinstance(value := note.body.get(MARKS), Mapping)]
     key = int(str(notes[0].body[KEY]), 16)
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
 
@@ -85,9 +85,9 @@ def texts_of(node: Node) -> set[str]:
         return set()
     own = [node.text, node.name.removesuffix(CUT), node.title, *node.aliases, *node.tags, *node.trigger_phrases]
     own += [node.source_id] if node.content_hash is not None else []
-    ours = _TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
-    own += _values({name: value for name, value in node.metadata.items() if name not in {*ours, LEDGER}})
-    own += [str(node.metadata.get(LEDGER, ""))[_ALIKE:]]
+    own_fields = _TIMES if node.label is Label.EVENT and node.content_hash is None else frozenset()
+    own += _values({name: value for name, value in node.metadata.items() if name not in {*own_fields, LEDGER}})
+    own += [str(node.metadata.get(LEDGER, ""))[_PACKING_CHARS:]]
     return {text for text in own if text and not is_uid(text)}
 
 
@@ -96,40 +96,42 @@ def _values(told: object) -> Iterable[str]:
         case str():
             yield told
         case Mapping():
-            for value in told.values():
-                yield from _values(value)
+            for part in told.values():
+                yield from _values(part)
         case list() | tuple():
-            for value in told:
-                yield from _values(value)
+            for part in told:
+                yield from _values(part)
 
 
 def sealed(note: ErasureNote) -> ErasureNote:
     """Return the note with hashes in place of uids."""
-    told = note.body[MARKS]
-    assert isinstance(told, Mapping)
-    marks = Fingerprints.load(told)
+    dumped = note.body[MARKS]
+    assert isinstance(dumped, Mapping)
+    marks = Fingerprints.load(dumped)
     for uid in merged_list([note], GONE):
         marks.add_uid(uid)
     return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
 
 
-def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], there: Mapping[str, Node]) -> bool:
-    """Return whether a log step may mention erased nodes. ``there`` are the existing subjects of steps."""
+def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], existing: Mapping[str, Node]) -> bool:
+    """Return whether a log step may mention erased nodes. ``existing`` has the subjects of steps that exist."""
     if step.subject in gone or context_uid(step.tenant, step.context) in gone:
         return True
-    said = json.dumps([step.reason, step.details])
+    text = json.dumps([step.reason, step.details])
     flow = flow_key(step.tenant, step.context, str(step.details.get("flow")))
-    return not gone.isdisjoint(UID.findall(said)) or (flow in flows and step.subject not in there)
+    return not gone.isdisjoint(UID.findall(text)) or (flow in flows and step.subject not in existing)
 
 
 def redacted_step(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
     """Return a step without the erased ones among the tags and items that its dream added."""
     tags, related = (recorded_uids(step.details.get(name)) for name in (_TAGS, _RELATED))
-    left = {
+    remaining = {
         _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in gone],
         _RELATED: [uid for uid in related if uid not in gone],
     }
-    return step if left == {_TAGS: tags, _RELATED: related} else replace(step, details={**step.details, **left})
+    return (
+        step if remaining == {_TAGS: tags, _RELATED: related} else replace(step, details={**step.details, **remaining})
+    )
 
 
 def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
@@ -137,6 +139,6 @@ def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
     return {str(one) for note in notes for one in recorded_uids(note.body.get(name))}
 
 
-def recorded_uids(told: object) -> list[object]:
+def recorded_uids(value: object) -> list[object]:
     """Return ``told`` if it is a list, else an empty list."""
-    return told if isinstance(told, list) else []
+    return value if isinstance(value, list) else []

@@ -29,11 +29,11 @@ from vicw_shared.text import flaw, fold_case
 from vicw_shared.uids import chunk_uid, is_uid
 
 _ALL = 1_000_000
-_ONE: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
+_SAME_PERSON: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
 """Edges to a person's other names and users."""
 _SAID: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
 _OWN: tuple[Spread, ...] = (*_SAID, ("ABOUT", Direction.IN))
-_APART: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
+_DISTINCT: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
 _MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
 _PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
 _PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
@@ -67,16 +67,18 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
     Raises MissingRecordError for an unknown id; StateConflictError for an id in several contexts, which it names.
     """
     contexts = [context] if context is not None else [root.name for root in await graph.contexts(tenant)]
-    found: dict[str, list[str]] = {}
-    for given in ids:
-        known = await _by_id(graph, tenant, given, contexts)
-        places = sorted({node.context for node in known})
-        if not known:
-            raise MissingRecordError(f"There is no item {given!r} in {_of(tenant, context)}")
-        if len(places) > 1:
-            raise StateConflictError(f"{given!r} is an item of {', '.join(map(repr, places))}: name one with --context")
-        found.setdefault(places[0], []).extend(node.uid for node in known)
-    return ErasureSelection(tenant, {place: list(dict.fromkeys(uids)) for place, uids in found.items()})
+    uids_by_context: dict[str, list[str]] = {}
+    for item_id in ids:
+        items = await _by_id(graph, tenant, item_id, contexts)
+        contexts_of_item = sorted({node.context for node in items})
+        if not items:
+            raise MissingRecordError(f"There is no item {item_id!r} in {_scope_name(tenant, context)}")
+        if len(contexts_of_item) > 1:
+            raise StateConflictError(
+                f"{item_id!r} is an item of {', '.join(map(repr, contexts_of_item))}: name one with --context"
+            )
+        uids_by_context.setdefault(contexts_of_item[0], []).extend(node.uid for node in items)
+    return ErasureSelection(tenant, {place: list(dict.fromkeys(uids)) for place, uids in uids_by_context.items()})
 
 
 async def choose_person(
@@ -96,20 +98,20 @@ async def choose_person(
     """
     people = await _people(graph, tenant, name, context, everywhere=everywhere)
     uids = [person.uid for person in people]
-    found: dict[str, set[str]] = {}
+    uids_by_context: dict[str, set[str]] = {}
     for item in [
         *(await _items_of(graph, tenant, uids, _OWN)).values(),
         *await _said_while_merged(graph, tenant, people),
     ]:
-        found.setdefault(item.context, set()).add(item.uid)
+        uids_by_context.setdefault(item.context, set()).add(item.uid)
     mentioned = 0
     for place, items in (await _mentioning(graph, tenant, uids)).items():
-        others = items - found.get(place, set())
+        others = items - uids_by_context.get(place, set())
         if with_mentions:
-            found.setdefault(place, set()).update(others)
+            uids_by_context.setdefault(place, set()).update(others)
         else:
             mentioned += len(others)
-    items_of = {place: sorted(items) for place, items in sorted(found.items()) if items}
+    items_of = {place: sorted(items) for place, items in sorted(uids_by_context.items()) if items}
     return ErasureSelection(tenant, items_of, people=tuple(people), mentioned=mentioned)
 
 
@@ -134,60 +136,62 @@ async def choose_tenant(graph: Store, tenant: str) -> ErasureSelection:
     return ErasureSelection(tenant, contexts=contexts, everything=True)
 
 
-async def _by_id(graph: GraphStore, tenant: str, given: str, contexts: Sequence[str]) -> list[Node]:
+async def _by_id(graph: GraphStore, tenant: str, item_id: str, contexts: Sequence[str]) -> list[Node]:
     """Return the item that a caller's id or a uid names in each context, a consolidated one from its ledger."""
-    found: list[Node] = []
-    if any(map(flaw, (given, *contexts))):
-        return found  # no item has it: it cannot be stored
-    if is_uid(given):
-        nodes = (await graph.nodes(tenant, [given, chunk_uid(given, 0)])).values()
-        known = [node for node in nodes if node.uid == given and node.content_hash is not None and not node.is_macro]
-        found = (known or [one.item for one in entries_of(list(nodes)).values() if one.item.uid == given])[:1]
-    if found:
-        return [node for node in found if node.context in contexts]
+    items: list[Node] = []
+    if any(map(flaw, (item_id, *contexts))):
+        return items  # no item has it: it cannot be stored
+    if is_uid(item_id):
+        nodes = (await graph.nodes(tenant, [item_id, chunk_uid(item_id, 0)])).values()
+        known = [node for node in nodes if node.uid == item_id and node.content_hash is not None and not node.is_macro]
+        items = (known or [one.item for one in entries_of(list(nodes)).values() if one.item.uid == item_id])[:1]
+    if items:
+        return [node for node in items if node.context in contexts]
 
     async def look(transaction: GraphTransaction) -> list[Node]:
-        latest = await transaction.items([given])
-        folded = await transaction.consolidated([given])
+        latest = await transaction.items([item_id])
+        folded = await transaction.consolidated([item_id])
         return [*latest.values(), *(one.item for one in entries_of(list(folded.values())).values())]
 
     for context in contexts:
         known = [node for node in await graph.write(tenant, context, look) if not node.is_macro]
-        found += known[:1] if len({node.source_id for node in known}) == 1 else known
-    return found
+        items += known[:1] if len({node.source_id for node in known}) == 1 else known
+    return items
 
 
 async def _people(graph: Store, tenant: str, name: str, context: str | None, *, everywhere: bool) -> list[Node]:
     """Return the nodes of a person: all entities merged with it, and its users."""
-    called = [node for node in await _called(graph, tenant, name, context) if _may_be_person(node)]
-    if not called:
-        raise MissingRecordError(f"No person is called {name!r} in {_of(tenant, context)}")
-    one = {node.uid: node for node in called[:1]} if not everywhere else {node.uid: node for node in called}
-    fresh = list(one)
+    named = [node for node in await _nodes_named(graph, tenant, name, context) if _may_be_person(node)]
+    if not named:
+        raise MissingRecordError(f"No person is called {name!r} in {_scope_name(tenant, context)}")
+    person = {node.uid: node for node in named[:1]} if not everywhere else {node.uid: node for node in named}
+    fresh = list(person)
     while fresh:
         # An inferred merge may join another person, who is erased by name instead.
-        around = [found for found in await graph.expand(tenant, fresh, _ONE, _ALL) if not is_guess(found.edge)]
-        fresh = sorted({found.node.uid for found in around} - one.keys())
-        one |= {found.node.uid: found.node for found in around}
-    if others := [node for node in called if node.uid not in one]:
-        told = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (called[0], *others[:19]))
-        raise StateConflictError(f"Several things are called {name!r}: {told}. Give a uid, --context, or --everywhere")
-    return list(one.values())
+        around = [found for found in await graph.expand(tenant, fresh, _SAME_PERSON, _ALL) if not is_guess(found.edge)]
+        fresh = sorted({found.node.uid for found in around} - person.keys())
+        person |= {found.node.uid: found.node for found in around}
+    if others := [node for node in named if node.uid not in person]:
+        listed = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (named[0], *others[:19]))
+        raise StateConflictError(
+            f"Several things are called {name!r}: {listed}. Give a uid, --context, or --everywhere"
+        )
+    return list(person.values())
 
 
-async def _called(graph: Store, tenant: str, name: str, context: str | None) -> list[Node]:
+async def _nodes_named(graph: Store, tenant: str, name: str, context: str | None) -> list[Node]:
     """Return all nodes that have or had this name, live ones first."""
     if is_uid(name):
         return list((await graph.nodes(tenant, [name])).values())
     if flaw(name) or flaw(context or ""):
         return []  # no node has it: it cannot be stored
     folded, contexts = fold_case(name), [context] if context is not None else None
-    found = (await look_up(graph, tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
+    nodes = (await look_up(graph, tenant, [folded], contexts=contexts, limit=_ALL)).get(folded, [])
     async for page in scan_pages(graph, Nodes(Label.ENTITY)):
         past = [node for node in page if node.retired_at is not None and node.tenant == tenant]
         past = [node for node in past if context in {None, node.context}]
-        found += [node for node in past if folded in map(fold_case, (node.name, *node.aliases))]
-    return found
+        nodes += [node for node in past if folded in map(fold_case, (node.name, *node.aliases))]
+    return nodes
 
 
 def _may_be_person(node: Node) -> bool:
@@ -202,24 +206,24 @@ async def _items_of(
     graph: GraphStore, tenant: str, people: Sequence[str], spreads: Sequence[Spread]
 ) -> dict[str, Node]:
     """Return the items joined to ``people`` by ``spreads``, by uid, consolidated ones from their ledgers."""
-    found: dict[str, Node] = {}
+    items: dict[str, Node] = {}
     types = {name for name, _ in spreads}
     for node in await _ends(graph, tenant, people, spreads) if people else ():
         if node.content_hash is not None and not node.is_macro:
-            found[node.uid] = node
+            items[node.uid] = node
         elif node.is_macro:
             passages = await _ends(graph, tenant, [node.uid], _PROVEN)
             for entry in entries_of(passages).values():
                 joined = any(e.type in types and {e.source, e.target} & {*people} for e in entry.edges)
-                found |= {entry.item.uid: entry.item} if joined and not entry.item.is_macro else {}
-    return found
+                items |= {entry.item.uid: entry.item} if joined and not entry.item.is_macro else {}
+    return items
 
 
 async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
     """Return the items that a person said while merged into another entity, before the two were split."""
     uids = {person.uid for person in people}
     names = {fold_case(name) for person in people for name in (person.name, *person.aliases)}
-    others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _APART)} - uids)
+    others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _DISTINCT)} - uids)
     items = await _items_of(graph, tenant, others, _SAID)
     return [item for item in items.values() if fold_case(item.speaker or "") in names]
 
@@ -227,26 +231,26 @@ async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[No
 async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
     """Return the items (uids) by context that mention ``people`` in their sentences or through their edges."""
     around = await _ends(graph, tenant, people, (*_OWN, *_MENTIONS))
-    found: dict[str, set[str]] = {}
+    uids_by_context: dict[str, set[str]] = {}
     passages = {n.uid: n for n in around if n.label is Label.CHUNK}
-    told = [n.uid for n in around if n.label is not Label.CHUNK and n.content_hash is None]
-    passages |= {n.uid: n for n in await _ends(graph, tenant, told, _PROVEN)} if told else {}
+    evidenced = [n.uid for n in around if n.label is not Label.CHUNK and n.content_hash is None]
+    passages |= {n.uid: n for n in await _ends(graph, tenant, evidenced, _PROVEN)} if evidenced else {}
     macros = [n.uid for n in around if n.is_macro]
     proofs = await _ends(graph, tenant, macros, _PROVEN) if macros else []
     for entry in entries_of(proofs).values():
         if not entry.item.is_macro and any({e.source, e.target} & {*people} for e in entry.edges):
-            found.setdefault(entry.item.context, set()).add(entry.item.uid)
+            uids_by_context.setdefault(entry.item.context, set()).add(entry.item.uid)
     for passage in passages.values():
         if (part := passage.metadata.get(PART)) is not None:
-            found.setdefault(passage.context, set()).add(str(part))
+            uids_by_context.setdefault(passage.context, set()).add(str(part))
     owners = await _ends(graph, tenant, [u for u, p in passages.items() if PART not in p.metadata], _PROVING)
     for item in (*owners, *around):
         if item.content_hash is not None and not item.is_macro:
-            found.setdefault(item.context, set()).add(item.uid)
-    return found
+            uids_by_context.setdefault(item.context, set()).add(item.uid)
+    return uids_by_context
 
 
-def _of(tenant: str, context: str | None) -> str:
+def _scope_name(tenant: str, context: str | None) -> str:
     return f"context {context!r} of tenant {tenant!r}" if context is not None else f"tenant {tenant!r}"
 
 

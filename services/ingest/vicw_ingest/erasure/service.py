@@ -120,7 +120,7 @@ class Eraser:
             notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
         gone = merged_list(notes, GONE)
         if gone:
-            await drop_dangling_edges(self.graph, first.tenant, gone - await self._ingested_again(first.tenant, gone))
+            await drop_dangling_edges(self.graph, first.tenant, gone - await self._stored_again(first.tenant, gone))
             await self._drop_points(first.tenant, gone)
             await self._drop_receipts(first.tenant, gone, done)
             await self._drop_steps(first.tenant, gone, merged_list(notes, FLOWS), done)
@@ -152,42 +152,42 @@ class Eraser:
         assert isinstance(items, dict)
         people = [str(uid) for uid in recorded_uids(first.body[PEOPLE])]
         for root in (roots[uid] for uid in items if uid in roots):
-            left = await self._left(root.tenant, items[root.uid])
-            there = await self.graph.nodes(root.tenant, people)
-            for batch in batched(left, self.item_batch) if left else [()] * bool(there):
+            remaining = await self._remaining(root.tenant, items[root.uid])
+            people_left = await self.graph.nodes(root.tenant, people)
+            for batch in batched(remaining, self.item_batch) if remaining else [()] * bool(people_left):
                 done.count(await self._erase(root, batch, people, first, key))
                 self.on_progress(sum(done.nodes.values()))
-        wanted = first.body[ROOTS]
+        root_uids = first.body[ROOTS]
         chosen = (
-            roots.values() if first.body[ALL] else [roots[u] for u in map(str, recorded_uids(wanted)) if u in roots]
+            roots.values() if first.body[ALL] else [roots[u] for u in map(str, recorded_uids(root_uids)) if u in roots]
         )
         for root in chosen:
-            async for went in self._erase_context(root, first, key):
-                done.count(went)
+            async for erased in self._erase_context(root, first, key):
+                done.count(erased)
                 self.on_progress(sum(done.nodes.values()))
         parts, stands = [*map(str, recorded_uids(first.body.get(SCATTERED)))], partial(self._is_pending, first.erasure)
         drop = partial(self._drop_members, first=first, key=key)
-        async for went in drop_scattered(self.graph, first.tenant, parts, drop, stands):
-            done.count(went)
+        async for erased in drop_scattered(self.graph, first.tenant, parts, drop, stands):
+            done.count(erased)
             self.on_progress(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
         if await self._is_pending(first.erasure):
             await self._write(first.tenant, methodcaller("record_erasure", sealed))
 
-    async def _left(self, tenant: str, uids: Sequence[str]) -> list[str]:
+    async def _remaining(self, tenant: str, uids: Sequence[str]) -> list[str]:
         """Return the items that still exist, including consolidated ones."""
-        left: list[str] = []
+        remaining: list[str] = []
         for batch in batched(uids, _RECORDS):
-            there = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])
-            left += [uid for uid in batch if not there.keys().isdisjoint((uid, chunk_uid(uid, 0)))]
-        return left
+            stored = await self.graph.nodes(tenant, [*batch, *(chunk_uid(uid, 0) for uid in batch)])
+            remaining += [uid for uid in batch if not stored.keys().isdisjoint((uid, chunk_uid(uid, 0)))]
+        return remaining
 
     async def _erase(
         self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, key: int
     ) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erasing = ErasureTransaction(transaction, self.registry, now(), root.tenant, root.context)
-            gone = [*await erasing.erase(uids), *await erasing.drop_things(people)]
+            gone = [*await erasing.erase(uids), *await erasing.drop_orphans(people)]
             if gone:
                 await transaction.record_erasure(batch_record(first, gone, key))
             return gone
@@ -234,15 +234,15 @@ class Eraser:
         others = [e for e in copies if e.source in heirs and heirs[e.source].context != context]
         await Inheritance(transaction, self.registry, now()).apply(items, others)
 
-    async def _ingested_again(self, tenant: str, gone: Iterable[str]) -> set[str]:
+    async def _stored_again(self, tenant: str, gone: Iterable[str]) -> set[str]:
         """Return the uids that were stored again after the erasure."""
         return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
     async def _drop_points(self, tenant: str, gone: set[str]) -> None:
         """Remove points, except those of nodes that were stored again under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
-            going = sorted({*batch} - await self._ingested_again(tenant, batch))
-            await (await self.indexes.writing()).vectors.delete(going)
+            to_delete = sorted({*batch} - await self._stored_again(tenant, batch))
+            await (await self.indexes.writing()).vectors.delete(to_delete)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
         """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew."""
@@ -265,11 +265,11 @@ class Eraser:
         """
         ids: list[str] = []
         async for page in scan_pages(self.graph, Steps(tenant=tenant)):
-            there = await self.graph.nodes(tenant, [step.subject for step in page])
+            existing = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
                 short = redacted_step(step, gone)
-                undone = step.outcome is Outcome.UNDONE and step.subject in there
-                if mentions_erased(short if undone else step, gone, flows, there) or (short != step and not undone):
+                undone = step.outcome is Outcome.UNDONE and step.subject in existing
+                if mentions_erased(short if undone else step, gone, flows, existing) or (short != step and not undone):
                     ids.append(step.id)
                 elif short != step:
                     done.steps += await self._shorten(step, gone)
@@ -281,8 +281,8 @@ class Eraser:
         """Remove erased tags and items from an undone step. Return 1 if it had any, else 0."""
 
         async def work(transaction: GraphTransaction) -> int:
-            noted = await self.graph.log.step(step.id)  # another dream may have changed it since
-            if noted is None or (short := redacted_step(noted, gone)) == noted:
+            stored = await self.graph.log.step(step.id)  # another dream may have changed it since
+            if stored is None or (short := redacted_step(stored, gone)) == stored:
                 return 0
             await transaction.log_step(short)
             return 1

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_thing
+from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_named_entity
 from vicw_ingest.erasure.vacated_steps import vacate
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_ingest.versions.shared_events import events_retold
+from vicw_ingest.versions.shared_events import reattributed_events
 from vicw_ingest.versions.supersession import Supersession
 from vicw_shared.chains import Chains
 from vicw_shared.consolidation.restore import Restorer
@@ -51,59 +51,61 @@ class ErasureTransaction:
         retirement = Retirement(self.transaction, self.registry, self.now, chains)
         retired = await retirement.retire(live, dict.fromkeys(item.uid for item in live))
         await remove_pages(self.transaction, self.registry, self.now, live)
-        edges = await self._touching([item.uid for item in items])
-        told = await self.transaction.edges_from_items([item.uid for item in items])
+        edges = await self._incident_edges([item.uid for item in items])
+        item_edges = await self.transaction.edges_from_items([item.uid for item in items])
         parts = await self._parts(items, edges)
         own = {node.uid for node in (*items, *parts)}
-        all_edges = (*retired.edges, *edges, *told, *await self._touching([part.uid for part in parts]))
-        beside = {end for edge in all_edges for end in (edge.source, edge.target)} | retired.beside
-        beside |= await self._folders(items, all_edges)
-        beside -= own
-        await retirement.release(Retired(all_edges, told, frozenset(beside)), self.context)
-        await Supersession(self.transaction, self.registry, self.now).apply(beside)
-        await self.transaction.drop_edges(told)
+        all_edges = (*retired.edges, *edges, *item_edges, *await self._incident_edges([part.uid for part in parts]))
+        neighbours = {end for edge in all_edges for end in (edge.source, edge.target)} | retired.neighbours
+        neighbours |= await self._folders(items, all_edges)
+        neighbours -= own
+        await retirement.release(Retired(all_edges, item_edges, frozenset(neighbours)), self.context)
+        await Supersession(self.transaction, self.registry, self.now).apply(neighbours)
+        await self.transaction.drop_edges(item_edges)
         await self.transaction.drop_nodes(sorted(own))
         proofs = [edge for edge in all_edges if edge.type == "EVIDENCED_BY" and edge.target in own]
-        await self.transaction.put_nodes(await events_retold(self.transaction, {edge.source for edge in proofs} - own))
-        things = await self.drop_things(beside)
+        await self.transaction.put_nodes(
+            await reattributed_events(self.transaction, {edge.source for edge in proofs} - own)
+        )
+        orphans = await self.drop_orphans(neighbours)
         for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():
             await vacate(self.transaction, root, items)
-        return [*macros, *items, *parts, *things]
+        return [*macros, *items, *parts, *orphans]
 
-    async def drop_things(self, beside: Collection[str]) -> list[Node]:
+    async def drop_orphans(self, neighbours: Collection[str]) -> list[Node]:
         """Drop and return the named entities that only erased nodes supported, and aliases that only these used."""
-        things = await find_orphans(self.transaction, self.registry, self.context, beside)
+        orphans = await find_orphans(self.transaction, self.registry, self.context, neighbours)
         # Before the tags themselves: dropping these edges notifies copies of the items that had the auto-tags.
-        auto = await self.transaction.edges(list(things), [AUTO_TAGGED], Direction.IN) if things else []
+        auto = await self.transaction.edges(list(orphans), [AUTO_TAGGED], Direction.IN) if orphans else []
         await self.transaction.drop_edges(auto)
-        await self.transaction.drop_nodes(list(things))
-        stay = (await self.transaction.nodes(sorted(set(beside) - things.keys()))).values()
-        named = [node for node in stay if is_thing(node) and node.context == self.context]
-        await self.transaction.put_nodes(await drop_unproven_names(self.transaction, self.registry, named))
-        return list(things.values())
+        await self.transaction.drop_nodes(list(orphans))
+        remaining = (await self.transaction.nodes(sorted(set(neighbours) - orphans.keys()))).values()
+        entities = [node for node in remaining if is_named_entity(node) and node.context == self.context]
+        await self.transaction.put_nodes(await drop_unproven_names(self.transaction, self.registry, entities))
+        return list(orphans.values())
 
     async def _restore_consolidated(self, uids: Sequence[str]) -> list[Node]:
         """Restore consolidated items, and return the Macro-Events and summaries that this removed."""
-        gone: dict[str, Node] = {}
+        removed: dict[str, Node] = {}
         while macros := await self._macros(uids):
             for macro in macros:
                 summary = await self._summary(macro)
                 await Restorer(self.transaction, self.registry, self.now).restore(macro)
-                gone |= {node.uid: node for node in (macro, *summary)}
-        return list(gone.values())
+                removed |= {node.uid: node for node in (macro, *summary)}
+        return list(removed.values())
 
     async def _macros(self, uids: Sequence[str]) -> list[Node]:
         """Return the Macro-Events that contain one of these items, or have an edge to one other than the chains'."""
-        known = await self.transaction.nodes([*uids, *(chunk_uid(uid, 0) for uid in uids)])
-        folded = [
+        stored = await self.transaction.nodes([*uids, *(chunk_uid(uid, 0) for uid in uids)])
+        consolidated = [
             uid
             for uid in (chunk_uid(uid, 0) for uid in uids)
-            if uid in known and not known[uid].metadata.keys().isdisjoint((LEDGER, PART))
+            if uid in stored and not stored[uid].metadata.keys().isdisjoint((LEDGER, PART))
         ]
-        proofs = await self.transaction.edges(folded, ["EVIDENCED_BY"], Direction.IN) if folded else []
-        there = [item.uid for item in await self._versions(uids)]
+        proofs = await self.transaction.edges(consolidated, ["EVIDENCED_BY"], Direction.IN) if consolidated else []
+        versions = [item.uid for item in await self._versions(uids)]
         types = [t.name for t in self.registry if t.name not in {NEXT, HAPPENED_AFTER}]
-        edges = [*await self.transaction.edges(there, types), *await self.transaction.edges_from_items(there)]
+        edges = [*await self.transaction.edges(versions, types), *await self.transaction.edges_from_items(versions)]
         ends = {proof.source for proof in proofs} | {end for edge in edges for end in (edge.source, edge.target)}
         nodes = await self.transaction.nodes(sorted(ends))
         return [node for node in nodes.values() if node.is_macro and node.context == self.context]
@@ -115,18 +117,20 @@ class ErasureTransaction:
 
     async def _versions(self, uids: Sequence[str]) -> list[Node]:
         """Return all stored versions of these items."""
-        found = {uid: n for uid, n in (await self.transaction.nodes(list(uids))).items() if n.content_hash is not None}
-        ids = sorted({node.source_id for node in found.values() if node.source_id is not None})
+        versions = {
+            uid: n for uid, n in (await self.transaction.nodes(list(uids))).items() if n.content_hash is not None
+        }
+        ids = sorted({node.source_id for node in versions.values() if node.source_id is not None})
         latest = await self.transaction.items(ids)
         others = [
             item_uid(self.tenant, self.context, source_id, version)
             for source_id, node in latest.items()
             for version in range(1, node.version + 1)
         ]
-        found |= await self.transaction.nodes([uid for uid in others if uid not in found])
-        return list(found.values())
+        versions |= await self.transaction.nodes([uid for uid in others if uid not in versions])
+        return list(versions.values())
 
-    async def _touching(self, uids: Sequence[str]) -> list[Edge]:
+    async def _incident_edges(self, uids: Sequence[str]) -> list[Edge]:
         return await self.transaction.edges(uids, [t.name for t in self.registry]) if uids else []
 
     async def _parts(self, items: Iterable[Node], edges: Iterable[Edge]) -> list[Node]:
@@ -144,11 +148,11 @@ class ErasureTransaction:
         """Return the pages of these items and the folders above them, which may now be empty."""
         pages = {page_uid(self.tenant, self.context, item.source_id) for item in items if item.source_id}
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        found = (await self.transaction.nodes(sorted(pages | ends))).values()
-        places = {(str(n.metadata["folder"]), str(n.metadata.get("path", ""))) for n in found if is_knowledge(n)}
+        nodes = (await self.transaction.nodes(sorted(pages | ends))).values()
+        paths = {(str(n.metadata["folder"]), str(n.metadata.get("path", ""))) for n in nodes if is_knowledge(n)}
         above = {
             folder_uid(self.tenant, self.context, folder, "/".join(path.split("/")[:depth]))
-            for folder, path in places
+            for folder, path in paths
             for depth in range(len(path.split("/")) + 1)
         }
         return pages | above

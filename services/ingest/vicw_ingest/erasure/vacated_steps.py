@@ -21,14 +21,14 @@ async def vacate(transaction: GraphTransaction, root: Node, erased: Iterable[Nod
             flows.setdefault(node.flow_id, set()).add(node.flow_step)
     if not flows:
         return
-    told = root.metadata.get(VACATED)
-    noted = dict(told) if isinstance(told, Mapping) else {}
-    counted = (await transaction.counters(sorted(flows))).flow_steps
+    stored = root.metadata.get(VACATED)
+    noted = dict(stored) if isinstance(stored, Mapping) else {}
+    counters = (await transaction.counters(sorted(flows))).flow_steps
     empty = []
     for flow, steps in flows.items():
         key = flow_key(root.tenant, root.context, flow)
         vacant = steps | steps_of(noted.pop(key, []))
-        if _is_all(vacant, counted.get(flow, 0)):
+        if _is_all(vacant, counters.get(flow, 0)):
             empty.append(flow)
         else:
             noted[key] = runs_of(vacant)

@@ -18,12 +18,12 @@ def policy_of(settings: EvictionSettings) -> EvictionPolicy:
     return EvictionPolicy(items=settings.items, half_life=settings.half_life, rest=settings.rest)
 
 
-async def evict_slice(capacity: Eviction, settings: EvictionSettings) -> bool:
+async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
     """Evict up to ``settings.batch`` items per tenant. Return whether more must go. Errors are logged, not raised."""
     if not settings.items:
         return False
     try:
-        done = await capacity.run(policy_of(settings), now=now(), most=settings.batch)
+        done = await eviction.run(policy_of(settings), now=now(), most=settings.batch)
     except VicwError as error:
         _log.warning("forgetting stopped; what it has done stands", error=error.detail)
         return False

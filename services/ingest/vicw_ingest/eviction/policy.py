@@ -25,7 +25,7 @@ class EvictionPolicy:
         """Return the weight of an item, in [0, 1]. The lowest go first."""
         return weight(item, use, now, self.half_life)
 
-    def stays(self, item: Node, use: Use | None, now: datetime) -> str:
+    def reason_to_keep(self, item: Node, use: Use | None, now: datetime) -> str:
         """Return the reason why an item may not be evicted, or "" if it may."""
         if item.protected:
             return "it is protected"

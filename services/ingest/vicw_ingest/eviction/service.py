@@ -15,7 +15,7 @@ from prometheus_client import Counter as Counted
 
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
-from vicw_ingest.eviction.candidates import WeighedItem, correcting_of, weakest
+from vicw_ingest.eviction.candidates import WeighedItem, superseding_items, weakest
 from vicw_ingest.eviction.policy import EvictionPolicy, is_kept_item
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
@@ -23,7 +23,6 @@ from vicw_shared.uids import context_uid, make_uid
 
 FORGET = "forget"
 """Task name of eviction in the log of the sleep cycle."""
-"""Items that one transaction erases."""
 ERASED = Counted("vicw_eviction_erased_total", "Items that were evicted for lack of space")
 
 type OnEvicted = Callable[[Node, float], None]
@@ -63,31 +62,31 @@ class Eviction:
         """
         done = EvictionReport()
         chosen = await weakest(self.graph, policy, now, most)
-        for tenant, found in chosen.items():
+        for tenant, items in chosen.items():
             if dry:
-                for batch in batched(found, self.batch):
-                    self._count(await self.graph.nodes(tenant, [one.uid for one in batch]), batch, done)
+                for batch in batched(items, self.batch):
+                    self._count(await self.graph.nodes(tenant, [item.uid for item in batch]), batch, done)
             else:
-                await self._erase(tenant, found, policy, now, done)
-        done.more = not dry and done.erased > 0 and any(len(found) == most for found in chosen.values())
+                await self._erase(tenant, items, policy, now, done)
+        done.more = not dry and done.erased > 0 and any(len(items) == most for items in chosen.values())
         return done
 
     async def _erase(
-        self, tenant: str, found: Sequence[WeighedItem], policy: EvictionPolicy, now: datetime, done: EvictionReport
+        self, tenant: str, items: Sequence[WeighedItem], policy: EvictionPolicy, now: datetime, done: EvictionReport
     ) -> None:
-        of_context: dict[str, list[WeighedItem]] = defaultdict(list)
-        for one in found:
-            of_context[one.context].append(one)
-        gone: list[Node] = []
+        by_context: dict[str, list[WeighedItem]] = defaultdict(list)
+        for item in items:
+            by_context[item.context].append(item)
+        erased: list[Node] = []
         try:
-            for context, some in of_context.items():
-                went = 0
-                for batch in batched(some, self.batch):
-                    nodes, count = await self._erase_batch(tenant, context, batch, went, policy, now, done)
-                    gone += nodes
-                    went += count
+            for context, in_context in by_context.items():
+                erased_items = 0
+                for batch in batched(in_context, self.batch):
+                    nodes, count = await self._erase_batch(tenant, context, batch, erased_items, policy, now, done)
+                    erased += nodes
+                    erased_items += count
         finally:
-            await self.eraser.sweep(tenant, gone)
+            await self.eraser.sweep(tenant, erased)
             await self.queue.wake()
 
     async def _erase_batch(
@@ -104,33 +103,37 @@ class Eviction:
 
         ``before`` is the number of items that this run has already erased in the context.
         """
-        going: dict[str, Node] = {}
+        evicted: dict[str, Node] = {}
 
         async def work(transaction: GraphTransaction) -> list[Node]:
-            going.clear()
+            evicted.clear()
             items = await transaction.nodes([one.uid for one in batch])
             uses = await self.graph.uses.uses(tenant, list(items))
-            correcting = await correcting_of(self.graph, tenant, list(items))
+            superseding = await superseding_items(self.graph, tenant, list(items))
             for uid, item in items.items():
-                if is_kept_item(item) and uid not in correcting and not policy.stays(item, uses.get(uid), now):
-                    going[uid] = item
-            if not going:
+                if (
+                    is_kept_item(item)
+                    and uid not in superseding
+                    and not policy.reason_to_keep(item, uses.get(uid), now)
+                ):
+                    evicted[uid] = item
+            if not evicted:
                 return []
             erasing = ErasureTransaction(transaction, self.eraser.registry, now, tenant, context)
-            gone = await erasing.erase([uid for item in going.values() for uid in item.items])
-            await transaction.log_step(_step(tenant, context, before + _items(going), now))
-            return gone
+            erased = await erasing.erase([uid for item in evicted.values() for uid in item.items])
+            await transaction.log_step(_step(tenant, context, before + _items(evicted), now))
+            return erased
 
-        gone = await self.graph.write(tenant, context, work)
-        self._count(going, batch, done)
-        ERASED.inc(_items(going))
-        return gone, _items(going)
+        erased = await self.graph.write(tenant, context, work)
+        self._count(evicted, batch, done)
+        ERASED.inc(_items(evicted))
+        return erased, _items(evicted)
 
     def _count(self, items: Mapping[str, Node], weighed: Sequence[WeighedItem], done: EvictionReport) -> None:
-        for one in weighed:
-            if one.uid in items:
-                done.erased += len(items[one.uid].items)
-                self.on_evicted(items[one.uid], one.weight)
+        for item in weighed:
+            if item.uid in items:
+                done.erased += len(items[item.uid].items)
+                self.on_evicted(items[item.uid], item.weight)
 
 
 def _items(nodes: Mapping[str, Node]) -> int:

@@ -13,12 +13,14 @@ _MOST_HOPS = 100
 _MOST_NODES = 10_000
 
 
-async def misplaced(transaction: GraphTransaction, edges: Sequence[Edge], nodes: Mapping[str, Node]) -> dict[str, str]:
+async def rejected_edges(
+    transaction: GraphTransaction, edges: Sequence[Edge], nodes: Mapping[str, Node]
+) -> dict[str, str]:
     """Return the reason for each of the new ``edges`` that must be rejected, by edge id.
 
     If several new edges close a cycle together, the last one is rejected. ``nodes`` are the known ends of the edges.
     """
-    wrong: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for edge_type in sorted(ORDERED):
         new = [edge for edge in edges if edge.type == edge_type]
         if not new:
@@ -26,12 +28,12 @@ async def misplaced(transaction: GraphTransaction, edges: Sequence[Edge], nodes:
         onward = await _stored(transaction, edge_type, [edge.target for edge in new])
         for edge in new:
             if _is_later(nodes.get(edge.source), nodes.get(edge.target)) and edge_type == "CAUSED":
-                wrong[edge.id] = "is of a later time than its effect"
+                reasons[edge.id] = "is of a later time than its effect"
             elif edge.source in _reached(onward, edge.target):
-                wrong[edge.id] = f"closes a circle of {edge_type}"
+                reasons[edge.id] = f"closes a circle of {edge_type}"
             else:
                 onward.setdefault(edge.source, set()).add(edge.target)
-    return wrong
+    return reasons
 
 
 async def _stored(transaction: GraphTransaction, edge_type: str, starts: Sequence[str]) -> dict[str, set[str]]:
@@ -39,10 +41,10 @@ async def _stored(transaction: GraphTransaction, edge_type: str, starts: Sequenc
     onward: dict[str, set[str]] = {}
     frontier, seen = set(starts), set(starts)
     for _ in range(_MOST_HOPS):
-        found = await transaction.edges(sorted(frontier), [edge_type], Direction.OUT) if frontier else []
-        for edge in found:
+        edges = await transaction.edges(sorted(frontier), [edge_type], Direction.OUT) if frontier else []
+        for edge in edges:
             onward.setdefault(edge.source, set()).add(edge.target)
-        frontier = {edge.target for edge in found} - seen
+        frontier = {edge.target for edge in edges} - seen
         seen |= frontier
         if not frontier or len(seen) > _MOST_NODES:
             break
@@ -63,5 +65,5 @@ def _is_later(cause: Node | None, effect: Node | None) -> bool:
     """Return whether a cause is known to be later than its effect; inferred times do not count."""
     if cause is None or effect is None or cause.timestamp is None or effect.timestamp is None:
         return False
-    told = not cause.timestamp_inferred and not effect.timestamp_inferred
-    return told and cause.timestamp > effect.timestamp
+    is_stated = not cause.timestamp_inferred and not effect.timestamp_inferred
+    return is_stated and cause.timestamp > effect.timestamp

@@ -13,7 +13,7 @@ from vicw_shared.uids import extracted_event_uid, named_uid
 from vicw_shared.wire.extraction import EntityInput, EventInput, Extraction, Relation
 
 SELF = "$item"
-KEPT_BY_US = frozenset(
+DERIVED_TYPES = frozenset(
     {"NEXT", "HAPPENED_AFTER", "BELONGS_TO", "EVIDENCED_BY", "SUPERSEDES", "MERGED_INTO", "DISTINCT_FROM"}
     | {AUTO_TAGGED}
 )
@@ -34,7 +34,7 @@ class CallerNode:
     """A node of the extraction."""
 
     end: EdgeEnd
-    given: EntityInput | EventInput
+    input: EntityInput | EventInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,26 @@ class CallerEdge:
 
 def caller_nodes(extraction: Extraction, *, tenant: str, context: str, item: str, path: str) -> dict[str, CallerNode]:
     """Return the nodes of the extraction by local id. Raises InvalidInputError for a local id used twice."""
-    found: dict[str, CallerNode] = {}
+    nodes: dict[str, CallerNode] = {}
 
     def add(told: EntityInput | EventInput, end: EdgeEnd, where: str) -> None:
         local = told.id or told.name
-        known = found.setdefault(local, CallerNode(end, told))
-        if known.end != end:
+        node = nodes.setdefault(local, CallerNode(end, told))
+        if node.end != end:
             raise InvalidInputError(
                 FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")
             )
 
     for kind, label, default in (("entities", Label.ENTITY, "thing"), ("concepts", Label.CONCEPT, "idea")):
-        things: tuple[EntityInput, ...] = getattr(extraction, kind)
-        for index, thing in enumerate(things):
-            subtype = thing.subtype or default
-            uid = named_uid(tenant, context, subtype, thing.name)
-            add(thing, EdgeEnd(uid, label, subtype), f"{path}.{kind}[{index}]")
+        inputs: tuple[EntityInput, ...] = getattr(extraction, kind)
+        for index, entity in enumerate(inputs):
+            subtype = entity.subtype or default
+            uid = named_uid(tenant, context, subtype, entity.name)
+            add(entity, EdgeEnd(uid, label, subtype), f"{path}.{kind}[{index}]")
     for index, event in enumerate(extraction.events):
         uid = extracted_event_uid(item, f"id {event.id}" if event.id is not None else f"name {fold_case(event.name)}")
         add(event, EdgeEnd(uid, Label.EVENT, event.subtype or "event"), f"{path}.events[{index}]")
-    return found
+    return nodes
 
 
 def caller_edges(
@@ -90,7 +90,7 @@ def caller_edges(
 def _edge(
     relation: Relation, registry: EdgeRegistry, resolve: Callable[[str], EdgeEnd | None], path: str
 ) -> CallerEdge:
-    if relation.type in KEPT_BY_US:
+    if relation.type in DERIVED_TYPES:
         raise InvalidInputError(
             FieldProblem(
                 f"{path}.type",

@@ -15,11 +15,11 @@ from prometheus_client import Counter
 from vicw_ingest.extraction.code.code_analysis import MOSTLY_BROKEN
 from vicw_ingest.extraction.code.code_mapper import map_code
 from vicw_ingest.extraction.code.commit_mapper import map_commit
-from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
-from vicw_ingest.extraction.code.fences import fences, without
+from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
+from vicw_ingest.extraction.code.fences import blank_out, fences
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in
-from vicw_ingest.extraction.code.worker_process import read_code
+from vicw_ingest.extraction.code.worker_process import analyse_code
 from vicw_ingest.extraction.model import SourceText, TextExtraction
 from vicw_ingest.extraction.rules.extractor import RuleExtractor
 
@@ -31,9 +31,9 @@ _THREAD = ThreadPoolExecutor(1, thread_name_prefix="reader")
 """One thread per process: extraction is CPU-bound, and its models are large."""
 
 
-async def read(sources: Sequence[SourceText]) -> list[TextExtraction]:
+async def extract(sources: Sequence[SourceText]) -> list[TextExtraction]:
     """Return the extraction of each text; an empty one if extraction fails, because the text is stored anyway."""
-    return await asyncio.get_running_loop().run_in_executor(_THREAD, _read, sources)
+    return await asyncio.get_running_loop().run_in_executor(_THREAD, _extract, sources)
 
 
 @cache
@@ -41,36 +41,38 @@ def _rules() -> RuleExtractor:
     return RuleExtractor()
 
 
-def _read(sources: Sequence[SourceText]) -> list[TextExtraction]:
-    codes = [code for source in sources for code in _each(_take_code, [source], ("", TextExtraction()))]
+def _extract(sources: Sequence[SourceText]) -> list[TextExtraction]:
+    codes = [code for source in sources for code in _in_batch(_extract_code, [source], ("", TextExtraction()))]
     prose = [replace(source, text=rest) for source, (rest, _) in zip(sources, codes, strict=True)]
-    readings = _each(_rules().read, prose, TextExtraction())
-    for reading, (_, code) in zip(readings, codes, strict=True):
-        reading.add(code)
-    return readings
+    extractions = _in_batch(_rules().extract, prose, TextExtraction())
+    for extraction, (_, code) in zip(extractions, codes, strict=True):
+        extraction.add(code)
+    return extractions
 
 
-def _each[R](read: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[SourceText], nothing: R) -> list[R]:
+def _in_batch[R](
+    function: Callable[[Sequence[SourceText]], list[R]], sources: Sequence[SourceText], default: R
+) -> list[R]:
     """Process the texts as one batch; if it fails, one by one, so that one bad text does not affect the others."""
     try:
-        return read(sources)
+        return function(sources)
     except Exception:
         _log.exception("texts could not be read by rules", texts=len(sources))
         if len(sources) > 1:
-            return [found for source in sources for found in _each(read, [source], nothing)]
+            return [result for source in sources for result in _in_batch(function, [source], default)]
         FAILED.inc()
-        return [deepcopy(nothing)]
+        return [deepcopy(default)]
 
 
-def _take_code(sources: Sequence[SourceText]) -> list[tuple[str, TextExtraction]]:
+def _extract_code(sources: Sequence[SourceText]) -> list[tuple[str, TextExtraction]]:
     """Return the prose of each text, with blanks in place of code, and the extraction of the code."""
-    return [_whole(source) or _quoted(source) for source in sources]
+    return [_whole_code(source) or _embedded_code(source) for source in sources]
 
 
-def _whole(source: SourceText) -> tuple[str, TextExtraction] | None:
+def _whole_code(source: SourceText) -> tuple[str, TextExtraction] | None:
     if not source.may_be_code:
         return None
-    code = read_code(source.text, path=source.path)
+    code = analyse_code(source.text, path=source.path)
     if code is None:
         return None
     defines, reads_well = bool(code.symbols or code.imports), code.broken <= MOSTLY_BROKEN
@@ -83,27 +85,27 @@ def _whole(source: SourceText) -> tuple[str, TextExtraction] | None:
     return "", map_code(code, "code", 0, source.name, whole=True)
 
 
-def _quoted(source: SourceText) -> tuple[str, TextExtraction]:
-    reading, spans = TextExtraction(), []
+def _embedded_code(source: SourceText) -> tuple[str, TextExtraction]:
+    extraction, spans = TextExtraction(), []
     for number, fence in enumerate(fences(source.text) if "```" in source.text or "~~~" in source.text else ()):
         spans.append(fence.span)
         text = source.text[fence.code.start : fence.code.end]
-        code = read_code(text, path=fence.path, language=fence.info or None)
+        code = analyse_code(text, path=fence.path, language=fence.info or None)
         if code is not None:
-            reading.add(map_code(code, f"code {number}", fence.code.start))
+            extraction.add(map_code(code, f"code {number}", fence.code.start))
     traces = traces_in(source.text)
-    reading.add(map_traces(traces))
+    extraction.add(map_traces(traces))
     spans += [trace.span for trace in traces]
     for number, commit in enumerate(_commits(source)):
-        spans += commit.apart
+        spans += commit.non_prose
         if number == 0:
-            reading.add(map_commit(commit))
-    return without(source.text, spans) if spans else source.text, reading
+            extraction.add(map_commit(commit))
+    return blank_out(source.text, spans) if spans else source.text, extraction
 
 
 def _commits(source: SourceText) -> list[Commit]:
     """Return the commits in a text. A text with a speaker has none, unless it is a commit: the speaker wrote it."""
     if source.speaker is not None and not source.is_commit:
         return []
-    commit = read_commit(source.text, known=source.is_commit)
-    return read_commits(source.text) or ([commit] if commit is not None else [])
+    commit = parse_commit(source.text, known=source.is_commit)
+    return parse_commits(source.text) or ([commit] if commit is not None else [])

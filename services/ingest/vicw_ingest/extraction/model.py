@@ -102,23 +102,23 @@ class AttributeClaim:
 class TextExtraction:
     """Everything extracted from one text; ``by`` names the extractor. Spans are character offsets in that text."""
 
-    things: list[ExtractedEntity] = field(default_factory=list)
-    happenings: list[ExtractedEvent] = field(default_factory=list)
-    links: list[ExtractedRelation] = field(default_factory=list)
-    asserted: list[AttributeClaim] = field(default_factory=list)
+    entities: list[ExtractedEntity] = field(default_factory=list)
+    events: list[ExtractedEvent] = field(default_factory=list)
+    relations: list[ExtractedRelation] = field(default_factory=list)
+    claims: list[AttributeClaim] = field(default_factory=list)
     by: str = "rules"
 
     def ends(self) -> set[str]:
         """Return the keys of all relation ends and claim owners."""
-        ends = {end for link in self.links for end in (link.source, link.target)}
-        return ends | {said.owner for said in self.asserted if said.owner}
+        ends = {end for relation in self.relations for end in (relation.source, relation.target)}
+        return ends | {claim.owner for claim in self.claims if claim.owner}
 
     def add(self, other: TextExtraction) -> None:
         """Add the extraction of another part of the text. The keys of both must be disjoint."""
-        self.things += other.things
-        self.happenings += other.happenings
-        self.links += other.links
-        self.asserted += other.asserted
+        self.entities += other.entities
+        self.events += other.events
+        self.relations += other.relations
+        self.claims += other.claims
 
 
 @dataclass(frozen=True, slots=True)

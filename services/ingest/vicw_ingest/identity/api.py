@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from vicw_ingest.identity.entities import list_things, show
-from vicw_ingest.identity.merge_candidates import Compared, candidates
+from vicw_ingest.identity.entities import entity_by_uid, list_entities
+from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
 from vicw_ingest.identity.merges import merge, split
 from vicw_ingest.identity.rename import rename
 from vicw_ingest.identity.user_persons import identify
@@ -42,7 +42,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         "/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things does a context know?"
     )
     async def get_entities(http: Request, asked: Annotated[EntityQuery, Query()]) -> EntityPage:
-        return await list_things(
+        return await list_entities(
             ports().graph,
             tenant_of(http),
             asked.context,
@@ -58,7 +58,7 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     async def get_candidates(http: Request, asked: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
         settings = ports().settings
         threshold = asked.threshold if asked.threshold is not None else settings.candidate_threshold
-        compared = Compared(tuple(asked.context), asked.subtype, threshold, settings.candidate_names)
+        compared = ComparisonScope(tuple(asked.context), asked.subtype, threshold, settings.candidate_names)
         return await candidates(ports().graph, tenant_of(http), compared, asked.limit)
 
     @router.get(
@@ -68,14 +68,14 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         summary="What is known of a thing's identity?",
     )
     async def get_entity(uid: str, http: Request) -> Entity:
-        return await show(ports().graph, tenant_of(http), uid.lower())
+        return await entity_by_uid(ports().graph, tenant_of(http), uid.lower())
 
     @router.post("/entities/merge", tags=_TAGS, responses=_CHANGES, summary="Two things are one")
     async def post_merge(request: MergeRequest, http: Request) -> IdentityChange:
         tenant, entity = tenant_of(http), request.entity.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await merge(ports().graph, decision, entity, request.into.lower())
-        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
+        return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
     @router.post(
         "/entities/split", tags=_TAGS, responses=_CHANGES, summary="Undo a merge, or say that two things are not one"
@@ -84,14 +84,14 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, entity = tenant_of(http), request.entity.lower()
         other = request.apart_from.lower() if request.apart_from is not None else None
         changed = await split(ports().graph, MergeDecision(tenant, now(), ports().registry), entity, other)
-        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
+        return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)
 
     @router.post("/entities/identify", tags=_TAGS, responses=_CHANGES, summary="Which person is a user?")
     async def post_identify(request: IdentifyRequest, http: Request) -> IdentityChange:
         tenant, user = tenant_of(http), request.user.lower()
         decision = MergeDecision(tenant, now(), ports().registry)
         changed = await identify(ports().graph, decision, user, request.person.lower(), holds=request.holds)
-        return IdentityChange(entity=await show(ports().graph, tenant, user), changed=changed)
+        return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, user), changed=changed)
 
     @router.post(
         "/entities/{uid}/rename",
@@ -103,4 +103,4 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
         tenant, entity = tenant_of(http), uid.lower()
         require_no_secret("name", request.name, ports().settings.secrets)
         changed = await rename(ports().graph, tenant, entity, request.name, most_chars=ports().limits.name_chars)
-        return IdentityChange(entity=await show(ports().graph, tenant, entity), changed=changed)
+        return IdentityChange(entity=await entity_by_uid(ports().graph, tenant, entity), changed=changed)

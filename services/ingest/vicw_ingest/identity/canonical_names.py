@@ -18,7 +18,7 @@ from vicw_shared.ports import Lookups
 from vicw_shared.text import fold_case
 from vicw_shared.uids import edge_id, make_uid
 
-_STAYING = IN_PAYLOAD | {IS_PERSON}
+_NOT_REPOINTED = IN_PAYLOAD | {IS_PERSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,59 +31,59 @@ class CanonicalNames:
     renamed: Mapping[str, Node]
     merged: Mapping[str, Node]
 
-    def edges(self, told: Iterable[Edge]) -> list[Edge]:
+    def edges(self, edges: Iterable[Edge]) -> list[Edge]:
         """Return edges with their ends replaced, without those that would become loops."""
-        moved = [self._moved(edge) for edge in told]
-        return [edge for edge in moved if edge.source != edge.target]
+        repointed = [self._repointed(edge) for edge in edges]
+        return [edge for edge in repointed if edge.source != edge.target]
 
-    def nodes(self, made: Iterable[Node]) -> list[Node]:
+    def nodes(self, nodes: Iterable[Node]) -> list[Node]:
         """Return nodes with replaced ones exchanged, without repetitions."""
-        standing = (self._renamed(node) for node in made)
-        return list({(n := self.merged.get(node.uid, node)).uid: n for node in standing}.values())
+        renamed = (self._renamed(node) for node in nodes)
+        return list({(n := self.merged.get(node.uid, node)).uid: n for node in renamed}.values())
 
     def _renamed(self, node: Node) -> Node:
         return self.renamed.get(node.uid, node)
 
-    def _moved(self, edge: Edge) -> Edge:
+    def _repointed(self, edge: Edge) -> Edge:
         # An item's own STATED_BY edge stays, too: IS_PERSON is decided by it.
-        stays = edge.type in _STAYING or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
+        stays = edge.type in _NOT_REPOINTED or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
         source, target = (self._end(uid, stays=stays) for uid in (edge.source, edge.target))
         if (source, target) == (edge.source, edge.target):
             return edge
         return replace(edge, id=_id_of(edge, source, target), source=source, target=target)
 
     def _end(self, uid: str, *, stays: bool) -> str:
-        known = self.renamed[uid].uid if uid in self.renamed else uid
-        return self.merged[known].uid if known in self.merged and not stays else known
+        current = self.renamed[uid].uid if uid in self.renamed else uid
+        return self.merged[current].uid if current in self.merged and not stays else current
 
 
-async def canonical_names(lookups: Lookups, context: str, told: Iterable[Node]) -> CanonicalNames:
+async def canonical_names(lookups: Lookups, context: str, nodes: Iterable[Node]) -> CanonicalNames:
     """Return the replacements of these named entities of a context."""
-    things = {node.uid: node for node in told if is_named_thing(node)}
-    if not things:
+    entities = {node.uid: node for node in nodes if is_named_thing(node)}
+    if not entities:
         return CanonicalNames({}, {})
-    known = await lookups.nodes(list(things))
-    new = [thing for uid, thing in things.items() if uid not in known]
-    namesakes = await lookups.named(list({fold_case(thing.name) for thing in new})) if new else {}
+    stored = await lookups.nodes(list(entities))
+    new = [entity for uid, entity in entities.items() if uid not in stored]
+    namesakes = await lookups.named(list({fold_case(entity.name) for entity in new})) if new else {}
     renamed = {
-        thing.uid: fitting[0]
-        for thing in new
-        if len(fitting := _renamed_so(thing, namesakes.get(fold_case(thing.name), ()))) == 1
+        entity.uid: fitting[0]
+        for entity in new
+        if len(fitting := _renamed_namesakes(entity, namesakes.get(fold_case(entity.name), ()))) == 1
     }
-    standing = await canonical_nodes(lookups, [*known.values(), *renamed.values()], within=context)
-    return CanonicalNames(renamed, {uid: node for uid, node in standing.items() if node.uid != uid})
+    canonical = await canonical_nodes(lookups, [*stored.values(), *renamed.values()], within=context)
+    return CanonicalNames(renamed, {uid: node for uid, node in canonical.items() if node.uid != uid})
 
 
 def _id_of(edge: Edge, source: str, target: str) -> str:
     """Return the id of an edge with other ends, built by the same scheme, so that repeated edges stay one."""
-    desc, told_by = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
-    for kept in product({"", desc}, {"", told_by}):
-        if edge_id(edge.type, edge.source, edge.target, desc=kept[0], source_item=kept[1]) == edge.id:
-            return edge_id(edge.type, source, target, desc=kept[0], source_item=kept[1])
+    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
+    for parts in product({"", desc}, {"", source_item}):
+        if edge_id(edge.type, edge.source, edge.target, desc=parts[0], source_item=parts[1]) == edge.id:
+            return edge_id(edge.type, source, target, desc=parts[0], source_item=parts[1])
     return make_uid("edge", edge.id, source, target)
 
 
-def _renamed_so(thing: Node, namesakes: Sequence[Node]) -> list[Node]:
+def _renamed_namesakes(entity: Node, namesakes: Sequence[Node]) -> list[Node]:
     """Return the renamed entities of the same kind. A renamed entity keeps the uid of its first name."""
-    kind = (thing.label, fold_case(thing.subtype), thing.source)
+    kind = (entity.label, fold_case(entity.subtype), entity.source)
     return [node for node in namesakes if node.aliases and (node.label, fold_case(node.subtype), node.source) == kind]

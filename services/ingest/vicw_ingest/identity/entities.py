@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from vicw_ingest.identity.requested_entities import require_thing
+from vicw_ingest.identity.requested_entities import require_entity
 from vicw_shared.canonical import MERGED_INTO, canonical, is_guess
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
@@ -24,14 +24,14 @@ def reference(node: Node) -> EntityRef:
     return EntityRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name, context=node.context)
 
 
-async def show(graph: GraphStore, tenant: str, uid: str) -> Entity:
+async def entity_by_uid(graph: GraphStore, tenant: str, uid: str) -> Entity:
     """Return a named entity, merged or not. Raises MissingRecordError for an unknown uid."""
-    node = require_thing((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
-    (entity,) = await described(graph, tenant, [node])
+    node = require_entity((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
+    (entity,) = await to_wire(graph, tenant, [node])
     return entity
 
 
-async def list_things(
+async def list_entities(
     graph: GraphStore,
     tenant: str,
     context: str,
@@ -51,19 +51,19 @@ async def list_things(
             FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
         )
     kind = fold_case(subtype) if subtype is not None else None
-    things = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
-    page = await graph.scan(things, after=await _place(graph, tenant, after), limit=limit + 1)
+    names = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
+    page = await graph.scan(names, after=await _cursor(graph, tenant, after), limit=limit + 1)
     more = page[limit:]
-    entities = await described(graph, tenant, page[:limit])
+    entities = await to_wire(graph, tenant, page[:limit])
     return EntityPage(entities=tuple(entities), next=page[limit - 1].uid if more else None)
 
 
-async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list[Entity]:
+async def to_wire(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list[Entity]:
     """Return entities with their degrees and merges, in the order of ``nodes``."""
     uids = [node.uid for node in nodes]
     if not uids:
         return []
-    degrees, stands, merges = await asyncio.gather(
+    degrees, canonical_uids, merges = await asyncio.gather(
         graph.degrees(tenant, uids),
         canonical(graph, tenant, uids),
         graph.expand(tenant, uids, [_OUT, _IN], MOST_MERGED),
@@ -82,7 +82,7 @@ async def described(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> li
             created_at=node.created_at,
             degree=degrees.get(node.uid, 0),
             merged_into=_merged(into[node.uid]) if node.uid in into else None,
-            canonical=stands[node.uid],
+            canonical=canonical_uids[node.uid],
             merged=tuple(sorted(map(_merged, merged.get(node.uid, ())), key=lambda ref: ref.name)),
         )
         for node in nodes
@@ -93,7 +93,7 @@ def _merged(neighbour: Neighbour) -> MergedRef:
     return MergedRef(**reference(neighbour.node).model_dump(), guess=is_guess(neighbour.edge))
 
 
-async def _place(graph: GraphStore, tenant: str, after: str | None) -> tuple[str, str] | None:
+async def _cursor(graph: GraphStore, tenant: str, after: str | None) -> tuple[str, str] | None:
     if after is None:
         return None
     last = (await graph.nodes(tenant, [after])).get(after) if is_uid(after) else None

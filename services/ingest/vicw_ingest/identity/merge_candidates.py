@@ -14,7 +14,7 @@ from vicw_shared.wire.entities import MergeCandidate, MergeCandidatePage
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonScope:
     """Scope of a comparison: at most ``names`` entities, and spellings with a similarity of at least ``threshold``."""
 
     contexts: tuple[str, ...]
@@ -23,25 +23,25 @@ class Compared:
     names: int
 
 
-async def candidates(graph: GraphStore, tenant: str, compared: Compared, limit: int) -> MergeCandidatePage:
+async def candidates(graph: GraphStore, tenant: str, compared: ComparisonScope, limit: int) -> MergeCandidatePage:
     """Return the most similar pairs of entities. Names of merged entities count for their canonical entity."""
-    nodes, complete = await _read(graph, tenant, compared)
+    nodes, complete = await _compared_names(graph, tenant, compared)
     pairs = await pairs_among(graph, tenant, nodes, compared.threshold)
-    return MergeCandidatePage(candidates=tuple(map(_shown, pairs[:limit])), examined=len(nodes), complete=complete)
+    return MergeCandidatePage(candidates=tuple(map(_candidate, pairs[:limit])), examined=len(nodes), complete=complete)
 
 
-async def _read(graph: GraphStore, tenant: str, compared: Compared) -> tuple[Sequence[Node], bool]:
-    found: list[Node] = []
+async def _compared_names(graph: GraphStore, tenant: str, compared: ComparisonScope) -> tuple[Sequence[Node], bool]:
+    nodes: list[Node] = []
     subtype = fold_case(compared.subtype) if compared.subtype is not None else None
     for context in dict.fromkeys(compared.contexts):
-        room = compared.names - len(found)
-        names = await names_of(graph, tenant, context, subtype=subtype, most=room)
-        found += names.things
+        remaining = compared.names - len(nodes)
+        names = await names_of(graph, tenant, context, subtype=subtype, most=remaining)
+        nodes += names.things
         if not names.complete:
-            return found, False
-    return found, True
+            return nodes, False
+    return nodes, True
 
 
-def _shown(pair: SimilarPair) -> MergeCandidate:
-    one, other = sorted(pair.things, key=lambda node: (node.created_at, node.uid), reverse=True)
-    return MergeCandidate(entity=reference(one), other=reference(other), score=pair.score, reason=pair.reason)
+def _candidate(pair: SimilarPair) -> MergeCandidate:
+    newer, older = sorted(pair.things, key=lambda node: (node.created_at, node.uid), reverse=True)
+    return MergeCandidate(entity=reference(newer), other=reference(older), score=pair.score, reason=pair.reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.identity.requested_entities import requested_nodes, requested_thing
+from vicw_ingest.identity.requested_entities import requested_entity, requested_nodes
 from vicw_shared.errors import StateConflictError
 from vicw_shared.identity.merge import LOCK, MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.model import Node
@@ -19,7 +19,7 @@ async def merge(graph: GraphStore, decision: MergeDecision, entity: str, into: s
     async def work(transaction: GraphTransaction) -> bool:
         nodes = await requested_nodes(transaction, entity, into)
         return await apply_merge(
-            transaction, decision, requested_thing(nodes, entity, "entity"), requested_thing(nodes, into, "into")
+            transaction, decision, requested_entity(nodes, entity, "entity"), requested_entity(nodes, into, "into")
         )
 
     return await graph.write(decision.tenant, LOCK, work)
@@ -33,9 +33,9 @@ async def split(graph: GraphStore, decision: MergeDecision, entity: str, apart_f
 
     async def work(transaction: GraphTransaction) -> bool:
         nodes = await requested_nodes(transaction, entity, *([apart_from] if apart_from is not None else []))
-        source = requested_thing(nodes, entity, "entity")
+        source = requested_entity(nodes, entity, "entity")
         if apart_from is not None:
-            return await apply_split(transaction, decision, source, requested_thing(nodes, apart_from, "apart_from"))
+            return await apply_split(transaction, decision, source, requested_entity(nodes, apart_from, "apart_from"))
         return await apply_split(transaction, decision, source, await _merged_into_any(transaction, source))
 
     return await graph.write(decision.tenant, LOCK, work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vicw_ingest.identity.requested_entities import require_thing
+from vicw_ingest.identity.requested_entities import require_entity
 from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IN_PAYLOAD
@@ -13,7 +13,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
 MOST_ALIASES = 100
-MOST_RENEWED = 20_000
+MAX_REFRESHED = 20_000
 """Maximum number of edges whose items' payloads one rename refreshes in its transaction."""
 
 
@@ -26,28 +26,29 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
     if len(name) > most_chars:
         over = f"has {len(name)} characters, over the limit of {most_chars}"
         raise InvalidInputError(FieldProblem("name", over, "Shorten it, or raise VICW_MAX_NAME_CHARS"))
-    known = require_thing((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
+    known = require_entity((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
 
     async def work(transaction: GraphTransaction) -> bool:
-        node = require_thing((await transaction.nodes([uid])).get(uid), uid)
+        node = require_entity((await transaction.nodes([uid])).get(uid), uid)
         if node.name == name:
             return False
         # Payload fields used by filters repeat the name: putting the edges updates them through the outbox.
-        told = await transaction.edges([uid], sorted(IN_PAYLOAD), Direction.IN)
-        if len(told) > MOST_RENEWED:
+        edges = await transaction.edges([uid], sorted(IN_PAYLOAD), Direction.IN)
+        if len(edges) > MAX_REFRESHED:
             raise StateConflictError(
-                f"{node.name!r} is named by {len(told)} items, over {MOST_RENEWED}. Merge it into a thing of that name"
+                f"{node.name!r} is named by {len(edges)} items, over {MAX_REFRESHED}. "
+                "Merge it into a thing of that name"
             )
         await transaction.put_nodes([_renamed(node, name)])
-        await transaction.put_edges(told)
+        await transaction.put_edges(edges)
         return True
 
     return await graph.write(tenant, known.context, work)
 
 
 def _renamed(node: Node, name: str) -> Node:
-    before = {fold_case(alias): alias for alias in (*node.aliases, node.name)}
-    before.pop(fold_case(name), None)
-    if len(before) > MOST_ALIASES:
+    aliases = {fold_case(alias): alias for alias in (*node.aliases, node.name)}
+    aliases.pop(fold_case(name), None)
+    if len(aliases) > MOST_ALIASES:
         raise StateConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
-    return replace(node, name=name, title=name, aliases=tuple(before.values()))
+    return replace(node, name=name, title=name, aliases=tuple(aliases.values()))

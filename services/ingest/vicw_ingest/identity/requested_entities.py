@@ -18,7 +18,7 @@ async def requested_nodes(transaction: GraphTransaction, *uids: str) -> dict[str
     return await transaction.nodes([uid for uid in uids if is_uid(uid)])
 
 
-def requested_thing(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
+def requested_entity(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
     """Return the live named entity ``uid`` of ``nodes``. Raises InvalidInputError that names ``field``."""
     node = nodes.get(uid)
     if node is None:
@@ -28,7 +28,7 @@ def requested_thing(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
     return node
 
 
-def require_thing(node: Node | None, uid: str) -> Node:
+def require_entity(node: Node | None, uid: str) -> Node:
     """Return ``node`` if it is a named entity. Raises MissingRecordError otherwise."""
     if node is None or not is_named_thing(node):
         raise MissingRecordError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.identity.requested_entities import requested_nodes, requested_thing
+from vicw_ingest.identity.requested_entities import requested_entity, requested_nodes
 from vicw_ingest.identity.users import USER
 from vicw_shared.canonical import DISTINCT_FROM
 from vicw_shared.edge_factory import EdgeFactory
@@ -27,20 +27,20 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
 
     async def work(transaction: GraphTransaction) -> bool:
         nodes = await requested_nodes(transaction, user, person)
-        _require(requested_thing(nodes, user, "user"), "user", is_user=True)
-        _require(requested_thing(nodes, person, "person"), "person", is_user=False)
-        known = await _between(transaction, IS_PERSON, user, person)
-        apart = await _between(transaction, DISTINCT_FROM, user, person)
-        mine = _decided(IS_PERSON, user, person, decision)
+        _require(requested_entity(nodes, user, "user"), "user", is_user=True)
+        _require(requested_entity(nodes, person, "person"), "person", is_user=False)
+        linked = await _between(transaction, IS_PERSON, user, person)
+        distinct = await _between(transaction, DISTINCT_FROM, user, person)
+        explicit = _explicit_edge(IS_PERSON, user, person, decision)
         if holds:
-            changed = bool(apart) or mine.id not in {edge.id for edge in known}
-            await transaction.drop_edges(apart)
-            await transaction.put_edges([mine])
+            changed = bool(distinct) or explicit.id not in {edge.id for edge in linked}
+            await transaction.drop_edges(distinct)
+            await transaction.put_edges([explicit])
         else:
-            untold = [edge for edge in known if TOLD_BY not in edge.properties]
-            changed = bool(untold) or not apart
-            await transaction.drop_edges(untold)
-            await transaction.put_edges([_decided(DISTINCT_FROM, user, person, decision)])
+            unsupported = [edge for edge in linked if TOLD_BY not in edge.properties]
+            changed = bool(unsupported) or not distinct
+            await transaction.drop_edges(unsupported)
+            await transaction.put_edges([_explicit_edge(DISTINCT_FROM, user, person, decision)])
         return changed
 
     known = (await graph.nodes(decision.tenant, [user] if is_uid(user) else [])).get(user)
@@ -48,7 +48,7 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
     return await graph.write(decision.tenant, known.context if known is not None else "", work)
 
 
-def _decided(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:
+def _explicit_edge(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:
     # An id of its own, apart from edges that items support: retiring their last support leaves this edge.
     return EdgeFactory(decision.registry, decision.at).edge(edge_type, user, person, by=_BY, source_item=_BY)
 
@@ -60,7 +60,7 @@ async def _between(transaction: GraphTransaction, edge_type: str, user: str, per
 
 def _require(node: Node, field: str, *, is_user: bool) -> None:
     if node.label is not Label.ENTITY or (fold_case(node.subtype) == USER) is not is_user:
-        wanted = f"a thing of subtype {USER!r}" if is_user else "somebody else than a user"
+        expected = f"a thing of subtype {USER!r}" if is_user else "somebody else than a user"
         raise InvalidInputError(
-            FieldProblem(field, f"{node.name!r} is of subtype {node.subtype!r}", f"Name {wanted}: see GET /entities")
+            FieldProblem(field, f"{node.name!r} is of subtype {node.subtype!r}", f"Name {expected}: see GET /entities")
         )

@@ -14,7 +14,7 @@ from vicw_shared.ports import Outbox
 from vicw_shared.settings import IngestSettings
 
 _LOOK_AGAIN_SECONDS = 1.0
-_MOST_LOOKS = 1000
+_MAX_READINGS = 1000
 _RETRY_AFTER_SECONDS = 10
 
 
@@ -28,17 +28,17 @@ class _BacklogReading:
 
 @dataclass(slots=True)
 class Backpressure:
-    """Refuse new work while more than ``most`` passages wait for vectors, or more than ``most_of_tenant`` of a tenant.
+    """Refuse new work while over ``max_waiting`` passages wait for vectors, or ``max_waiting_of_tenant`` of a tenant.
 
     The counts, also those of each tenant, are cached for ``poll_seconds`` (one second).
     """
 
     outbox: Outbox
-    most: int
-    most_of_tenant: int
+    max_waiting: int
+    max_waiting_of_tenant: int
     poll_seconds: float = _LOOK_AGAIN_SECONDS
-    most_looks: int = _MOST_LOOKS
-    _looks: dict[str | None, _BacklogReading] = field(default_factory=dict)
+    max_readings: int = _MAX_READINGS
+    _readings: dict[str | None, _BacklogReading] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outbox: Outbox, settings: IngestSettings) -> Backpressure:
@@ -48,14 +48,14 @@ class Backpressure:
     async def require_room(self, tenant: str) -> None:
         """Raise OverloadedError if too many passages wait, of this tenant or of all."""
         of_all = await self._waiting(None)
-        own = await self._waiting(tenant) if of_all > self.most_of_tenant else 0
-        if own > self.most_of_tenant:
+        own = await self._waiting(tenant) if of_all > self.max_waiting_of_tenant else 0
+        if own > self.max_waiting_of_tenant:
             raise OverloadedError(
                 f"{own} of your passages wait for their vectors; VICW_INGEST_MAX_BACKLOG and "
-                f"VICW_INGEST_BACKLOG_SHARE allow {self.most_of_tenant}",
+                f"VICW_INGEST_BACKLOG_SHARE allow {self.max_waiting_of_tenant}",
                 retry_after_seconds=_RETRY_AFTER_SECONDS,
             )
-        if of_all > self.most:
+        if of_all > self.max_waiting:
             raise OverloadedError(
                 "too many passages wait for their vectors; VICW_INGEST_MAX_BACKLOG allows no more",
                 retry_after_seconds=_RETRY_AFTER_SECONDS,
@@ -63,11 +63,13 @@ class Backpressure:
 
     async def _waiting(self, tenant: str | None) -> int:
         """Return the number of waiting passages of a tenant, or of all (None), from the cache while it is fresh."""
-        look = self._looks[tenant] = self._looks.pop(tenant, _BacklogReading())  # least recently used goes first
-        if len(self._looks) > self.most_looks:
-            del self._looks[next(iter(self._looks))]
+        reading = self._readings[tenant] = self._readings.pop(
+            tenant, _BacklogReading()
+        )  # least recently used goes first
+        if len(self._readings) > self.max_readings:
+            del self._readings[next(iter(self._readings))]
         instant = time.monotonic()
-        if instant - look.at >= self.poll_seconds:
-            look.at = instant
-            look.waiting = (await self.outbox.backlog(tenant)).waiting
-        return look.waiting
+        if instant - reading.at >= self.poll_seconds:
+            reading.at = instant
+            reading.waiting = (await self.outbox.backlog(tenant)).waiting
+        return reading.waiting

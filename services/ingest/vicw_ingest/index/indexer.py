@@ -32,7 +32,7 @@ from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
 
 _log = structlog.get_logger()
-_UNDER_WAY = 2
+_CONCURRENT_BATCHES = 2
 _MAX_PAUSE_SECONDS = 30.0
 _ITEMS_AT_ONCE = 256
 _WAITERS_AT_ONCE = 8
@@ -96,7 +96,7 @@ class Indexer:
     async def run(self) -> None:
         """Index pending entries forever."""
         async with asyncio.TaskGroup() as group:
-            for _ in range(_UNDER_WAY):
+            for _ in range(_CONCURRENT_BATCHES):
                 group.create_task(self._run())
 
     async def drain(
@@ -112,7 +112,7 @@ class Indexer:
             while time.monotonic() < until and (claim := await self._claim()).points:
                 on_progress(await self._index(claim))
 
-        results = await asyncio.gather(*(work() for _ in range(_UNDER_WAY)), return_exceptions=True)
+        results = await asyncio.gather(*(work() for _ in range(_CONCURRENT_BATCHES)), return_exceptions=True)
         if errors := [result for result in results if result is not None]:
             raise errors[0]
         await self._count()
@@ -141,9 +141,9 @@ class Indexer:
                 async with asyncio.timeout(timeout_seconds):
                     while True:
                         seen = self._settled  # before the query: a batch that settles during it ends the wait at once
-                        left = await self.outbox.count_unindexed(tenant, items)
-                        if not left.waiting:
-                            return not left.dead
+                        unindexed = await self.outbox.count_unindexed(tenant, items)
+                        if not unindexed.waiting:
+                            return not unindexed.dead
                         if time.monotonic() >= ask_at:
                             waiter.items.update(dict.fromkeys(items))
                             self._wake.set()
@@ -195,27 +195,27 @@ class Indexer:
     async def _claim(self) -> ClaimedEntries:
         with indexing("claim"):
             since = time.monotonic()
-            points, trace = await self._claim_wanted()
+            points, trace = await self._claim_awaited()
             if not points and self.everything:
                 since = time.monotonic()
                 points = await self.outbox.claim(self.batch, seconds=self.lease_seconds)
         return ClaimedEntries(points, since, trace)
 
-    async def _claim_wanted(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
+    async def _claim_awaited(self) -> tuple[list[PendingPoint], Mapping[str, str]]:
         """Claim a batch of awaited entries, with an equal share for each of the next few waiting requests.
 
         The trace of the first of them is returned with it.
         """
         points: list[PendingPoint] = []
         trace: Mapping[str, str] = {}
-        turns = min(len(self._waiters), _WAITERS_AT_ONCE)
-        for turn in range(turns):
+        shares = min(len(self._waiters), _WAITERS_AT_ONCE)
+        for number in range(shares):
             if not self._waiters:
                 break
             waiter = self._waiters[0]
             self._waiters.rotate(-1)
             items = list(islice(waiter.items, _ITEMS_AT_ONCE))
-            share = (self.batch - len(points)) // (turns - turn)
+            share = (self.batch - len(points)) // (shares - number)
             if not items or share < 1:
                 continue
             claimed = await self.outbox.claim(share, seconds=self.lease_seconds, items=items)
@@ -230,12 +230,12 @@ class Indexer:
     async def _index(self, claim: ClaimedEntries) -> int:
         """Index and settle a claimed batch. Return the number of settled entries; failed ones become pending again."""
         with entry_span("index.batch", SpanRole.INTERNAL, claim.trace):
-            return await self._work_off(claim)
+            return await self._process(claim)
 
-    async def _work_off(self, claim: ClaimedEntries) -> int:
+    async def _process(self, claim: ClaimedEntries) -> int:
         lease = Lease(self.outbox, claim, self.lease_seconds)
         try:
-            async with lease.kept():
+            async with lease.renewed():
                 # After the claim: a change of the model relies on this order (docs/decisions/0009).
                 done = await self._write(claim.points, lease, await self.indexes.settling())
         except BaseException:
@@ -261,7 +261,7 @@ class Indexer:
         if upserts:
             self.require_room()  # before the work of embedding
             with indexing("embed"):
-                made = await self._make(index, upserts, lease)
+                made = await self._make_points(index, upserts, lease)
             upserts = [point for point in upserts if point.point_id in made]
             self.require_room()  # again: embedding takes long
             if (await self.indexes.settling()).model != index.model:
@@ -274,10 +274,10 @@ class Indexer:
                 fresh = [NewPassage(point, made[point.point_id]) for point in upserts]
                 with indexing("bridge"):
                     await self.bridges.draw(fresh, index.vectors)
-        await self._follow(batch, lease, index)
+        await self._apply_changes(batch, lease, index)
         return done
 
-    async def _follow(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
+    async def _apply_changes(self, batch: Sequence[PendingPoint], lease: Lease, index: Index) -> None:
         """Apply changes that need no embedding: rewrite payloads, drop vectors of light points, delete points."""
         changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
         parts = [part for point in changed for part in point.parts if part.chunk is not None]
@@ -298,7 +298,7 @@ class Indexer:
             with indexing("delete"):
                 await index.vectors.delete(deletes)
 
-    async def _make(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
+    async def _make_points(self, index: Index, upserts: Sequence[PendingPoint], lease: Lease) -> dict[str, list[Point]]:
         """Return the index's points by entry id. Postpone the entries whose text the embedder fails on."""
         if not index.model.has_vectors:
             return {point.point_id: [] for point in upserts}
@@ -306,11 +306,11 @@ class Indexer:
             self._maker = PointMaker(index.embedder)
         made = await self._maker.make(upserts)
         for point, reason in made.failed:
-            await self._rest(point, reason)
+            await self._postpone(point, reason)
         lease.release({point.point_id for point, _ in made.failed})
         return made.points
 
-    async def _rest(self, point: PendingPoint, reason: str) -> None:
+    async def _postpone(self, point: PendingPoint, reason: str) -> None:
         if point.tries + 1 >= self.max_tries:
             _log.error("the embedder fails at a passage, which is given up", point=point.point_id, error=reason)
             await self.outbox.postpone([point], seconds=None, error=reason)

@@ -43,7 +43,7 @@ class Lease:
         self.points = [point for point in self.points if point.point_id not in point_ids]
 
     @contextlib.asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
+    async def renewed(self) -> AsyncIterator[None]:
         """Renew the claim in the background while the block runs."""
         task = asyncio.create_task(self._renew())
         try:
@@ -54,10 +54,10 @@ class Lease:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self._seconds / 3)
-            asked, points = time.monotonic(), self.points
+            started, points = time.monotonic(), self.points
             with contextlib.suppress(VicwError):  # retried at the next interval; ``require`` detects expiry
-                held = await self._outbox.renew(points, seconds=self._seconds)
-                if held < len(points) and points is self.points:
+                renewed = await self._outbox.renew(points, seconds=self._seconds)
+                if renewed < len(points) and points is self.points:
                     self._until = float("-inf")
                     return
-                self._until = asked + self._seconds
+                self._until = started + self._seconds

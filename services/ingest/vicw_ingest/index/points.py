@@ -11,7 +11,7 @@ from vicw_shared.points import light_point, point_of, wrapped
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
 
 _PATIENCE = 3
-_MOST_SHAKEN = 100_000
+_MAX_COUNTED = 100_000
 _ALIVE_SECONDS = 60.0
 
 
@@ -32,7 +32,7 @@ class PointMaker:
     """Builder of points. Raises a batch's error until repeated failures suggest that one of its texts is at fault."""
 
     embedder: Embedder
-    _shaken: dict[str, int] = field(default_factory=dict)
+    _joint_failures: dict[str, int] = field(default_factory=dict)
     _embedded_at: float = float("-inf")
 
     async def make(self, pending: Sequence[PendingPoint]) -> MadePoints:
@@ -46,16 +46,16 @@ class PointMaker:
                 raise  # the embedder may be down
             made = await self._one_by_one(pending, error)
         for point in pending:
-            self._shaken.pop(point.point_id, None)
+            self._joint_failures.pop(point.point_id, None)
         return made
 
     def _should_isolate(self, pending: Sequence[PendingPoint]) -> bool:
         """Count a joint failure of these entries. Return whether to embed them one by one to find the cause."""
-        if len(self._shaken) > _MOST_SHAKEN:
-            self._shaken.clear()
+        if len(self._joint_failures) > _MAX_COUNTED:
+            self._joint_failures.clear()
         for point in pending:
-            self._shaken[point.point_id] = self._shaken.get(point.point_id, 0) + 1
-        return any(self._shaken[point.point_id] > _PATIENCE or point.tries for point in pending)
+            self._joint_failures[point.point_id] = self._joint_failures.get(point.point_id, 0) + 1
+        return any(self._joint_failures[point.point_id] > _PATIENCE or point.tries for point in pending)
 
     async def _points(self, pending: Sequence[PendingPoint]) -> dict[str, list[Point]]:
         texts = {part.point_id: wrapped(part) for point in pending for part in point.parts if not _is_light(part)}
@@ -78,13 +78,13 @@ class PointMaker:
                 made.points.update(await self._points([point]))
             except VicwError as failure:
                 made.failed.append((point, str(failure)))
-                if len(made.failed) > _PATIENCE and self._is_away(failure, made):
+                if len(made.failed) > _PATIENCE and self._is_embedder_down(failure, made):
                     raise
-        if self._is_away(error, made):
+        if self._is_embedder_down(error, made):
             raise error
         return made
 
-    def _is_away(self, error: VicwError, made: MadePoints) -> bool:
+    def _is_embedder_down(self, error: VicwError, made: MadePoints) -> bool:
         """Return whether the embedder is down rather than a text at fault: nothing was embedded for a minute."""
         silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
         return isinstance(error, RetryableError) and not made.points and silent

@@ -55,50 +55,50 @@ class Catalogue:
     _names: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _titles: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
     _tails: dict[str, list[PageEntry]] = field(default_factory=lambda: defaultdict(list))
-    _places: set[str] = field(default_factory=set)
+    _subfolders: set[str] = field(default_factory=set)
 
     def add(self, entry: PageEntry) -> None:
         """Add a page as a possible link target."""
         self.entries.append(entry)
         path = entry.path
-        bare = _bare(path)
-        for name in {fold(path), fold(bare)}:
+        without_suffix = _bare(path)
+        for name in {fold(path), fold(without_suffix)}:
             self._paths[name].append(entry)
-        place = entry.parent
-        while place:
-            self._places.add(place)
-            place = "/".join(place.split("/")[:-1])
+        folder = entry.parent
+        while folder:
+            self._subfolders.add(folder)
+            folder = "/".join(folder.split("/")[:-1])
         if stem_of(path) in INDEXES | _MODULES and stem_of(path) != "mod":
             self._paths[fold(entry.parent)].append(entry)
-        for tail in {*_tails(fold(path)), *_tails(fold(bare))}:
+        for tail in {*_tails(fold(path)), *_tails(fold(without_suffix))}:
             self._names[tail].append(entry)
         if entry.node.subtype == FILE:
-            place = "/".join(bare.split("/")[:-1]) if stem_of(path) in _MODULES else bare
-            for tail in _tails(fold(place)):
+            folder = "/".join(without_suffix.split("/")[:-1]) if stem_of(path) in _MODULES else without_suffix
+            for tail in _tails(fold(folder)):
                 self._tails[tail].append(entry)
         for name in dict.fromkeys(map(fold, (entry.node.name, *entry.record.aliases, *entry.record.keys))):
             self._titles[name].append(entry)
 
     @property
-    def places(self) -> set[str]:
+    def subfolders(self) -> set[str]:
         """Paths of the sub-folders that contain pages, directly or further down."""
-        return self._places
+        return self._subfolders
 
-    def meant(self, link: PageLink, page: PageEntry) -> list[PageEntry]:
+    def candidates(self, link: PageLink, page: PageEntry) -> list[PageEntry]:
         """Return the pages that a link of ``page`` may refer to: one, several with the same name, or none."""
         if not link.target:
             return [page]
         for level in self._levels(link, page):
-            found = list({entry.node.uid: entry for entry in level}.values())
-            near = [entry for entry in found if entry.parent == page.parent]
-            if found:
-                return near if len(near) == 1 else found
+            entries = list({entry.node.uid: entry for entry in level}.values())
+            near = [entry for entry in entries if entry.parent == page.parent]
+            if entries:
+                return near if len(near) == 1 else entries
         return []
 
-    def place_meant(self, link: PageLink, page: PageEntry) -> str | None:
+    def folder_of(self, link: PageLink, page: PageEntry) -> str | None:
         """Return the path of the folder that a link refers to, or None."""
         path = _joined(page.parent, link.target)
-        return path if path is not None and (path == "" or path in self._places) else None
+        return path if path is not None and (path == "" or path in self._subfolders) else None
 
     def _levels(self, link: PageLink, page: PageEntry) -> Iterator[Sequence[PageEntry]]:
         """Yield candidate pages per lookup method, most certain first; a later one counts if none before matches."""
@@ -121,10 +121,10 @@ class Catalogue:
             return
         name = fold(module.replace("::", "/").replace(".", "/").strip("/"))
         suffix = PurePosixPath(page.path).suffix
-        found = [e for e in self._tails.get(name, ()) if PurePosixPath(e.path).suffix == suffix and e is not page]
+        entries = [e for e in self._tails.get(name, ()) if PurePosixPath(e.path).suffix == suffix and e is not page]
         if "/" not in name:  # ``import json`` is external, unless the file is where imports are looked up first
-            found = [e for e in found if fold(_bare(e.path)).removesuffix("/__init__") in _first_looked_at(page, name)]
-        yield found
+            entries = [e for e in entries if fold(_bare(e.path)).removesuffix("/__init__") in _import_roots(page, name)]
+        yield entries
 
 
 async def load(lookups: Lookups, tenant: str, context: str, folder: str) -> Catalogue:
@@ -135,7 +135,7 @@ async def load(lookups: Lookups, tenant: str, context: str, folder: str) -> Cata
     while frontier:
         edges = await lookups.edges(frontier, ["CONTAINS"], Direction.OUT)
         nodes = await lookups.nodes([edge.target for edge in edges])
-        frontier = await asyncio.to_thread(_take, catalogue, nodes.values())
+        frontier = await asyncio.to_thread(_add_nodes, catalogue, nodes.values())
     return catalogue
 
 
@@ -144,21 +144,21 @@ async def read(graph: GraphStore, tenant: str, context: str, folder: str) -> Cat
     catalogue = Catalogue(folder)
     frontier = [folder_uid(tenant, context, folder, "")]
     while frontier:
-        found = await graph.expand(tenant, frontier, [("CONTAINS", Direction.OUT)], _WHOLE_FOLDER)
-        frontier = await asyncio.to_thread(_take, catalogue, [neighbour.node for neighbour in found])
+        neighbours = await graph.expand(tenant, frontier, [("CONTAINS", Direction.OUT)], _WHOLE_FOLDER)
+        frontier = await asyncio.to_thread(_add_nodes, catalogue, [neighbour.node for neighbour in neighbours])
     return catalogue
 
 
-def _take(catalogue: Catalogue, nodes: Iterable[Node]) -> list[str]:
+def _add_nodes(catalogue: Catalogue, nodes: Iterable[Node]) -> list[str]:
     """Add pages and folders; return the uids of the new folders."""
-    known = {node.uid for node in catalogue.folders.values()}
+    known_uids = {node.uid for node in catalogue.folders.values()}
     nodes = [node for node in nodes if node.retired_at is None and node.metadata.get("folder") == catalogue.folder]
     for node in sorted(nodes, key=lambda node: str(node.metadata["path"])):
         if node.subtype in {PAGE, FILE}:
             catalogue.add(PageEntry(node, PageRecord.of(node)))
-    found = _live_folders({node.uid: node for node in nodes if node.uid not in known})
-    catalogue.folders |= found
-    return [node.uid for node in found.values()]
+    folders = _live_folders({node.uid: node for node in nodes if node.uid not in known_uids})
+    catalogue.folders |= folders
+    return [node.uid for node in folders.values()]
 
 
 def _live_folders(nodes: dict[str, Node]) -> dict[str, Node]:
@@ -188,6 +188,6 @@ def _tails(path: str) -> list[str]:
     return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
-def _first_looked_at(page: PageEntry, name: str) -> set[str]:
+def _import_roots(page: PageEntry, name: str) -> set[str]:
     """Return the paths at which a one-word module is looked up: beside the importing file and in source roots."""
     return {fold(f"{place}/{name}".lstrip("/")) for place in (page.parent, "", "src", "lib")}

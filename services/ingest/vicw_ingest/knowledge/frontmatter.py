@@ -44,33 +44,33 @@ def front_matter(text: str) -> FrontMatter:
             values = _values(block, fence)
             if values is None and _KEY.match(block):
                 values = _by_key(block)
-            return FrontMatter() if values is None else _read(number + 1, values)
+            return FrontMatter() if values is None else _front_matter(number + 1, values)
     return FrontMatter()
 
 
 def _values(block: str, fence: str) -> dict[str, Any] | None:
     """Return the block's values by lower-case key; None if it is a horizontal rule or cannot be parsed."""
     try:
-        found = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block.expandtabs())
+        values = tomllib.loads(block) if fence == "+++" else yaml.safe_load(block.expandtabs())
     except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
         return None
-    if found is None and not visible(block):
+    if values is None and not visible(block):
         return {}
-    return {str(key).lower(): value for key, value in found.items()} if isinstance(found, dict) else None
+    return {str(key).lower(): value for key, value in values.items()} if isinstance(values, dict) else None
 
 
 def _by_key(block: str) -> dict[str, Any]:
     """Parse an invalid block key by key; a value that does not parse becomes plain text."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in _KEY.split(block)[1:]:
-        key, _, said = part.partition(":")
-        said = said.strip()
-        plain = said.strip("[]") if said[:1].isalnum() or said[:1] in "[\"'#" else None
-        found |= _values(part, "---") or {key.strip().lower(): plain}
-    return found
+        key, _, value = part.partition(":")
+        value = value.strip()
+        plain = value.strip("[]") if value[:1].isalnum() or value[:1] in "[\"'#" else None
+        values |= _values(part, "---") or {key.strip().lower(): plain}
+    return values
 
 
-def _read(lines: int, values: dict[str, Any]) -> FrontMatter:
+def _front_matter(lines: int, values: dict[str, Any]) -> FrontMatter:
     aliases = [*_texts(values.get("aliases")), *_texts(values.get("alias"))]
     tags = (tag.removeprefix("#").strip() for tag in _split(values.get("tags", values.get("keywords"))))
     return FrontMatter(

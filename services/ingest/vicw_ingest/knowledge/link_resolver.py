@@ -51,54 +51,56 @@ class LinkResolver:
         """Yield the names in a page that may be symbols of code."""
         return (link.target for link in entry.record.links if link.kind is LinkKind.CODE)
 
-    def follow(self) -> list[list[LinkTarget]]:
+    def resolve_all(self) -> list[list[LinkTarget]]:
         """Return the link targets of each page of the folder."""
-        return [[self.step(link, entry) for link in entry.record.links] for entry in self._catalogue.entries]
+        return [[self.resolve(link, entry) for link in entry.record.links] for entry in self._catalogue.entries]
 
-    def step(self, link: PageLink, page: PageEntry) -> LinkTarget:
+    def resolve(self, link: PageLink, page: PageEntry) -> LinkTarget:
         """Return the target of a link of ``page``."""
         if link.kind is LinkKind.URL:
-            return self._outside("REFERENCES", link.target, "url")
-        found = self._catalogue.meant(link, page)
+            return self._external_target("REFERENCES", link.target, "url")
+        pages = self._catalogue.candidates(link, page)
         if link.kind is LinkKind.CODE:
-            uid = found[0].node.uid if len(found) == 1 else self._symbols.get(fold_case(link.target))
+            uid = pages[0].node.uid if len(pages) == 1 else self._symbols.get(fold_case(link.target))
             return LinkTarget("REFERENCES", uid)
         if link.kind is LinkKind.IMPORT:
-            return self._imported(link, found)
-        if len(found) > 1:
-            paths = tuple(sorted(entry.path for entry in found))[:_MOST_CANDIDATES]
+            return self._import_target(link, pages)
+        if len(pages) > 1:
+            paths = tuple(sorted(entry.path for entry in pages))[:_MOST_CANDIDATES]
             return LinkTarget("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
-        return self._into(found[0], link) if found else self._place(link, page)
+        return self._page_target(pages[0], link) if pages else self._folder_target(link, page)
 
-    def _place(self, link: PageLink, page: PageEntry) -> LinkTarget:
-        place = self._catalogue.place_meant(link, page) if link.kind is LinkKind.PATH else None
-        if place is None:
+    def _folder_target(self, link: PageLink, page: PageEntry) -> LinkTarget:
+        path = self._catalogue.folder_of(link, page) if link.kind is LinkKind.PATH else None
+        if path is None:
             return LinkTarget("LINKS_TO", problem=_problem(LinkFault.MISSING, link))
-        return LinkTarget("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, place))
+        return LinkTarget("LINKS_TO", folder_uid(self._root.tenant, self._root.context, self._catalogue.folder, path))
 
-    def _into(self, target: PageEntry, link: PageLink) -> LinkTarget:
+    def _page_target(self, target: PageEntry, link: PageLink) -> LinkTarget:
         if target.node.subtype == FILE:
             return LinkTarget("REFERENCES", target.node.uid)
         if link.heading is None:
             return LinkTarget("LINKS_TO", target.node.uid)
-        wanted, anchor = fold_case(link.heading), slug(link.heading)
-        for place, (known, title) in enumerate(target.record.anchors):
-            if wanted in {fold_case(title), known} or anchor == known:
-                is_title = place == 0 and title == target.node.name
-                return LinkTarget("LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, known))
+        heading, anchor = fold_case(link.heading), slug(link.heading)
+        for position, (stored_anchor, title) in enumerate(target.record.anchors):
+            if heading in {fold_case(title), stored_anchor} or anchor == stored_anchor:
+                is_title = position == 0 and title == target.node.name
+                return LinkTarget(
+                    "LINKS_TO", target.node.uid if is_title else section_uid(target.node.uid, stored_anchor)
+                )
         return LinkTarget("LINKS_TO", target.node.uid, problem=_problem(LinkFault.HEADING, link))
 
-    def _imported(self, link: PageLink, found: list[PageEntry]) -> LinkTarget:
-        if len(found) == 1:
-            return LinkTarget("DEPENDS_ON", found[0].node.uid)
+    def _import_target(self, link: PageLink, pages: list[PageEntry]) -> LinkTarget:
+        if len(pages) == 1:
+            return LinkTarget("DEPENDS_ON", pages[0].node.uid)
         if link.target.startswith("/"):
             return LinkTarget("DEPENDS_ON")
-        return self._outside("DEPENDS_ON", link.target, "module")
+        return self._external_target("DEPENDS_ON", link.target, "module")
 
-    def _outside(self, edge_type: str, name: str, subtype: str) -> LinkTarget:
+    def _external_target(self, edge_type: str, name: str, subtype: str) -> LinkTarget:
         uid = named_uid(self._root.tenant, self._root.context, subtype, name)
         return LinkTarget(edge_type, uid, external=ExternalTarget(name, subtype))
 
 
 def _problem(fault: LinkFault, link: PageLink, candidates: tuple[str, ...] = ()) -> LinkProblem:
-    return LinkProblem(fault=fault, target=link.said, line=link.line, candidates=candidates)
+    return LinkProblem(fault=fault, target=link.display, line=link.line, candidates=candidates)

@@ -28,7 +28,7 @@ class PageLink:
     heading: str | None = None
 
     @property
-    def said(self) -> str:
+    def display(self) -> str:
         """The link in readable form."""
         whole = f"{self.target}#{self.heading}" if self.heading is not None else self.target
         return f"[[{whole}]]" if self.kind is LinkKind.WIKI else whole

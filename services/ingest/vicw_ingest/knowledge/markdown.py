@@ -62,13 +62,13 @@ def outline(text: str) -> Outline:
         elif token.type == "heading_close":
             level = 0
         elif token.type == "inline" and token.map is not None:
-            said = _plain(token)
-            if level and said:
+            plain_text = _plain(token)
+            if level and plain_text:
                 line, written = token.map[0], " ".join(map(str.strip, token.content.split("\n")))
                 anchor = anchors(slug(token.content))
-                headings.append(Heading(said, level, anchor, starts[line], line, written, token.level > 1))
-            elif summary is None and not level and said:
-                summary = said[:_SUMMARY_CHARS]
+                headings.append(Heading(plain_text, level, anchor, starts[line], line, written, token.level > 1))
+            elif summary is None and not level and plain_text:
+                summary = plain_text[:_SUMMARY_CHARS]
             links += _links(token, token.map[0] + 1)
     return Outline(tuple(headings), tuple(dict.fromkeys(links)), summary)
 

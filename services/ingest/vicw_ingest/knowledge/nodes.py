@@ -50,7 +50,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | Non
         context=item.context,
         name=page.title[:_NAME_CHARS],
         title=page.title[:_NAME_CHARS],
-        aliases=_called(page),
+        aliases=_alternative_names(page),
         text=page.summary,
         source=page.path,
         subtype=page.kind,
@@ -60,7 +60,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | Non
     )
 
 
-def _called(page: KnowledgePage) -> tuple[str, ...]:
+def _alternative_names(page: KnowledgePage) -> tuple[str, ...]:
     """Return the alternative names of a page: its aliases, ids, path and file name."""
     names = [*page.aliases, *page.subjects.keys, page.path, str(PurePosixPath(page.path).with_suffix(""))]
     if page.kind == PAGE and stem_of(page.path) not in INDEXES:

@@ -30,7 +30,7 @@ _SYMBOLS = frozenset(SymbolKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class ChangedPage:
     """A new or changed page, with its item and the item's passages."""
 
     page: KnowledgePage
@@ -50,114 +50,118 @@ class PageGraphWriter:
     _edges: list[Edge] = field(default_factory=list)
     _dropped: list[Edge] = field(default_factory=list)
 
-    async def file(self, filed: Sequence[Filed], gone: Sequence[str]) -> dict[str, tuple[LinkProblem, ...]]:
-        """Store pages, and remove those whose items (ids) are ``gone`` or no longer pages.
+    async def write(self, changed: Sequence[ChangedPage], removed: Sequence[str]) -> dict[str, tuple[LinkProblem, ...]]:
+        """Store pages, and remove those of ``removed`` items (ids).
 
         Return the link problems by the uid of the page's item. The items must be stored already, and the edges of
         their earlier versions removed.
         """
-        before = await self._before([*(f.item.source_id or "" for f in filed), *gone])
-        folders = {f.page.folder for f in filed} | {str(node.metadata["folder"]) for node in before.values()}
+        stored = await self._stored_pages([*(f.item.source_id or "" for f in changed), *removed])
+        folders = {f.page.folder for f in changed} | {str(node.metadata["folder"]) for node in stored.values()}
         problems: dict[str, tuple[LinkProblem, ...]] = {}
         for folder in sorted(folders):
             catalogue = await load(self.transaction, self.root.tenant, self.root.context, folder)
-            for one in filed:
-                if one.page.folder == folder:
-                    catalogue.add(self._page(one, before))
+            for change in changed:
+                if change.page.folder == folder:
+                    catalogue.add(self._page(change, stored))
             self._folders(catalogue)
-            problems |= await self._link(catalogue)
+            problems |= await self._resolve_links(catalogue)
         await self._store()
         return problems
 
-    async def _before(self, ids: Sequence[str]) -> dict[str, Node]:
+    async def _stored_pages(self, ids: Sequence[str]) -> dict[str, Node]:
         """Return the stored page nodes of these items, by uid."""
         uids = [page_uid(self.root.tenant, self.root.context, item) for item in ids]
-        found = await self.transaction.nodes(uids) if uids else {}
-        return {uid: node for uid, node in found.items() if is_knowledge(node)}
+        nodes = await self.transaction.nodes(uids) if uids else {}
+        return {uid: node for uid, node in nodes.items() if is_knowledge(node)}
 
-    def _page(self, filed: Filed, before: Mapping[str, Node]) -> PageEntry:
+    def _page(self, changed: ChangedPage, stored: Mapping[str, Node]) -> PageEntry:
         """Collect a page's node, its sections, and the edges that depend on this page alone."""
-        page, item = filed.page, filed.item
-        node = page_node(page, item, self.now, before.get(page_uid(item.tenant, item.context, item.source_id or "")))
+        page, item = changed.page, changed.item
+        node = page_node(page, item, self.now, stored.get(page_uid(item.tenant, item.context, item.source_id or "")))
         sections = section_nodes(page, node, self.now)
-        first = filed.chunks[0]
-        self._note(node, *(section for _, section in sections))
+        first = changed.chunks[0]
+        self._add_nodes(node, *(section for _, section in sections))
         self._add_edge("MENTIONS", item.uid, node.uid, item)
         self._add_edge("EVIDENCED_BY", node.uid, first.uid, item)
-        above: list[tuple[int, str]] = [(0, node.uid)]
-        ends = list(accumulate(len(chunk.text or "") for chunk in filed.chunks))
+        parents: list[tuple[int, str]] = [(0, node.uid)]
+        ends = list(accumulate(len(chunk.text or "") for chunk in changed.chunks))
         for heading, section in sections:
-            while above[-1][0] >= heading.level:
-                above.pop()
-            self._add_edge("CONTAINS", above[-1][1], section.uid, item)
+            while parents[-1][0] >= heading.level:
+                parents.pop()
+            self._add_edge("CONTAINS", parents[-1][1], section.uid, item)
             proof = next((n for n, end in enumerate(ends) if heading.start < end), len(ends) - 1)
-            self._add_edge("EVIDENCED_BY", section.uid, filed.chunks[proof].uid, item)
-            above.append((heading.level, section.uid))
-        home = folder_node(self.root, page.folder, page.parent, self.now)
-        self._add_edge("CONTAINS", home.uid, node.uid, item)
+            self._add_edge("EVIDENCED_BY", section.uid, changed.chunks[proof].uid, item)
+            parents.append((heading.level, section.uid))
+        folder = folder_node(self.root, page.folder, page.parent, self.now)
+        self._add_edge("CONTAINS", folder.uid, node.uid, item)
         if page.is_index:
-            self._add_edge("HAS_INDEX", home.uid, node.uid, item)
+            self._add_edge("HAS_INDEX", folder.uid, node.uid, item)
         if page.is_entry:
-            self._add_edge("HAS_ENTRYPOINT", home.uid, node.uid, item)
+            self._add_edge("HAS_ENTRYPOINT", folder.uid, node.uid, item)
         return PageEntry(node, PageRecord.of(node), fresh=True)
 
     def _folders(self, catalogue: Catalogue) -> None:
         """Add nodes for folders that gained pages, nested in each other, and retire those of empty folders."""
-        wanted = {"", *catalogue.places} if catalogue.entries else set()
-        for path in sorted(wanted - catalogue.folders.keys()):
+        needed = {"", *catalogue.subfolders} if catalogue.entries else set()
+        for path in sorted(needed - catalogue.folders.keys()):
             node = folder_node(self.root, catalogue.folder, path, self.now)
-            self._note(node)
+            self._add_nodes(node)
             if path:
-                above = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
-                self._edges.append(edge_of(self.registry, "CONTAINS", above.uid, node.uid, self.now, _BY))
-        for path in sorted(catalogue.folders.keys() - wanted):
+                parent = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
+                self._edges.append(edge_of(self.registry, "CONTAINS", parent.uid, node.uid, self.now, _BY))
+        for path in sorted(catalogue.folders.keys() - needed):
             node = catalogue.folders[path]
             self._nodes[node.uid] = replace(node, retired_at=self.now)
-            above = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
-            self._dropped.append(edge_of(self.registry, "CONTAINS", above.uid, node.uid, self.now, _BY))
+            parent = folder_node(self.root, catalogue.folder, "/".join(path.split("/")[:-1]), self.now)
+            self._dropped.append(edge_of(self.registry, "CONTAINS", parent.uid, node.uid, self.now, _BY))
 
-    async def _link(self, catalogue: Catalogue) -> dict[str, tuple[LinkProblem, ...]]:
-        leading = LinkResolver(catalogue, self.root, await self._symbols(catalogue))
+    async def _resolve_links(self, catalogue: Catalogue) -> dict[str, tuple[LinkProblem, ...]]:
+        resolver = LinkResolver(catalogue, self.root, await self._symbols(catalogue))
         problems: dict[str, tuple[LinkProblem, ...]] = {}
         external: dict[str, ExternalTarget] = {}
-        followed = await asyncio.to_thread(leading.follow)
-        for entry, steps in zip(catalogue.entries, followed, strict=True):
-            external |= {step.uid: step.external for step in steps if step.external is not None and step.uid}
-            self._add_links(entry, steps, leading)
-            problems[entry.record.item] = tuple(step.problem for step in steps if step.problem is not None)
-        known = await self.transaction.nodes(list(external))
-        for uid, outside in external.items():
-            if uid not in known or known[uid].retired_at is not None:
-                self._note(external_node(uid, outside, self.root, self.now))
+        targets_by_page = await asyncio.to_thread(resolver.resolve_all)
+        for entry, targets in zip(catalogue.entries, targets_by_page, strict=True):
+            external |= {
+                target.uid: target.external for target in targets if target.external is not None and target.uid
+            }
+            self._add_links(entry, targets, resolver)
+            problems[entry.record.item] = tuple(target.problem for target in targets if target.problem is not None)
+        stored = await self.transaction.nodes(list(external))
+        for uid, external_target in external.items():
+            if uid not in stored or stored[uid].retired_at is not None:
+                self._add_nodes(external_node(uid, external_target, self.root, self.now))
         return problems
 
-    def _add_links(self, entry: PageEntry, steps: Sequence[LinkTarget], leading: LinkResolver) -> None:
+    def _add_links(self, entry: PageEntry, targets: Sequence[LinkTarget], resolver: LinkResolver) -> None:
         """Collect the changed edges of a page's links."""
-        uids, record = tuple(step.uid for step in steps), entry.record
-        wanted = {(step.type, step.uid) for step in steps if step.uid is not None and step.uid != entry.node.uid}
+        uids, record = tuple(target.uid for target in targets), entry.record
+        linked = {
+            (target.type, target.uid) for target in targets if target.uid is not None and target.uid != entry.node.uid
+        }
         if not entry.fresh:
             if uids == record.leads_to:
                 return
             stale = [uid for uid in record.leads_to if uid is not None and uid not in uids]
             for uid in dict.fromkeys(stale):
-                for edge_type in leading.types:
+                for edge_type in resolver.types:
                     self._dropped.append(self._edge(edge_type, entry.node.uid, uid, record.item))
-        for edge_type, uid in sorted(wanted):
+        for edge_type, uid in sorted(linked):
             self._edges.append(self._edge(edge_type, entry.node.uid, uid, record.item))
         self._nodes[entry.node.uid] = replace(entry.node, metadata=record.model_copy(update={"leads_to": uids}).dump())
 
     async def _symbols(self, catalogue: Catalogue) -> dict[str, str]:
         """Return the uids of symbols that code of the context defines, by the case-folded names used in pages."""
         names = {fold_case(name) for entry in catalogue.entries for name in LinkResolver.names_of_code(entry)}
-        found = await self.transaction.named(sorted(names)) if names else {}
-        symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in found.items()}
+        nodes_by_name = await self.transaction.named(sorted(names)) if names else {}
+        symbols = {name: [node for node in nodes if node.subtype in _SYMBOLS] for name, nodes in nodes_by_name.items()}
         uids = [node.uid for nodes in symbols.values() for node in nodes]
         edges = await self.transaction.edges(uids, ["CONTAINS"], Direction.IN) if uids else []
         defined = {edge.target for edge in edges}
         certain = {name: [node.uid for node in nodes if node.uid in defined] for name, nodes in symbols.items()}
         return {name: uids[0] for name, uids in certain.items() if len(uids) == 1}
 
-    def _note(self, *nodes: Node) -> None:
+    def _add_nodes(self, *nodes: Node) -> None:
         for node in nodes:
             self._nodes[node.uid] = node
             self._edges.append(edge_of(self.registry, "BELONGS_TO", node.uid, self.root.uid, self.now, _BY))
@@ -182,4 +186,4 @@ async def remove_pages(
     if ids:
         uid = context_uid(items[0].tenant, items[0].context)
         root = (await transaction.nodes([uid]))[uid]
-        await PageGraphWriter(transaction, registry, now, root).file([], ids)
+        await PageGraphWriter(transaction, registry, now, root).write([], ids)

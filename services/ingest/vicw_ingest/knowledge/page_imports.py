@@ -12,22 +12,24 @@ from vicw_shared.model.knowledge import FILE
 _IMPORTS = "imports"
 
 
-def with_import_links(page: KnowledgePage, reading: TextExtraction | None) -> KnowledgePage:
+def with_import_links(page: KnowledgePage, extraction: TextExtraction | None) -> KnowledgePage:
     """Return the page with the imports of its code as links, and remove these from its extraction.
 
     For prose pages, paths that the page links to are removed: they are resolved when the page is written.
     """
-    if reading is None:
+    if extraction is None:
         return page
     if page.kind != FILE:
-        said = " ".join(link.target for link in page.links)
-        paths = {thing.key for thing in reading.things if thing.kind == FILE and thing.name in said}
-        reading.things = [thing for thing in reading.things if thing.key not in paths]
-        reading.links = [link for link in reading.links if paths.isdisjoint((link.source, link.target))]
+        linked_paths = " ".join(link.target for link in page.links)
+        paths = {entity.key for entity in extraction.entities if entity.kind == FILE and entity.name in linked_paths}
+        extraction.entities = [entity for entity in extraction.entities if entity.key not in paths]
+        extraction.relations = [link for link in extraction.relations if paths.isdisjoint((link.source, link.target))]
         return page
-    ends = {link.target for link in reading.links if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
-    reading.links = [link for link in reading.links if link.target not in ends]
-    modules = [thing for thing in reading.things if thing.key in ends]
-    reading.things = [thing for thing in reading.things if thing.key not in ends]
-    links = (PageLink(LinkKind.IMPORT, f"/{thing.name}" if thing.kind == FILE else thing.name, 0) for thing in modules)
+    ends = {link.target for link in extraction.relations if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
+    extraction.relations = [link for link in extraction.relations if link.target not in ends]
+    modules = [entity for entity in extraction.entities if entity.key in ends]
+    extraction.entities = [entity for entity in extraction.entities if entity.key not in ends]
+    links = (
+        PageLink(LinkKind.IMPORT, f"/{entity.name}" if entity.kind == FILE else entity.name, 0) for entity in modules
+    )
     return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))

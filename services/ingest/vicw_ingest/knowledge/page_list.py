@@ -10,37 +10,37 @@ from vicw_shared.uids import context_uid
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPage, KnownPages
 
 
-async def list_pages(graph: GraphStore, tenant: str, asked: KnowledgeQuery) -> KnownPages:
+async def list_pages(graph: GraphStore, tenant: str, query: KnowledgeQuery) -> KnownPages:
     """Return one result page of a folder's pages, by path, then id; an empty one for an unknown folder."""
-    uid = context_uid(tenant, asked.context)
+    uid = context_uid(tenant, query.context)
     root = (await graph.nodes(tenant, [uid])).get(uid)
-    catalogue = await read(graph, tenant, asked.context, asked.folder) if root is not None else Catalogue(asked.folder)
-    entries = sorted(catalogue.entries, key=_mark)
-    rest = [entry for entry in entries if asked.after is None or _mark(entry) > asked.after]
-    shown = rest[: asked.limit]
+    catalogue = await read(graph, tenant, query.context, query.folder) if root is not None else Catalogue(query.folder)
+    entries = sorted(catalogue.entries, key=_sort_key)
+    rest = [entry for entry in entries if query.after is None or _sort_key(entry) > query.after]
+    page_entries = rest[: query.limit]
     return KnownPages(
-        context=asked.context,
-        folder=asked.folder,
-        pages=tuple(_known(entry, catalogue, root) for entry in shown if root is not None),
-        next=_mark(shown[-1]) if len(rest) > len(shown) else None,
+        context=query.context,
+        folder=query.folder,
+        pages=tuple(_to_wire(entry, catalogue, root) for entry in page_entries if root is not None),
+        next=_sort_key(page_entries[-1]) if len(rest) > len(page_entries) else None,
     )
 
 
-def _mark(entry: PageEntry) -> str:
+def _sort_key(entry: PageEntry) -> str:
     """Return the sort key of a page: its path, then its id, because two items may name the same file."""
     return f"{entry.path}\t{entry.record.id}"
 
 
-def _known(entry: PageEntry, catalogue: Catalogue, root: Node) -> KnownPage:
-    said = entry.record
-    leading = LinkResolver(catalogue, root, {})
-    steps = (leading.step(link, entry) for link in said.links)
+def _to_wire(entry: PageEntry, catalogue: Catalogue, root: Node) -> KnownPage:
+    record = entry.record
+    resolver = LinkResolver(catalogue, root, {})
+    targets = (resolver.resolve(link, entry) for link in record.links)
     return KnownPage(
-        id=said.id,
+        id=record.id,
         uid=entry.node.uid,
         path=entry.path,
         title=entry.node.name,
-        key=said.key,
-        sha256=said.sha256,
-        links=tuple(step.problem for step in steps if step.problem is not None),
+        key=record.key,
+        sha256=record.sha256,
+        links=tuple(target.problem for target in targets if target.problem is not None),
     )

@@ -23,7 +23,7 @@ _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _PROSE = _MARKDOWN | {".txt", ".rst", ".adoc", ".org", ""}
 INDEXES = frozenset({"readme", "index", "_index"})
 _ENTRIES = frozenset({"main", "__main__", "app", "cli", "manage", "server"})
-_NOT_OF_PAGES = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_step", "source")
+_FORBIDDEN_FIELDS = ("subtype", "speaker", "user", "timestamp", "flow_id", "flow_step", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def stem_of(path: str) -> str:
     return fold_case(PurePosixPath(path).stem)
 
 
-def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
+def parse_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
     """Return the request with its page items replaced by the items to store, and the pages by item index.
 
     Raises InvalidInputError for pages with fields that pages may not have, pages over a limit, and repeated ids.
@@ -83,7 +83,7 @@ def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestReq
     for number, item in enumerate(items):
         if item.page is not None:
             page = pages[number] = _page(item, item.page.folder, item.page.path)
-            problems += _too_much(number, page, limits)
+            problems += _limit_problems(number, page, limits)
             items[number] = _stored(item, page, limits)
         if (key := items[number].id) is not None and ids.setdefault(key, number) != number:
             fix = "Give each item of a request an id of its own"
@@ -96,14 +96,14 @@ def read_pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestReq
 def _problems(number: int, item: Item, request: IngestRequest) -> Iterator[FieldProblem]:
     if item.page is None:
         return
-    for field in _NOT_OF_PAGES:
+    for field in _FORBIDDEN_FIELDS:
         if getattr(item, field) is not None:
             yield FieldProblem(f"items[{number}].{field}", "is given although the item is a page", "Leave it out")
     if request.flow_id is not None:
         yield FieldProblem("flow_id", "is given although there are pages", "Send pages in a request of their own")
 
 
-def _too_much(number: int, page: KnowledgePage, limits: LimitSettings) -> Iterator[FieldProblem]:
+def _limit_problems(number: int, page: KnowledgePage, limits: LimitSettings) -> Iterator[FieldProblem]:
     for what, count, most, setting in (
         ("headings", len(page.headings), limits.page_headings, "VICW_MAX_PAGE_HEADINGS"),
         ("links", len(page.links), limits.page_links, "VICW_MAX_PAGE_LINKS"),
@@ -133,9 +133,9 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
     if kind == FILE:
         subjects = subjects_of(item.name or "", (), (), path, "")
         return KnowledgePage(folder, path, kind, item.name or path, item.text, digest, subjects=subjects)
-    front, body = _apart(item.text)
-    made = outline(body) if suffix in _MARKDOWN else outline("")
-    title = item.name or front.title or _first_title(made.headings) or _title_of_path(folder, path)
+    front, body = _split_front_matter(item.text)
+    parsed = outline(body) if suffix in _MARKDOWN else outline("")
+    title = item.name or front.title or _first_title(parsed.headings) or _title_of_path(folder, path)
     return KnowledgePage(
         folder,
         path,
@@ -146,14 +146,14 @@ def _page(item: Item, folder: str, path: str) -> KnowledgePage:
         key=front.key,
         aliases=front.aliases,
         tags=front.tags,
-        summary=front.description or made.summary,
-        headings=made.headings,
-        links=tuple(PageLink(link.kind, link.target, link.line + front.lines, link.heading) for link in made.links),
+        summary=front.description or parsed.summary,
+        headings=parsed.headings,
+        links=tuple(PageLink(link.kind, link.target, link.line + front.lines, link.heading) for link in parsed.links),
         subjects=subjects_of(title, front.aliases, (front.key,) if front.key else (), path, body),
     )
 
 
-def _apart(text: str) -> tuple[FrontMatter, str]:
+def _split_front_matter(text: str) -> tuple[FrontMatter, str]:
     """Return the front matter and the body; a page with nothing but front matter has its whole text as body."""
     front = front_matter(text)
     body = "".join(lines_of(text)[front.lines :])
@@ -166,7 +166,7 @@ def _first_title(headings: tuple[Heading, ...]) -> str | None:
 
 def _title_of_path(folder: str, path: str) -> str:
     """Return a title for a page without one: the name of its file, for an index page that of its folder."""
-    place = PurePosixPath(path)
-    name = (place.parent.name or folder) if stem_of(path) in INDEXES else place.stem
+    file_path = PurePosixPath(path)
+    name = (file_path.parent.name or folder) if stem_of(path) in INDEXES else file_path.stem
     words = " ".join(re.split(r"[-_\s]+", name)).strip() or name
     return words[0].upper() + words[1:]

@@ -72,12 +72,12 @@ def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: st
 
 def keys_in(text: str) -> list[str]:
     """Return the ids of issues, decisions and the like in a text, each once: ``OPS-142``, ``ADR 0007`` is ``adr-7``."""
-    found = (
+    keys = (
         f"{match['letters'].casefold()}-{int(match['number'])}"
         for match in _KEY.finditer(text)
         if match["letters"].casefold() not in _NO_KEYS
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(keys))
 
 
 def stems(text: str) -> set[str]:
@@ -109,9 +109,11 @@ def _subject(name: str) -> set[str]:
 
 def _decision(path: str) -> list[str]:
     """Return the id of a decision record from the number in its file name: ``adr/0007-backoff.md``."""
-    place = PurePosixPath(path)
-    match = _NUMBERED.match(place.name)
-    of_decisions = place.name.lower().startswith("adr") or _OF_DECISIONS & {part.lower() for part in place.parts[:-1]}
+    file_path = PurePosixPath(path)
+    match = _NUMBERED.match(file_path.name)
+    of_decisions = file_path.name.lower().startswith("adr") or _OF_DECISIONS & {
+        part.lower() for part in file_path.parts[:-1]
+    }
     return [f"adr-{int(match['number'])}"] if match and of_decisions else []
 
 

@@ -53,9 +53,9 @@ class Extractor:
     model: LanguageModel
     registry: EdgeRegistry
     settings: LlmSettings
-    most: int
+    max_parts: int
     hub_edges: int
-    _asker: ModelExtractor = field(init=False)
+    _model_extractor: ModelExtractor = field(init=False)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _under_way: set[asyncio.Task[None]] = field(default_factory=set)
     _pauses: int = 0
@@ -75,7 +75,7 @@ class Extractor:
         return cls(graph, model, registry, llm, limits.extracted, ingest.hub_edges)
 
     def __post_init__(self) -> None:
-        self._asker = ModelExtractor(self.model, self.registry, self.settings, self.most)
+        self._model_extractor = ModelExtractor(self.model, self.registry, self.settings, self.max_parts)
 
     async def wake(self) -> None:
         """Wake this extractor for new work. This makes it the WorkQueue of a single process."""
@@ -96,7 +96,7 @@ class Extractor:
 
         async def work() -> None:
             while time.monotonic() < until and (claimed := await self._claim(1)):
-                await self._read(claimed[0])
+                await self._extract(claimed[0])
 
         results = await asyncio.gather(*(work() for _ in range(self.settings.at_once)), return_exceptions=True)
         await self._count()
@@ -132,12 +132,12 @@ class Extractor:
         try:
             while time.monotonic() < until:
                 if claimed := await self._claim(1, items):
-                    await self._read(claimed[0])
+                    await self._extract(claimed[0])
                     pause = _ASK_AGAIN_SECONDS
                     continue
                 # The rest is held by another extractor, and awaited; or it is postponed, and not awaited.
-                left = await self.graph.pending_extractions.of(tenant, items)
-                if all(one.tries for one in left.values()):
+                pending = await self.graph.pending_extractions.of(tenant, items)
+                if all(one.tries for one in pending.values()):
                     return
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _SLOWEST_ASK_SECONDS)
@@ -162,7 +162,7 @@ class Extractor:
     async def _try(self, claimed: PendingExtraction) -> bool:
         """Extract an item. Pause and return False if the model, or the graph, is unavailable."""
         try:
-            await self._read(claimed)
+            await self._extract(claimed)
         except Exception as error:
             await self._pause(error)
             return False
@@ -178,14 +178,14 @@ class Extractor:
     async def _claim(self, limit: int, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         return await self.graph.pending_extractions.claim(limit, seconds=_LEASE_SECONDS, items=items)
 
-    async def _read(self, claimed: PendingExtraction) -> None:
+    async def _extract(self, claimed: PendingExtraction) -> None:
         """Extract a claimed item. Raises the error of an unreachable model or graph; the item is then due again."""
         try:
             with entry_span("llm.item", SpanRole.INTERNAL, {}):
-                async with self._held(claimed):
-                    outcome = await self._work_off(claimed)
+                async with self._renewed(claimed):
+                    outcome = await self._process(claimed)
         except ExtractionError as error:
-            outcome = await self._rest(claimed, error)
+            outcome = await self._postpone(claimed, error)
         except BaseException:
             # Cancelled, or the model is unavailable: the text is not at fault.
             with contextlib.suppress(VicwError):
@@ -193,40 +193,40 @@ class Extractor:
             raise
         READ.labels(outcome).inc()
 
-    async def _work_off(self, claimed: PendingExtraction) -> str:
-        found = await self.graph.nodes(claimed.tenant, [claimed.item])
-        item = found.get(claimed.item)
+    async def _process(self, claimed: PendingExtraction) -> str:
+        nodes = await self.graph.nodes(claimed.tenant, [claimed.item])
+        item = nodes.get(claimed.item)
         if item is None or item.retired_at is not None:
             await self.graph.pending_extractions.drop(claimed.item)
             return "outdated"
         passages = await self._passages(item)
         last = claimed.tries + 1 >= self.settings.max_tries
-        told = await self._asker.read(_source(item, passages), passages, in_part=last)
-        adding = ExtractionCommit(item.uid, told.extraction, self.registry, now(), self.hub_edges)
+        result = await self._model_extractor.extract(_source(item, passages), passages, in_part=last)
+        adding = ExtractionCommit(item.uid, result.extraction, self.registry, now(), self.hub_edges)
         if not await self.graph.write(item.tenant, item.context, adding):
             return "outdated"
-        if told.missing:
-            _log.warning("a language model failed at parts of a text", item=item.uid, parts=told.missing)
-        return "partly_read" if told.missing else "read"
+        if result.missing:
+            _log.warning("a language model failed at parts of a text", item=item.uid, parts=result.missing)
+        return "partly_read" if result.missing else "read"
 
     async def _passages(self, item: Node) -> list[str]:
         proofs = await self.graph.expand(item.tenant, [item.uid], [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES)
         chunks = [proof.node for proof in proofs if proof.node.label is Label.CHUNK]
         return [chunk.text or "" for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0)]
 
-    async def _rest(self, claimed: PendingExtraction, error: ExtractionError) -> str:
-        told = f"{error.reason}: {error.detail}"
+    async def _postpone(self, claimed: PendingExtraction, error: ExtractionError) -> str:
+        detail = f"{error.reason}: {error.detail}"
         if claimed.tries + 1 >= self.settings.max_tries:
-            _log.error("a language model fails at a text, which is given up", item=claimed.item, error=told)
-            await self.graph.pending_extractions.postpone(claimed.item, seconds=None, error=told)
+            _log.error("a language model fails at a text, which is given up", item=claimed.item, error=detail)
+            await self.graph.pending_extractions.postpone(claimed.item, seconds=None, error=detail)
             return "given_up"
         seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * _REST_GROWS**claimed.tries)
-        _log.warning("a language model fails at a text", item=claimed.item, error=told, again_in_seconds=seconds)
-        await self.graph.pending_extractions.postpone(claimed.item, seconds=seconds, error=told)
+        _log.warning("a language model fails at a text", item=claimed.item, error=detail, again_in_seconds=seconds)
+        await self.graph.pending_extractions.postpone(claimed.item, seconds=seconds, error=detail)
         return "failed"
 
     @contextlib.asynccontextmanager
-    async def _held(self, claimed: PendingExtraction) -> AsyncIterator[None]:
+    async def _renewed(self, claimed: PendingExtraction) -> AsyncIterator[None]:
         """Renew a claim in the background while the block runs, so that a slow model does not lose it."""
         task = asyncio.create_task(self._renew(claimed.item))
         try:

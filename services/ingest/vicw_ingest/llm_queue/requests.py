@@ -26,7 +26,7 @@ def items_to_extract(request: IngestRequest) -> frozenset[int]:
     return frozenset()
 
 
-async def finished(
+async def finish_extractions(
     response: IngestResponse, tenant: str, model: ModelExtractionPlan | None, timeout_seconds: float
 ) -> IngestResponse:
     """Extract the pending items while a request waits. Return the response with their new states."""
@@ -40,18 +40,18 @@ async def finished(
     return response
 
 
-async def with_states(response: IngestResponse, tenant: str, unread: PendingExtractions) -> IngestResponse:
+async def with_states(response: IngestResponse, tenant: str, pending_extractions: PendingExtractions) -> IngestResponse:
     """Return the response with the current state of its pending extractions."""
     pending = _pending(response)
     if not pending:
         return response
-    left = await unread.of(tenant, pending)
+    queued = await pending_extractions.of(tenant, pending)
 
     def state(item: IngestedItem) -> IngestedItem:
-        if item.extraction is not ExtractionState.PENDING or (item.uid in left and not left[item.uid].dead):
+        if item.extraction is not ExtractionState.PENDING or (item.uid in queued and not queued[item.uid].dead):
             return item
-        known = ExtractionState.FAILED if item.uid in left else ExtractionState.DONE
-        return item.model_copy(update={"extraction": known})
+        state_now = ExtractionState.FAILED if item.uid in queued else ExtractionState.DONE
+        return item.model_copy(update={"extraction": state_now})
 
     return response.model_copy(update={"items": tuple(map(state, response.items))})
 

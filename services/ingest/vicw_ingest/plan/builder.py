@@ -8,7 +8,7 @@ from datetime import datetime
 
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.acyclic import ORDERED, misplaced
+from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.extraction.linking.linker import EntityLinker
 from vicw_ingest.extraction.linking.model import ItemExtraction
@@ -26,20 +26,20 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case
 
-CIRCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
+CYCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
 
 
 @dataclass(slots=True)
 class WritePlan:
     """Everything a request writes: nodes, edges, the nodes made per item, and nodes whose payload must be refreshed.
 
-    ``made`` leaves out statements, because they are an item's own sentences. ``described`` are the uids to refresh.
+    ``created`` leaves out statements, because they are an item's own sentences. ``to_refresh`` holds uids.
     """
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    made: dict[int, list[Node]] = field(default_factory=dict)
-    described: set[str] = field(default_factory=set)
+    created: dict[int, list[Node]] = field(default_factory=dict)
+    to_refresh: set[str] = field(default_factory=set)
 
 
 class WritePlanBuilder:
@@ -55,117 +55,120 @@ class WritePlanBuilder:
     ) -> None:
         self._transaction = transaction
         self._root = root
-        self._ties = EdgeFactory(registry, now)
-        self._naming = NamedEntities(transaction, now, root)
-        self._telling = CallerExtraction(self._naming, self._ties, {})
+        self._edge_factory = EdgeFactory(registry, now)
+        self._named_entities = NamedEntities(transaction, now, root)
+        self._caller_extraction = CallerExtraction(self._named_entities, self._edge_factory, {})
         self._plan = WritePlan()
-        self._users = UserPersons()
-        self._placing = EntityLinker(transaction, registry, now, root, hub_edges)
+        self._user_persons = UserPersons()
+        self._linker = EntityLinker(transaction, registry, now, root, hub_edges)
 
-    def know_pages(self, pages: Iterable[Node]) -> None:
+    def add_pages(self, pages: Iterable[Node]) -> None:
         """Link names equal to a page's file to that page, in preference to any other known entity."""
-        self._placing.known.given |= {fold_case(page.source): page for page in pages if page.source is not None}
+        self._linker.known_entities.pages |= {fold_case(page.source): page for page in pages if page.source is not None}
 
     async def plan(
         self,
         drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
         ends: Mapping[str, EdgeEnd],
-        readings: Mapping[int, TextExtraction],
+        extractions: Mapping[int, TextExtraction],
     ) -> WritePlan:
         """Return the write plan of all drafts.
 
-        ``ends`` are the items that relations may name, ``readings`` the extractions by draft index.
+        ``ends`` are the items that relations may name, ``extractions`` are by draft index.
         Raises InvalidInputError for a caller's relation that makes a cause follow its effect.
         """
-        about = await self._naming.subjects(drafts)
-        self._telling.ends = ends
-        self._placing.together = {draft.key: nodes[draft.index] for draft in drafts}
-        places = await self._places(drafts, nodes, about, readings)
-        for draft, place in zip(drafts, places, strict=True):
-            await self._add_item(draft, place)
-        return await self._settled(places)
+        about = await self._named_entities.subjects(drafts)
+        self._caller_extraction.ends = ends
+        self._linker.request_items = {draft.key: nodes[draft.index] for draft in drafts}
+        item_extractions = await self._item_extractions(drafts, nodes, about, extractions)
+        for draft, item_extraction in zip(drafts, item_extractions, strict=True):
+            await self._add_item(draft, item_extraction)
+        return await self._finish(item_extractions)
 
-    async def add(self, place: ItemExtraction) -> WritePlan:
+    async def add(self, item_extraction: ItemExtraction) -> WritePlan:
         """Return the write plan of an extraction from an item that is already stored."""
-        await self._placing.known.look_up((), [place.extraction])
-        self._show(await self._add_reading(place), place)
-        clashing = await self._naming.leave_out_clashes()
+        await self._linker.known_entities.look_up((), [item_extraction.extraction])
+        self._copy_visibility(await self._add_extraction(item_extraction), item_extraction)
+        clashing = await self._named_entities.drop_clashes()
         self._plan.edges = [edge for edge in self._plan.edges if clashing.isdisjoint((edge.source, edge.target))]
-        return await self._settled([place])
+        return await self._finish([item_extraction])
 
-    async def _settled(self, places: Sequence[ItemExtraction]) -> WritePlan:
-        standing = await self._naming.resolve_names()
-        self._plan.edges = standing.edges(self._plan.edges)
-        self._plan.made = {index: standing.nodes(made) for index, made in self._plan.made.items()}
-        await self._drop_circles({place.item.uid: place.item for place in places})
-        named = self._naming.nodes.values()
+    async def _finish(self, item_extractions: Sequence[ItemExtraction]) -> WritePlan:
+        replacements = await self._named_entities.resolve_names()
+        self._plan.edges = replacements.edges(self._plan.edges)
+        self._plan.created = {index: replacements.nodes(created) for index, created in self._plan.created.items()}
+        await self._drop_cycles(
+            {item_extraction.item.uid: item_extraction.item for item_extraction in item_extractions}
+        )
+        named = self._named_entities.nodes.values()
         self._plan.nodes += named
-        self._plan.edges += [self._ties.edge("BELONGS_TO", node.uid, self._root.uid) for node in named]
+        self._plan.edges += [self._edge_factory.edge("BELONGS_TO", node.uid, self._root.uid) for node in named]
         return self._plan
 
-    async def _places(
+    async def _item_extractions(
         self,
         drafts: Sequence[ItemDraft],
         nodes: Mapping[int, Node],
         about: Mapping[str, Node],
-        readings: Mapping[int, TextExtraction],
+        extractions: Mapping[int, TextExtraction],
     ) -> list[ItemExtraction]:
         """Return each item with its passages, extraction, speaker, addressee, previous turn and ``about`` entities."""
-        read = {nodes[draft.index].uid: readings[draft.index] for draft in drafts if draft.index in readings}
-        preceding = PreviousTurns(self._transaction, [nodes[draft.index] for draft in drafts])
-        before = await preceding.of(read)
-        listeners = preceding.addressees(read, before)
+        by_uid = {nodes[draft.index].uid: extractions[draft.index] for draft in drafts if draft.index in extractions}
+        previous_turns = PreviousTurns(self._transaction, [nodes[draft.index] for draft in drafts])
+        previous = await previous_turns.of(by_uid)
+        addressees = previous_turns.addressees(by_uid, previous)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._placing.known.look_up({*speakers, *listeners.values()}, list(read.values()))
-        named = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
-        self._users = await UserPersons.of(self._transaction, self._root, named)
+        await self._linker.known_entities.look_up({*speakers, *addressees.values()}, list(by_uid.values()))
+        user_speakers = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
+        self._user_persons = await UserPersons.of(self._transaction, self._root, user_speakers)
         return [
             ItemExtraction(
                 item := item_point(nodes[draft.index], draft.passages),
                 passages_of(item, draft.passages, verbatim=draft.verbatim),
-                read.get(item.uid, TextExtraction()),
+                by_uid.get(item.uid, TextExtraction()),
                 speaker=self._speaker_of(draft),
-                addressee=self._speaker(listeners[item.uid]) if item.uid in listeners else None,
-                previous=before.get(item.uid),
-                addressees=[
-                    about.get(name) or self._naming.name(Label.ENTITY, "person", name) for name in draft.item.about
+                addressee=self._speaker(addressees[item.uid]) if item.uid in addressees else None,
+                previous=previous.get(item.uid),
+                about=[
+                    about.get(name) or self._named_entities.name(Label.ENTITY, "person", name)
+                    for name in draft.item.about
                 ],
             )
             for draft in drafts
         ]
 
-    async def _add_item(self, draft: ItemDraft, place: ItemExtraction) -> None:
-        item, chunks, whom = place.item, place.chunks, place.addressees
+    async def _add_item(self, draft: ItemDraft, item_extraction: ItemExtraction) -> None:
+        item, chunks, about = item_extraction.item, item_extraction.chunks, item_extraction.about
         self._plan.nodes += [item, *chunks]
-        made = self._plan.made[draft.index] = list(chunks)
+        created = self._plan.created[draft.index] = list(chunks)
         for node in (item, *chunks):
-            self._plan.edges.append(self._ties.edge("BELONGS_TO", node.uid, self._root.uid))
-        self._plan.edges += [self._ties.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
-        if place.speaker is not None:
-            self._plan.edges.append(self._ties.edge("INITIATED", place.speaker.uid, item.uid))
-            made.append(place.speaker)
-        made += self._add_user(draft, place)
-        marks = [("tag", tag) for tag in draft.item.tags]
-        marks += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
-        for subtype, name in marks:
-            concept = self._naming.name(Label.CONCEPT, subtype, name)
-            self._plan.edges.append(self._ties.edge("TAGGED", item.uid, concept.uid, by=CALLER))
-            made.append(concept)
-        self._plan.edges += [self._ties.edge("ABOUT", item.uid, person.uid, by=CALLER) for person in whom]
-        told, edges = self._telling.of(draft, item, chunks)
+            self._plan.edges.append(self._edge_factory.edge("BELONGS_TO", node.uid, self._root.uid))
+        self._plan.edges += [self._edge_factory.edge("EVIDENCED_BY", item.uid, chunk.uid) for chunk in chunks]
+        if item_extraction.speaker is not None:
+            self._plan.edges.append(self._edge_factory.edge("INITIATED", item_extraction.speaker.uid, item.uid))
+            created.append(item_extraction.speaker)
+        created += self._add_user(draft, item_extraction)
+        tags = [("tag", tag) for tag in draft.item.tags]
+        tags += [("bucket", draft.item.bucket)] if draft.item.bucket is not None else []
+        for subtype, name in tags:
+            concept = self._named_entities.name(Label.CONCEPT, subtype, name)
+            self._plan.edges.append(self._edge_factory.edge("TAGGED", item.uid, concept.uid, by=CALLER))
+            created.append(concept)
+        self._plan.edges += [self._edge_factory.edge("ABOUT", item.uid, person.uid, by=CALLER) for person in about]
+        extracted, edges = self._caller_extraction.of(draft, item, chunks)
         self._plan.edges += edges
-        told += await self._add_reading(place)
-        self._show(told, place)
-        made += [*whom, *(node for node in told if not node.is_statement)]
+        extracted += await self._add_extraction(item_extraction)
+        self._copy_visibility(extracted, item_extraction)
+        created += [*about, *(node for node in extracted if not node.is_statement)]
 
-    def _show(self, told: Sequence[Node], place: ItemExtraction) -> None:
+    def _copy_visibility(self, nodes: Sequence[Node], item_extraction: ItemExtraction) -> None:
         """Give each Event of an item the item's ``ABOUT`` edges, so that the same people may see it."""
-        events = [node for node in told if node.label is Label.EVENT]
+        events = [node for node in nodes if node.label is Label.EVENT]
         self._plan.edges += [
-            self._ties.edge("ABOUT", event.uid, person.uid, by=CALLER, item=place.item.uid)
+            self._edge_factory.edge("ABOUT", event.uid, person.uid, by=CALLER, item=item_extraction.item.uid)
             for event in events
-            for person in place.addressees
+            for person in item_extraction.about
         ]
 
     def _speaker_of(self, draft: ItemDraft) -> Node | None:
@@ -173,51 +176,57 @@ class WritePlanBuilder:
         name = draft.item.speaker
         if name is None:
             return None
-        if draft.item.user is not None and not self._users.is_called(name):
-            person = self._naming.name(Label.ENTITY, speaker_subtype(name), name)
-            self._users.introduce(person)
-            self._placing.known.introduce(person)
+        if draft.item.user is not None and not self._user_persons.has_name(name):
+            person = self._named_entities.name(Label.ENTITY, speaker_subtype(name), name)
+            self._user_persons.introduce(person)
+            self._linker.known_entities.introduce(person)
         return self._speaker(name)
 
-    def _add_user(self, draft: ItemDraft, place: ItemExtraction) -> list[Node]:
+    def _add_user(self, draft: ItemDraft, item_extraction: ItemExtraction) -> list[Node]:
         if draft.item.user is None:
             return []
-        user = self._naming.name(Label.ENTITY, USER, draft.item.user)
-        self._plan.edges.append(self._ties.edge(STATED_BY, place.item.uid, user.uid))
-        if place.speaker is not None and draft.item.speaker is not None:
-            known = self._placing.known
-            person = self._users.person(user, draft.item.speaker, place.speaker, known.canonical_uid)
+        user = self._named_entities.name(Label.ENTITY, USER, draft.item.user)
+        self._plan.edges.append(self._edge_factory.edge(STATED_BY, item_extraction.item.uid, user.uid))
+        if item_extraction.speaker is not None and draft.item.speaker is not None:
+            known_entities = self._linker.known_entities
+            person = self._user_persons.person(
+                user, draft.item.speaker, item_extraction.speaker, known_entities.canonical_uid
+            )
             if person is not None:
-                self._plan.edges.append(self._ties.edge(IS_PERSON, user.uid, person.uid))
+                self._plan.edges.append(self._edge_factory.edge(IS_PERSON, user.uid, person.uid))
         return [user]
 
     def _speaker(self, name: str) -> Node:
-        node = self._placing.known.person(name, speaker_subtype(name))
-        return self._naming.put(node)
+        node = self._linker.known_entities.person(name, speaker_subtype(name))
+        return self._named_entities.put(node)
 
-    async def _add_reading(self, place: ItemExtraction) -> list[Node]:
-        placed = await self._placing.link(place)
-        for node in (*placed.named, *placed.slots, *placed.events):
-            self._naming.put(node)
-        self._plan.edges += placed.edges
-        return list({node.uid: node for node in (*placed.named, *placed.events)}.values())
+    async def _add_extraction(self, item_extraction: ItemExtraction) -> list[Node]:
+        linked = await self._linker.link(item_extraction)
+        for node in (*linked.entities, *linked.slots, *linked.events):
+            self._named_entities.put(node)
+        self._plan.edges += linked.edges
+        return list({node.uid: node for node in (*linked.entities, *linked.events)}.values())
 
-    async def _drop_circles(self, items: Mapping[str, Node]) -> None:
+    async def _drop_cycles(self, items: Mapping[str, Node]) -> None:
         """Drop relations that make a cause follow its effect. Raises InvalidInputError if the caller gave one."""
         ordered = [edge for edge in self._plan.edges if edge.type in ORDERED]
         if not ordered:
             return
         ends = {uid for edge in ordered for uid in (edge.source, edge.target)}
-        near = {**self._naming.nodes, **items}
-        known = await self._transaction.nodes(sorted(ends - near.keys()))
-        wrong = await misplaced(self._transaction, ordered, {**known, **near})
-        refused = [(self._telling.paths[uid], reason) for uid, reason in wrong.items() if uid in self._telling.paths]
-        if refused:
+        planned = {**self._named_entities.nodes, **items}
+        stored = await self._transaction.nodes(sorted(ends - planned.keys()))
+        reasons = await rejected_edges(self._transaction, ordered, {**stored, **planned})
+        from_caller = [
+            (self._caller_extraction.paths[uid], reason)
+            for uid, reason in reasons.items()
+            if uid in self._caller_extraction.paths
+        ]
+        if from_caller:
             raise InvalidInputError(
                 *(
                     FieldProblem(path, reason, "Reverse it, leave it out, or correct the times")
-                    for path, reason in refused
+                    for path, reason in from_caller
                 )
             )
-        CIRCLES.inc(len(wrong))
-        self._plan.edges = [edge for edge in self._plan.edges if edge.id not in wrong]
+        CYCLES.inc(len(reasons))
+        self._plan.edges = [edge for edge in self._plan.edges if edge.id not in reasons]

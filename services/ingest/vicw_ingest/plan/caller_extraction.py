@@ -23,14 +23,14 @@ async def item_ends(
     """Return the items that relations may name by id: the items of this request and stored items."""
     ends = _ends(latest)
     ends |= {d.item.id: EdgeEnd(nodes[d.index].uid, d.label, d.subtype) for d in drafts if d.item.id is not None}
-    wanted = {
+    references = {
         reference
         for draft in drafts
         if draft.item.extraction is not None
         for relation in draft.item.extraction.relations
         for reference in (relation.source, relation.target)
     }
-    stored = await lookups.items(sorted(wanted - ends.keys()))
+    stored = await lookups.items(sorted(references - ends.keys()))
     return _ends(stored) | ends
 
 
@@ -38,8 +38,8 @@ async def item_ends(
 class CallerExtraction:
     """Converter of callers' extractions. ``paths`` maps an edge's id to the relation's path in the request."""
 
-    naming: NamedEntities
-    ties: EdgeFactory
+    named_entities: NamedEntities
+    edge_factory: EdgeFactory
     ends: Mapping[str, EdgeEnd]
     paths: dict[str, str] = field(default_factory=dict)
 
@@ -49,56 +49,58 @@ class CallerExtraction:
         if extraction is None:
             return [], []
         path = f"{draft.path}.extraction"
-        told = caller_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
-        made, edges = [], []
-        folded = [(chunk, fold_case(chunk.text or "")) for chunk in chunks]
-        for entry in told.values():
+        caller_inputs = caller_nodes(extraction, tenant=item.tenant, context=item.context, item=item.uid, path=path)
+        nodes, edges = [], []
+        folded_texts = [(chunk, fold_case(chunk.text or "")) for chunk in chunks]
+        for entry in caller_inputs.values():
             node = self._node(entry, item, path)
             name = fold_case(node.name)
-            proof = next((chunk for chunk, text in folded if name in text), chunks[0])
-            edges.append(self.ties.edge("EVIDENCED_BY", node.uid, proof.uid, by=CALLER, item=item.uid))
+            proof = next((chunk for chunk, text in folded_texts if name in text), chunks[0])
+            edges.append(self.edge_factory.edge("EVIDENCED_BY", node.uid, proof.uid, by=CALLER, item=item.uid))
             if node.label is not Label.EVENT:
-                mention = self.ties.edge("MENTIONS", item.uid, node.uid, by=CALLER, item=item.uid)
-                edges.append(mention_edge(mention, entry.given.description))
-            made.append(node)
+                mention = self.edge_factory.edge("MENTIONS", item.uid, node.uid, by=CALLER, item=item.uid)
+                edges.append(mention_edge(mention, entry.input.description))
+            nodes.append(node)
 
         def resolve(name: str) -> EdgeEnd | None:
             if name == SELF:
                 return EdgeEnd(item.uid, item.label, item.subtype)
-            return told[name].end if name in told else self.ends.get(name)
+            return caller_inputs[name].end if name in caller_inputs else self.ends.get(name)
 
-        relations = caller_edges(extraction, registry=self.ties.registry, resolve=resolve, path=path)
-        return made, edges + [self._relation(relation, item) for relation in relations]
+        relations = caller_edges(extraction, registry=self.edge_factory.registry, resolve=resolve, path=path)
+        return nodes, edges + [self._relation(relation, item) for relation in relations]
 
-    def _relation(self, told: CallerEdge, item: Node) -> Edge:
-        desc = str(told.properties.get("desc", ""))
-        uid = edge_id(told.type, told.source.uid, told.target.uid, desc=desc, source_item=item.uid)
-        self.paths[uid] = told.path
+    def _relation(self, relation: CallerEdge, item: Node) -> Edge:
+        desc = str(relation.properties.get("desc", ""))
+        uid = edge_id(relation.type, relation.source.uid, relation.target.uid, desc=desc, source_item=item.uid)
+        self.paths[uid] = relation.path
         return Edge(
             id=uid,
-            type=told.type,
-            source=told.source.uid,
-            target=told.target.uid,
-            weight=told.weight,
-            created_at=self.ties.now,
+            type=relation.type,
+            source=relation.source.uid,
+            target=relation.target.uid,
+            weight=relation.weight,
+            created_at=self.edge_factory.now,
             created_by=CALLER,
-            properties={**told.properties, TOLD_BY: item.uid},
+            properties={**relation.properties, TOLD_BY: item.uid},
         )
 
     def _node(self, entry: CallerNode, item: Node, path: str) -> Node:
-        told, subtype = entry.given, entry.end.subtype
-        if not isinstance(told, EventInput):
-            return self.naming.name(entry.end.label, subtype, told.name, description=told.description, told_at=path)
+        given, subtype = entry.input, entry.end.subtype
+        if not isinstance(given, EventInput):
+            return self.named_entities.name(
+                entry.end.label, subtype, given.name, description=given.description, path=path
+            )
         event = replace(
-            self.naming.bare(entry.end.uid, Label.EVENT, subtype, told.name),
-            text=told.description,
-            timestamp=told.timestamp or item.timestamp,
-            timestamp_inferred=told.timestamp is None,
+            self.named_entities.bare(entry.end.uid, Label.EVENT, subtype, given.name),
+            text=given.description,
+            timestamp=given.timestamp or item.timestamp,
+            timestamp_inferred=given.timestamp is None,
             sensitivity=item.sensitivity,
             portable=item.portable,
             expires_at=item.expires_at,
         )
-        self.naming.nodes.setdefault(event.uid, event)
+        self.named_entities.nodes.setdefault(event.uid, event)
         return event
 
 

@@ -20,7 +20,7 @@ _DEFINITION = re.compile(
 _WINDOW = 16
 
 
-def cut(text: str, *, size: int, code: bool) -> list[str]:
+def split_passages(text: str, *, size: int, code: bool) -> list[str]:
     """Return the passages of ``text``, each of at most ``size`` characters (a longer grapheme stays whole).
 
     An empty text has no passages. White space joins a neighbouring passage.
@@ -44,18 +44,18 @@ def _cut_prose(text: str, size: int) -> Iterator[str]:
 
 def _cut_code(text: str, size: int) -> Iterator[str]:
     """Cut code into passages of whole blocks. A block over ``size`` is cut like prose."""
-    held = ""
+    passage = ""
     for start, end in pairwise([*_block_starts(text), len(text)]):
         block = text[start:end]
-        if held and len(held) + len(block) > size:
-            yield held
-            held = ""
+        if passage and len(passage) + len(block) > size:
+            yield passage
+            passage = ""
         if len(block) > size:
             yield from _cut_prose(block, size)
         else:
-            held += block
-    if held:
-        yield held
+            passage += block
+    if passage:
+        yield passage
 
 
 def _block_starts(text: str) -> Iterator[int]:

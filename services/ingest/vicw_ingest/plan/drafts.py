@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
+from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.model import SourceText
-from vicw_ingest.plan.chunking import cut
+from vicw_ingest.plan.chunking import split_passages
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
 from vicw_shared.model.roles import AGENTS
@@ -86,7 +86,7 @@ def infer_domain(request: IngestRequest) -> str:
 
 def source_of(item: Item, domain: str, now: datetime) -> SourceText:
     """Return the extractor's input for an item. ``domain`` is the canonical domain of the request."""
-    commit = _authored(item) if item.timestamp is None else None
+    commit = _authored_commit(item) if item.timestamp is None else None
     return SourceText(
         item.text,
         item.timestamp or _date(commit) or now,
@@ -108,7 +108,7 @@ def _draft(
     index: int, item: Item, request: IngestRequest, domain: str, chunk_chars: int, rest: str | None
 ) -> ItemDraft:
     flow_id = item.flow_id if item.flow_id is not None else request.flow_id
-    commit = _authored(item)
+    commit = _authored_commit(item)
     timestamp = item.timestamp or _date(commit)
     is_event = item.speaker is not None or item.timestamp is not None or flow_id is not None or commit is not None
     plain = "message" if item.speaker else "commit" if commit is not None else "event" if is_event else "document"
@@ -126,7 +126,7 @@ def _draft(
         domain=domain,
         flow_id=flow_id,
         timestamp=timestamp,
-        passages=tuple(cut(item.text, size=chunk_chars, code=_is_code(item, domain))),
+        passages=tuple(split_passages(item.text, size=chunk_chars, code=_is_code(item, domain))),
         content_hash=content_hash,
         verbatim=is_verbatim(item.speaker, subtype, domain),
     )
@@ -136,14 +136,14 @@ def _is_commit(item: Item) -> bool:
     return (item.subtype or "").casefold() == "commit"
 
 
-def _authored(item: Item) -> Commit | None:
+def _authored_commit(item: Item) -> Commit | None:
     """Return the commit of an item without a speaker, if its text names an author or co-author, else None."""
     if item.speaker is not None or not (_is_commit(item) or _PRINTED.match(item.text)):
         return None
-    printed = read_commits(item.text)
-    commit = printed[0] if len(printed) == 1 else None
-    if not printed:
-        commit = read_commit(item.text, known=_is_commit(item))
+    commits = parse_commits(item.text)
+    commit = commits[0] if len(commits) == 1 else None
+    if not commits:
+        commit = parse_commit(item.text, known=_is_commit(item))
     return commit if commit is not None and (commit.author or commit.co_authors) else None
 
 
@@ -153,7 +153,7 @@ def _date(commit: Commit | None) -> datetime | None:
 
 def _subject(item: Item) -> str | None:
     """Return the first line of a commit's message, or None if the item is no commit."""
-    commit = read_commit(item.text, known=True) if _is_commit(item) else _authored(item)
+    commit = parse_commit(item.text, known=True) if _is_commit(item) else _authored_commit(item)
     return headline(commit.subject) if commit is not None and commit.subject else None
 
 
@@ -171,8 +171,8 @@ def _code_path(item: Item) -> str | None:
     """Return the path of a source file from an item's ``source``, ``name`` or ``id``, or None."""
     if item.source is not None and languages_of_path(item.source):
         return item.source
-    called = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
-    return next((name for name in called if languages_of_path(name)), None)
+    names = (name for name in (item.name, item.id) if name is not None and _FILE_NAME.fullmatch(name))
+    return next((name for name in names if languages_of_path(name)), None)
 
 
 def _is_code(item: Item, domain: str) -> bool:
@@ -187,12 +187,12 @@ def headline(text: str) -> str:
 
 def _hash(item: Item, flow_id: str | None, domain: str) -> str:
     """Return the SHA-256 of all fields that the caller gave. A field with its default counts as not given."""
-    said = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
-    canonical_json = json.dumps([said, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
+    given = item.model_dump(mode="json", exclude={"id", "flow_id"}, exclude_defaults=True)
+    canonical_json = json.dumps([given, flow_id, domain], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical_json.encode()).hexdigest()
 
 
-def place(draft: ItemDraft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
+def event_time(draft: ItemDraft, previous_timestamp: datetime | None, now: datetime) -> tuple[datetime | None, bool]:
     """Return the item's timestamp and whether it is inferred.
 
     An Event without a timestamp keeps that of its earlier version, else gets ``now``. An Entity gets None.

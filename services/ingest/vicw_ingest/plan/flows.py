@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from vicw_ingest.plan.drafts import ItemDraft, place
+from vicw_ingest.plan.drafts import ItemDraft, event_time
 from vicw_ingest.plan.threads import ThreadTurn, matching_thread
 from vicw_shared.clock import to_us
 from vicw_shared.model import Label, Node
@@ -31,8 +31,8 @@ async def infer_flows(
     A turn joins the thread that it continues, among the earlier turns of its context that no ``pause`` separates from
     it; otherwise it starts a thread. An update keeps its flow.
     """
-    found: dict[int, ItemDraft] = {}
-    told: list[ThreadTurn] = []
+    with_flow: dict[int, ItemDraft] = {}
+    earlier: list[ThreadTurn] = []
     turns = sorted(_turns(drafts, latest, now), key=lambda entry: (entry[0], entry[1].index))
     before = await _before(transaction, [at for at, _ in turns], pause)
     for at, draft in turns:
@@ -42,12 +42,12 @@ async def infer_flows(
         else:
             turn = ThreadTurn(None, draft.item.speaker, draft.item.text, at)
             thread = (
-                matching_thread(turn, _session([*before[at], *told], at, pause))
+                matching_thread(turn, _session([*before[at], *earlier], at, pause))
                 or f"thread-{make_uid(draft.key)[-12:]}"
             )
-        told.append(ThreadTurn(thread, draft.item.speaker, draft.item.text, at))
-        found[draft.index] = replace(draft, flow_id=thread)
-    return [found.get(draft.index, draft) for draft in drafts]
+        earlier.append(ThreadTurn(thread, draft.item.speaker, draft.item.text, at))
+        with_flow[draft.index] = replace(draft, flow_id=thread)
+    return [with_flow.get(draft.index, draft) for draft in drafts]
 
 
 def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetime) -> list[tuple[datetime, ItemDraft]]:
@@ -56,7 +56,7 @@ def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetim
     for draft in drafts:
         if draft.label is Label.EVENT and draft.flow_id is None and draft.item.speaker is not None:
             previous = latest.get(draft.item.id) if draft.item.id is not None else None
-            at, _ = place(draft, previous.timestamp if previous is not None else None, now)
+            at, _ = event_time(draft, previous.timestamp if previous is not None else None, now)
             turns.append((at or now, draft))
     return turns
 
@@ -80,11 +80,11 @@ async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta)
     """Return the turns with inferred threads before a time, latest last."""
     nodes = await transaction.latest((to_us(at), _LATEST, 0, 0), _TURNS)
     recent = [n for n in nodes if n.timestamp is not None and at - n.timestamp <= pause * _TURNS]
-    mine = [n for n in recent if n.speaker is not None and _INFERRED.fullmatch(n.flow_id or "")]
-    texts = await transaction.nodes([n.qdrant_id for n in mine if n.qdrant_id is not None])
+    in_threads = [n for n in recent if n.speaker is not None and _INFERRED.fullmatch(n.flow_id or "")]
+    texts = await transaction.nodes([n.qdrant_id for n in in_threads if n.qdrant_id is not None])
     return [
         ThreadTurn(n.flow_id, n.speaker, texts[n.qdrant_id].text or "", n.timestamp)
-        for n in reversed(mine)
+        for n in reversed(in_threads)
         if n.qdrant_id in texts and n.timestamp is not None
     ]
 

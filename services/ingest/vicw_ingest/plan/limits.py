@@ -100,10 +100,10 @@ def _extraction_problems(path: str, extraction: Extraction, limits: LimitSetting
         )
         return
     for kind in ("entities", "events", "concepts"):
-        for index, told in enumerate(getattr(extraction, kind)):
+        for index, node in enumerate(getattr(extraction, kind)):
             where = f"{path}.{kind}[{index}]"
-            yield from _names({f"{where}.{f}": getattr(told, f) for f in ("id", "name", "subtype")}, limits)
-            yield from _text(f"{where}.description", told.description, limits)
+            yield from _names({f"{where}.{f}": getattr(node, f) for f in ("id", "name", "subtype")}, limits)
+            yield from _text(f"{where}.description", node.description, limits)
     for index, relation in enumerate(extraction.relations):
         where = f"{path}.relations[{index}]"
         yield from _names({f"{where}.{f}": getattr(relation, f) for f in ("source", "type", "target")}, limits)

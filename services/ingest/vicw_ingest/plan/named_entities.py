@@ -26,23 +26,23 @@ class NamedEntities:
         self._transaction = transaction
         self._now = now
         self._root = root
-        self._told_at: dict[str, str] = {}  # path in the request that names a node
+        self._paths: dict[str, str] = {}  # path in the request that names a node
 
     def name(
-        self, label: Label, subtype: str, name: str, *, description: str | None = None, told_at: str | None = None
+        self, label: Label, subtype: str, name: str, *, description: str | None = None, path: str | None = None
     ) -> Node:
         """Register and return the node of this name and subtype.
 
         Raises InvalidInputError if it is already known under another label.
         """
         node = self.bare(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
-        known = self.nodes.setdefault(node.uid, replace(node, text=description))
-        if told_at is not None:
-            self._told_at.setdefault(node.uid, told_at)
-        self._require_label(known, label)
-        if description is not None and known.text is None:
-            known = self.nodes[node.uid] = replace(known, text=description)
-        return known
+        registered = self.nodes.setdefault(node.uid, replace(node, text=description))
+        if path is not None:
+            self._paths.setdefault(node.uid, path)
+        self._require_label(registered, label)
+        if description is not None and registered.text is None:
+            registered = self.nodes[node.uid] = replace(registered, text=description)
+        return registered
 
     def bare(self, uid: str, label: Label, subtype: str, name: str) -> Node:
         """Return a node of the context that has only a name."""
@@ -60,10 +60,10 @@ class NamedEntities:
 
     def put(self, node: Node) -> Node:
         """Register a node. A registered node keeps its description and takes a changed subtype and source."""
-        known = self.nodes.setdefault(node.uid, node)
-        if known.subtype != node.subtype:
-            known = self.nodes[node.uid] = replace(known, subtype=node.subtype, source=node.source)
-        return known
+        registered = self.nodes.setdefault(node.uid, node)
+        if registered.subtype != node.subtype:
+            registered = self.nodes[node.uid] = replace(registered, subtype=node.subtype, source=node.source)
+        return registered
 
     async def subjects(self, drafts: Sequence[ItemDraft]) -> dict[str, Node]:
         """Find the stored entities that ``about`` names: a uid, or the name of a person, user, chat or agent.
@@ -76,18 +76,18 @@ class NamedEntities:
             candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
         known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
         renamed = await self._transaction.named([fold_case(name) for name in candidates])
-        found: dict[str, Node] = {}
+        subjects: dict[str, Node] = {}
         for name, uids in candidates.items():
-            there = (known[uid] for uid in uids if uid in known and known[uid].retired_at is None)
-            stored = (node for node in there if node.label is Label.ENTITY)
-            called = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
-            if (node := next(stored, next(called, None))) is not None:
-                found[name] = node
+            live = (known[uid] for uid in uids if uid in known and known[uid].retired_at is None)
+            stored = (node for node in live if node.label is Label.ENTITY)
+            namesakes = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
+            if (node := next(stored, next(namesakes, None))) is not None:
+                subjects[name] = node
             elif is_uid(name.lower()):
-                raise InvalidInputError(*_nobody(name, drafts))
-        return found
+                raise InvalidInputError(*_unknown_subject(name, drafts))
+        return subjects
 
-    async def leave_out_clashes(self) -> set[str]:
+    async def drop_clashes(self) -> set[str]:
         """Remove nodes that are stored under another label, without an error, and return their uids."""
         known = await self._transaction.nodes(list(self.nodes))
         clashing = {uid for uid, node in known.items() if node.label is not self.nodes[uid].label}
@@ -100,13 +100,13 @@ class NamedEntities:
 
         Afterwards ``nodes`` holds exactly the nodes to store.
         """
-        standing = await canonical_names(self._transaction, self._root.context, self.nodes.values())
-        for uid in standing.renamed:
+        replacements = await canonical_names(self._transaction, self._root.context, self.nodes.values())
+        for uid in replacements.renamed:
             self.nodes.pop(uid, None)
-        await self._keep_known()
-        return standing
+        await self._merge_stored()
+        return replacements
 
-    async def _keep_known(self) -> None:
+    async def _merge_stored(self) -> None:
         """Keep a stored node's fields, and give it a description if it had none.
 
         A retired node keeps only its ``created_at``; its other fields come from the request.
@@ -117,27 +117,27 @@ class NamedEntities:
             if known.retired_at is not None:
                 self.nodes[uid] = replace(new, created_at=known.created_at)
                 continue
-            kept = replace(known, text=known.text or new.text)
+            merged = replace(known, text=known.text or new.text)
             is_guess = known.subtype in GUESSES  # a guess: the request may know its subtype better
-            self.nodes[uid] = replace(kept, subtype=new.subtype, source=new.source) if is_guess else kept
+            self.nodes[uid] = replace(merged, subtype=new.subtype, source=new.source) if is_guess else merged
 
     def _require_label(self, known: Node, label: Label) -> None:
         if known.label is not label:
             raise InvalidInputError(
                 FieldProblem(
-                    self._told_at.get(known.uid, "extraction"),
+                    self._paths.get(known.uid, "extraction"),
                     f"{known.name!r} of subtype {known.subtype!r} is known as {known.label}, not {label}",
                     "Give it another subtype",
                 )
             )
 
 
-def _nobody(uid: str, drafts: Sequence[ItemDraft]) -> Iterator[FieldProblem]:
+def _unknown_subject(uid: str, drafts: Sequence[ItemDraft]) -> Iterator[FieldProblem]:
     for draft in drafts:
-        for place, name in enumerate(draft.item.about):
+        for position, name in enumerate(draft.item.about):
             if name == uid:
                 yield FieldProblem(
-                    f"{draft.path}.about[{place}]",
+                    f"{draft.path}.about[{position}]",
                     f"{uid} is not the uid of a known person",
                     "Give a name, or a uid that an answer of /ingest or /retrieve named",
                 )

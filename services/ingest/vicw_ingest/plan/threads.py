@@ -87,22 +87,25 @@ def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | Non
         return None
     # A name may begin a sentence in one turn and stand inside one in another, so names are shared by all turns.
     names = {name.casefold() for one in (*recent, turn) for name in _NAME.findall(one.text)}
-    said = _content(turn.text, names)
-    others = [_content(other.text, names) for other in recent]
-    asked_back = _BACK.match(turn.text)
-    if asked_back is not None and (named := _named(asked_back["what"], recent, others)) is not None:
-        return named
-    if asked_back is None and _AWAY.match(turn.text):
+    content = _content(turn.text, names)
+    contents = [_content(other.text, names) for other in recent]
+    back_reference = _BACK.match(turn.text)
+    if (
+        back_reference is not None
+        and (referenced := _thread_named(back_reference["what"], recent, contents)) is not None
+    ):
+        return referenced
+    if back_reference is None and _AWAY.match(turn.text):
         return None
-    shared = _shared(said, recent, others)
+    shared = _shared(content, recent, contents)
     scores = {
-        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _reply_score(turn, said, back, recent)
+        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _reply_score(turn, content, back, recent)
         for thread, back in _latest(recent).items()
     }
     if (own := _default_predecessor(turn, recent).thread) is not None and _CONCLUDES.match(turn.text):
         scores[own] += _CONCLUDED
     best = max(scores, key=lambda thread: scores[thread], default=None)
-    return best if best is not None and scores[best] >= _new_thread_score(turn, said) else None
+    return best if best is not None and scores[best] >= _new_thread_score(turn, content) else None
 
 
 def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
@@ -115,22 +118,22 @@ def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
 
 
 def _shared(
-    said: dict[str, float], recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]
+    content: dict[str, float], recent: Sequence[ThreadTurn], contents: Sequence[dict[str, float]]
 ) -> defaultdict[str, float]:
     """Return, per thread, the weight of the turn's words that only this thread has used. Older uses count less."""
-    spoken: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for back, (turn, words) in enumerate(zip(reversed(recent), reversed(others), strict=True)):
-        for word in words.keys() & said.keys() if turn.thread is not None else ():
-            spoken[word].setdefault(turn.thread or "", 0.5 ** (back / _HALF_LIFE))
+    threads_by_word: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for back, (turn, words) in enumerate(zip(reversed(recent), reversed(contents), strict=True)):
+        for word in words.keys() & content.keys() if turn.thread is not None else ():
+            threads_by_word[word].setdefault(turn.thread or "", 0.5 ** (back / _HALF_LIFE))
     shared: defaultdict[str, float] = defaultdict(float)
-    for word, threads in spoken.items():
+    for word, threads in threads_by_word.items():
         if len(threads) == 1:
             ((thread, freshness),) = threads.items()
-            shared[thread] += said[word] * freshness
+            shared[thread] += content[word] * freshness
     return shared
 
 
-def _reply_score(turn: ThreadTurn, said: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
+def _reply_score(turn: ThreadTurn, content: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
     """Return how well a turn follows a thread's latest turn, after which ``back`` turns came.
 
     Speakers alternate (Sacks, Schegloff and Jefferson, 1974): the last speaker of a thread with several speakers is
@@ -144,14 +147,14 @@ def _reply_score(turn: ThreadTurn, said: dict[str, float], back: int, recent: Se
     elif back == 0 and _asks(last) and not _asks(turn):
         score += _ANSWERS
     if back == 0:
-        score += _LAST + (_SAYS_LITTLE if _weight(said) <= _LITTLE else 0.0)
+        score += _LAST + (_SAYS_LITTLE if _weight(content) <= _LITTLE else 0.0)
     return score
 
 
-def _new_thread_score(turn: ThreadTurn, said: dict[str, float]) -> float:
+def _new_thread_score(turn: ThreadTurn, content: dict[str, float]) -> float:
     """Return the score of a new thread. A question without pronouns raises it; pronouns and few words lower it."""
     points_back = _PRONOUNS.search(turn.text) is not None
-    score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(said) <= _LITTLE else 0.0)
+    score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(content) <= _LITTLE else 0.0)
     return score + (_ASKS_ANEW if _asks(turn) and not points_back else 0.0)
 
 
@@ -173,23 +176,23 @@ def _default_predecessor(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> Thre
     return recent[-1]
 
 
-def _named(what: str, recent: Sequence[ThreadTurn], others: Sequence[dict[str, float]]) -> str | None:
+def _thread_named(what: str, recent: Sequence[ThreadTurn], contents: Sequence[dict[str, float]]) -> str | None:
     """Return the thread that last used one of these words, or None."""
-    wanted = _content(what, frozenset()).keys()
-    for other, words in zip(reversed(recent), reversed(others), strict=True):
-        if wanted & words.keys():
+    named_words = _content(what, frozenset()).keys()
+    for other, words in zip(reversed(recent), reversed(contents), strict=True):
+        if named_words & words.keys():
             return other.thread
     return None
 
 
 def _content(text: str, names: Set[str]) -> dict[str, float]:
     """Return the stems of content words with their weights. ``names`` count double."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word in _WORD.findall(text):
         folded = word.casefold().removesuffix("'s").removesuffix("’s")
         if folded.split("'")[0].split("’")[0] not in _STOPS and len(folded) > 2:
-            found[_stemmer.stemWord(folded)] = _NAME_WEIGHT if folded in names else 1.0
-    return found
+            weights[_stemmer.stemWord(folded)] = _NAME_WEIGHT if folded in names else 1.0
+    return weights
 
 
 def _weight(words: dict[str, float]) -> float:

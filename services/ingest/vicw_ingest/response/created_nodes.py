@@ -17,25 +17,25 @@ def reference(node: Node) -> NodeRef:
     return NodeRef(uid=node.uid, label=node.label, subtype=node.subtype, name=node.name)
 
 
-async def made_of(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Node]]:
+async def created_nodes(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[Node]]:
     """Return the nodes created for each stored item, by the item's uid, passages first."""
-    beside: dict[str, list[str]] = {item.uid: [] for item in items}
+    related: dict[str, list[str]] = {item.uid: [] for item in items}
     owner: dict[str, str] = {}
-    for edge in await transaction.edges(list(beside), [*_FROM_ITEM, _TO_ITEM]):
-        if edge.type == _TO_ITEM and edge.target in beside:
-            beside[edge.target].append(edge.source)
-        elif edge.type != _TO_ITEM and edge.source in beside:
-            beside[edge.source].append(edge.target)
+    for edge in await transaction.edges(list(related), [*_FROM_ITEM, _TO_ITEM]):
+        if edge.type == _TO_ITEM and edge.target in related:
+            related[edge.target].append(edge.source)
+        elif edge.type != _TO_ITEM and edge.source in related:
+            related[edge.source].append(edge.target)
             if edge.type == "EVIDENCED_BY":
                 owner[edge.target] = edge.source
     for proof in await transaction.edges(list(owner), ["EVIDENCED_BY"]):
-        if proof.source not in beside:
-            beside[owner[proof.target]].append(proof.source)
-    nodes = await transaction.nodes(list({uid for uids in beside.values() for uid in uids}))
+        if proof.source not in related:
+            related[owner[proof.target]].append(proof.source)
+    nodes = await transaction.nodes(list({uid for uids in related.values() for uid in uids}))
     shown = {uid: node for uid, node in nodes.items() if not node.is_statement}
     return {
         item: sorted((shown[uid] for uid in dict.fromkeys(uids) if uid in shown), key=_order)
-        for item, uids in beside.items()
+        for item, uids in related.items()
     }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.dedup.links import DuplicateLinks, linked, sources_of_copies
+from vicw_ingest.dedup.links import DuplicateLinks, linked_outcome, sources_of_copies
 from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
-from vicw_ingest.response.created_nodes import made_of, reference
+from vicw_ingest.response.created_nodes import created_nodes, reference
 from vicw_ingest.secrets.request_scan import Masked
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction
@@ -25,37 +25,40 @@ class StoredItems:
 
     nodes: Mapping[int, Node]
     latest: Mapping[str, Node]
-    made: Mapping[int, Sequence[Node]]
+    created: Mapping[int, Sequence[Node]]
     links: Links
     pending: frozenset[int]
     masked: Masked
-    linking: DuplicateLinks
+    duplicate_links: DuplicateLinks
 
     async def outcomes(self, drafts: Sequence[ItemDraft], transaction: GraphTransaction) -> tuple[IngestedItem, ...]:
         """Return the outcome of each draft, in order."""
-        kept = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
-        made_before, sources_before = await made_of(transaction, kept), await sources_of_copies(transaction, kept)
-        return tuple(self._outcome(draft, made_before, sources_before) for draft in drafts)
+        unchanged = [self.latest[d.item.id] for d in drafts if d.item.id is not None and d.index not in self.nodes]
+        created_before, sources_before = (
+            await created_nodes(transaction, unchanged),
+            await sources_of_copies(transaction, unchanged),
+        )
+        return tuple(self._outcome(draft, created_before, sources_before) for draft in drafts)
 
     def _outcome(
         self,
         draft: ItemDraft,
-        made_before: Mapping[str, Sequence[Node]],
+        created_before: Mapping[str, Sequence[Node]],
         sources_before: Mapping[str, Sequence[DuplicateSource]],
     ) -> IngestedItem:
         node = self.nodes.get(draft.index)
         previous = self.latest.get(draft.item.id) if draft.item.id is not None else None
         masked = self.masked.get(draft.index, ())
-        if draft.index in self.linking.held | self.linking.dropped:
-            return linked(draft, self.linking.echoes[draft.index].sources, node, masked)
+        if draft.index in self.duplicate_links.without_text | self.duplicate_links.dropped:
+            return linked_outcome(draft, self.duplicate_links.duplicates[draft.index].sources, node, masked)
         if node is not None:
             status = ItemStatus.UPDATED if previous is not None and previous.retired_at is None else ItemStatus.CREATED
-            around = self.made.get(draft.index, ())
+            created = self.created.get(draft.index, ())
         else:
             assert previous is not None
             if previous.uid in sources_before:
-                return linked(draft, sources_before[previous.uid], previous, masked)
-            node, status, around = previous, ItemStatus.UNCHANGED, made_before[previous.uid]
+                return linked_outcome(draft, sources_before[previous.uid], previous, masked)
+            node, status, created = previous, ItemStatus.UNCHANGED, created_before[previous.uid]
         return IngestedItem(
             id=draft.item.id,
             uid=node.uid,
@@ -63,9 +66,9 @@ class StoredItems:
             label=node.label,
             flow_id=node.flow_id,
             flow_step=node.flow_step,
-            nodes=tuple(reference(made_node) for made_node in around),
+            nodes=tuple(reference(made_node) for made_node in created),
             extraction=ExtractionState.PENDING if draft.index in self.pending & self.nodes.keys() else None,
             masked=masked,
-            sources=self.linking.to_wire(draft.index) if draft.index in self.nodes else (),
+            sources=self.duplicate_links.to_wire(draft.index) if draft.index in self.nodes else (),
             links=self.links.get(node.uid, ()),
         )

@@ -30,13 +30,13 @@ def find_secrets(text: str) -> list[Secret]:
     """Return the secrets of a text, in order and without overlaps."""
     if len(text) < _SHORTEST:
         return []
-    found = [
+    spans = [
         (start, end, doubt, kind)
         for marker, at, _ in _MARKERS.find_matches_as_indexes(text)
         for doubt, seek in (_SEEKERS[marker],)
         for start, end, kind in seek(text, at)
     ]
-    return _united(sorted(found)) if found else []
+    return _united(sorted(spans)) if spans else []
 
 
 def mask(text: str, secrets: Sequence[Secret]) -> str:

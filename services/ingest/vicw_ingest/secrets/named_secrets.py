@@ -99,7 +99,7 @@ def of_curl(text: str, at: int) -> Iterator[Span]:
         yield *match.span("value"), "password"
 
 
-def kind_called(name: str, value: str) -> str | None:
+def kind_of_value(name: str, value: str) -> str | None:
     """Return the kind of secret that ``value`` is under the key ``name``, or None."""
     for word, (kind, pattern) in NAMES.items():
         for match in pattern.finditer(name):

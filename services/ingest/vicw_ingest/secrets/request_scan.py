@@ -10,7 +10,7 @@ from prometheus_client import Counter
 from pydantic import BaseModel
 
 from vicw_ingest.secrets.detector import find_secrets, mask, placeholder
-from vicw_ingest.secrets.named_secrets import kind_called
+from vicw_ingest.secrets.named_secrets import kind_of_value
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest, Item, MaskedSecret
 from vicw_shared.wire.knowledge import PageRef
@@ -35,14 +35,14 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
     """
     if what == "off":
         return request, {}
-    look = _SecretScan(masks=what == "mask")
-    clean = look.into(request, "")
-    if look.problems:
-        for kind, count in look.refused.items():
+    scan = _SecretScan(masks=what == "mask")
+    clean = scan.into(request, "")
+    if scan.problems:
+        for kind, count in scan.refused.items():
             SECRETS.labels(kind, "refused").inc(count)
-        raise InvalidInputError(*list(look.problems)[:_MOST_PROBLEMS])
+        raise InvalidInputError(*list(scan.problems)[:_MOST_PROBLEMS])
     masked: dict[int, list[MaskedSecret]] = {}
-    for secret in look.masked:
+    for secret in scan.masked:
         SECRETS.labels(secret.kind, "masked").inc()
         masked.setdefault(_index(secret.field), []).append(secret)
     return clean, {index: tuple(secrets) for index, secrets in masked.items()}
@@ -73,11 +73,11 @@ class _SecretScan:
 
     def into[M: BaseModel](self, model: M, path: str) -> M:
         """Return the model without its secrets, or the model itself if it has none."""
-        kept = _NAMES.get(type(model), frozenset())
+        names = _NAMES.get(type(model), frozenset())
         changed = {}
         for name in type(model).model_fields:
             value = getattr(model, name)
-            clean = self._value(value, f"{path}.{name}" if path else name, is_name=name in kept)
+            clean = self._value(value, f"{path}.{name}" if path else name, is_name=name in names)
             if clean is not value:
                 changed[name] = clean
         return model.model_copy(update=changed) if changed else model
@@ -101,16 +101,16 @@ class _SecretScan:
         return f"{path}.{mask(name, find_secrets(name))}", name
 
     def _text(self, text: str, path: str, key: str, *, is_name: bool) -> str:
-        called = kind_called(key, text) if key else None
-        secrets = [] if called is not None else find_secrets(text)
-        kinds = dict.fromkeys([called] if called is not None else [secret.kind for secret in secrets])
+        named_kind = kind_of_value(key, text) if key else None
+        secrets = [] if named_kind is not None else find_secrets(text)
+        kinds = dict.fromkeys([named_kind] if named_kind is not None else [secret.kind for secret in secrets])
         for kind in kinds:
             if self._masks and not is_name:
                 self.masked[MaskedSecret(field=path, kind=kind)] = None
             else:
                 self.refused[kind] += 1
                 self.problems[_problem(path, kind, is_name=is_name)] = None
-        return placeholder(called) if called is not None else mask(text, secrets) if secrets else text
+        return placeholder(named_kind) if named_kind is not None else mask(text, secrets) if secrets else text
 
 
 def _problem(path: str, kind: str, *, is_name: bool) -> FieldProblem:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-_STANDS_FOR_ONE = re.compile(
+_PLACEHOLDER = re.compile(
     r"example|placeholder|dummy|redacted|your|change[_-]?me|x{4}|\*{3}|\.{3}|…|0{8}|1234567890|0123456789|abcdefgh",
     re.IGNORECASE,
 )
-_FEWEST_CHARACTERS, _TELLING_CHARACTERS = 6, 48
+_FEWEST_CHARACTERS, _SEARCHED_CHARACTERS = 6, 48
 _IS_FILLED_IN = re.compile(r"^[\[${%<&*@]|[$#]\{|\{\{|\{\w*\}|%[sd(]|<\w")
 _REFERS = re.compile(r"~?\.{0,2}/|[A-Za-z]:$|\w+://|[\w.+-]+@[\w-]+\.\w")
 _IS_MEMBER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+")
@@ -21,7 +21,7 @@ _TERM = re.compile(
 _NAMES_ITSELF = re.compile(
     r"[a-z_-]*(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|key)[a-z_-]*\d{0,3}$", re.IGNORECASE
 )
-_KNOWN_TO_ALL = frozenset("changeit hunter2 minioadmin p@ssw0rd passw0rd s3cr3t s3cret".split())
+_WELL_KNOWN = frozenset("changeit hunter2 minioadmin p@ssw0rd passw0rd s3cr3t s3cret".split())
 _TOKEN = re.compile(r"[\w.~+/-]{16,4096}+={0,2}", re.ASCII)
 _SHORTEST_PASSWORD, _LONGEST_PASSWORD = 6, 72
 _LONGEST_WORD = 12
@@ -30,7 +30,7 @@ _OFTEN = 0.22
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder. Only its start is searched: long secrets contain any word by chance."""
-    return len(set(value)) < _FEWEST_CHARACTERS or _STANDS_FOR_ONE.search(value, 0, _TELLING_CHARACTERS) is not None
+    return len(set(value)) < _FEWEST_CHARACTERS or _PLACEHOLDER.search(value, 0, _SEARCHED_CHARACTERS) is not None
 
 
 def is_random(value: str) -> bool:
@@ -39,8 +39,8 @@ def is_random(value: str) -> bool:
     A change is a letter beside a digit, or a capital after a small letter: 44 in a hundred pairs of random base 62, 47
     of random hexadecimal, about 20 of a name in camel case, hardly any of other words.
     """
-    turns = sum(map(_is_turn, value, value[1:]))
-    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and turns >= _OFTEN * (len(value) - 1)
+    changes = sum(map(_is_change, value, value[1:]))
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and changes >= _OFTEN * (len(value) - 1)
 
 
 def is_token(value: str) -> bool:
@@ -65,13 +65,13 @@ def is_password_of_url(value: str, user: str) -> bool:
     return not value.isalpha() or len(value) > _LONGEST_WORD
 
 
-def _is_turn(a: str, b: str) -> bool:
+def _is_change(a: str, b: str) -> bool:
     return (a.isalpha() and (b.isdigit() or (a.islower() and b.isupper()))) or (a.isdigit() and b.isalpha())
 
 
 def _is_no_secret(value: str) -> bool:
     return (
-        value.casefold() in _KNOWN_TO_ALL
+        value.casefold() in _WELL_KNOWN
         or is_placeholder(value)
         or _IS_FILLED_IN.search(value) is not None
         or _REFERS.match(value) is not None

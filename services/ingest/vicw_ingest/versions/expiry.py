@@ -31,7 +31,7 @@ EXPIRE = "expire"
 """Task name of expiry in the log of the sleep cycle."""
 _log = structlog.get_logger()
 EXPIRED = Counter("vicw_ingest_expired_total", "Items that were retired since their time was over")
-_AT_ONCE = 100
+_BATCH = 100
 """Maximum number of items per query and per transaction."""
 
 
@@ -47,10 +47,10 @@ class Expiry:
     async def run(self, every_seconds: float) -> NoReturn:
         """Retire expired items every ``every_seconds``, forever."""
         while True:
-            await self.look()
+            await self.run_once()
             await asyncio.sleep(every_seconds)
 
-    async def look(self, *, seconds: float = float("inf")) -> None:
+    async def run_once(self, *, seconds: float = float("inf")) -> None:
         """Run ``drain``. Errors are logged, and the next run tries again."""
         try:
             await self.drain(seconds=seconds)
@@ -63,9 +63,9 @@ class Expiry:
         Raises StorageFullError or UnavailableError; items retired until then stay retired.
         """
         instant, until, count = now(), time.monotonic() + seconds, 0
-        while time.monotonic() < until and (found := await self.graph.expired(instant, limit=_AT_ONCE)):
+        while time.monotonic() < until and (expired := await self.graph.expired(instant, limit=_BATCH)):
             retired = 0
-            for (tenant, context), items in _by_context(found).items():
+            for (tenant, context), items in _by_context(expired).items():
                 retired += await self._retire(tenant, context, items, instant)
             EXPIRED.inc(retired)
             count += retired
@@ -78,28 +78,28 @@ class Expiry:
 
     async def _retire(self, tenant: str, context: str, uids: Sequence[str], instant: datetime) -> int:
         async def work(transaction: GraphTransaction) -> int:
-            found = (await transaction.nodes(uids)).values()
-            over = [node for node in found if node.retired_at is None and _is_over(node, instant)]
+            nodes = (await transaction.nodes(uids)).values()
+            expired = [node for node in nodes if node.retired_at is None and _is_expired(node, instant)]
             retirement = Retirement(transaction, self.registry, instant, Chains(transaction, self.registry, instant))
-            retired = await retirement.retire(over, {node.uid: node.expires_at for node in over})
-            await remove_pages(transaction, self.registry, instant, over)
+            retired = await retirement.retire(expired, {node.uid: node.expires_at for node in expired})
+            await remove_pages(transaction, self.registry, instant, expired)
             await retirement.release(retired, context)
-            await Supersession(transaction, self.registry, instant).apply(retired.beside)
-            for node in over:
+            await Supersession(transaction, self.registry, instant).apply(retired.neighbours)
+            for node in expired:
                 await transaction.log_step(_step(node, instant))
-            return len(over)
+            return len(expired)
 
         return await self.graph.write(tenant, context, work)
 
 
-def _is_over(node: Node, instant: datetime) -> bool:
+def _is_expired(node: Node, instant: datetime) -> bool:
     return node.expires_at is not None and node.expires_at <= instant
 
 
 def _step(item: Node, instant: datetime) -> MaintenanceStep:
     """Return the log entry of an item. A Macro-Event's entry names the flow, by which an erasure finds the entry."""
     end = item.expires_at.isoformat() if item.expires_at is not None else ""
-    told: dict[str, object] = {"flow": item.flow_id, "sources": len(item.items)} if item.is_macro else {}
+    macro_details: dict[str, object] = {"flow": item.flow_id, "sources": len(item.items)} if item.is_macro else {}
     return MaintenanceStep(
         id=make_uid(EXPIRE, item.uid, end),
         tenant=item.tenant,
@@ -108,12 +108,12 @@ def _step(item: Node, instant: datetime) -> MaintenanceStep:
         outcome=Outcome.DONE,
         at=instant,
         subject=item.uid,
-        details={"item": item.source_id, "expired": end, **told},
+        details={"item": item.source_id, "expired": end, **macro_details},
     )
 
 
 def _by_context(items: Sequence[Node]) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+    uids: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        found.setdefault((item.tenant, item.context), []).append(item.uid)
-    return found
+        uids.setdefault((item.tenant, item.context), []).append(item.uid)
+    return uids

@@ -13,18 +13,18 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.ports import GraphTransaction
 
-_OWN = frozenset(
+_DERIVED_TYPES = frozenset(
     {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
 )
 """Types that each version derives anew from its own content. Edges of these types from other items are carried over."""
 
 
-def _is_own(edge: Edge) -> bool:
+def _is_derived(edge: Edge) -> bool:
     """Return whether an edge is derived anew: by each version, or when its passages are indexed.
 
     A duplicate's edge belongs to the version that it repeats, and to no other.
     """
-    of_version = edge.type in _OWN and TOLD_BY not in edge.properties
+    of_version = edge.type in _DERIVED_TYPES and TOLD_BY not in edge.properties
     return of_version or edge.created_by == ECHO or edge.created_by.startswith(BRIDGE_RULES)
 
 
@@ -46,26 +46,26 @@ class History:
         live = [(old, new) for old, new in pairs if old.retired_at is None]
         retracted = [old.uid for old, _ in pairs if old.retired_at is not None]
         retired = await self.retirement.retire([old for old, _ in live], {o.uid: self._valid_to(o, n) for o, n in live})
-        await self._end_earlier(live)
+        await self._correct_ends(live)
         edges = [*retired.edges, *await self.transaction.edges(retracted, [t.name for t in self.registry])]
         supersedes = [self._supersedes(old, new) for old, new in pairs]
         return supersedes + await self._carry(edges, pairs), retired
 
-    async def _end_earlier(self, pairs: Sequence[tuple[Node, Node]]) -> None:
+    async def _correct_ends(self, pairs: Sequence[tuple[Node, Node]]) -> None:
         """Correct the end of earlier versions if the new version's time is before the old version's."""
         for old, new in pairs:
             if self._valid_to(old, new) is not None or new.timestamp is None:
                 continue
-            version = await self._before(old)
+            version = await self._predecessor(old)
             while version is not None:
                 if version.valid_to is not None and version.timestamp is not None:
                     ends = new.timestamp if version.timestamp < new.timestamp else None
                     await self._set_end(version, ends)
                     if ends is not None:
                         break
-                version = await self._before(version)
+                version = await self._predecessor(version)
 
-    async def _before(self, version: Node) -> Node | None:
+    async def _predecessor(self, version: Node) -> Node | None:
         edges = await self.transaction.edges([version.uid], ["SUPERSEDES"])
         older = [edge.target for edge in edges if edge.source == version.uid]
         return next(iter((await self.transaction.nodes(older)).values()), None)
@@ -73,10 +73,10 @@ class History:
     async def _set_end(self, version: Node, ends: datetime | None) -> None:
         proofs = await self.transaction.edges([version.uid], ["EVIDENCED_BY"])
         chunks = [edge.target for edge in proofs]
-        told = [edge.source for edge in await self.transaction.edges(chunks, ["EVIDENCED_BY"])]
-        nodes = await self.transaction.nodes([version.uid, *chunks, *told])
-        mine = [node for node in nodes.values() if node.retired_at is not None]
-        await self.transaction.put_nodes([replace(node, valid_to=ends) for node in mine])
+        evidenced = [edge.source for edge in await self.transaction.edges(chunks, ["EVIDENCED_BY"])]
+        nodes = await self.transaction.nodes([version.uid, *chunks, *evidenced])
+        retired = [node for node in nodes.values() if node.retired_at is not None]
+        await self.transaction.put_nodes([replace(node, valid_to=ends) for node in retired])
 
     @staticmethod
     def _valid_to(old: Node, new: Node) -> datetime | None:
@@ -92,12 +92,12 @@ class History:
         """Repoint other items' edges to the new version, unless the edge type does not allow its label."""
         replaced = {old.uid: new.uid for old, new in pairs}
         labels = {new.uid: new.label for _, new in pairs}
-        said = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_own(edge)]
-        others = {end for edge in said for end in (edge.source, edge.target)} - replaced.keys()
-        gone = {node.uid for node in (await self.transaction.nodes(list(others))).values() if node.retired_at}
+        foreign = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_derived(edge)]
+        others = {end for edge in foreign for end in (edge.source, edge.target)} - replaced.keys()
+        retired_ends = {node.uid for node in (await self.transaction.nodes(list(others))).values() if node.retired_at}
         carried = []
-        for edge in said:
-            if not gone.isdisjoint((edge.source, edge.target)):
+        for edge in foreign:
+            if not retired_ends.isdisjoint((edge.source, edge.target)):
                 continue
             source, target = replaced.get(edge.source, edge.source), replaced.get(edge.target, edge.target)
             allowed = self.registry.get(edge.type).pairs

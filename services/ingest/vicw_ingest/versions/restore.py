@@ -33,10 +33,10 @@ async def latest_versions(
     changing = [key for key, item in consolidated.items() if item.content_hash != hashes[key]]
     if not changing:
         return {**latest, **consolidated}, RestoredItems()
-    done = await Restorer(transaction, registry, now).restore_items(changing)
+    restored = await Restorer(transaction, registry, now).restore_items(changing)
     latest = await transaction.items(list(hashes))
-    still = await _consolidated(transaction, [key for key in consolidated if key not in changing], latest)
-    return {**latest, **still}, done
+    unchanged = await _consolidated(transaction, [key for key in consolidated if key not in changing], latest)
+    return {**latest, **unchanged}, restored
 
 
 async def restore_before(
@@ -45,20 +45,20 @@ async def restore_before(
     """Restore Macro-Events whose sources lie on both sides of one of ``nodes``, which are stored with ``edges``."""
     late = {node.uid: node for node in nodes}
     follow = [(e.source, e.target) for e in edges if e.type == NEXT and e.source in late and e.target not in late]
-    found = await transaction.nodes(sorted({target for _, target in follow})) if follow else {}
-    waiting = [(late[source], found[target]) for source, target in follow if target in found]
+    targets = await transaction.nodes(sorted({target for _, target in follow})) if follow else {}
+    waiting = [(late[source], targets[target]) for source, target in follow if target in targets]
     items: dict[str, Node] = {}
-    gone: list[str] = []
+    gone_points: list[str] = []
     while waiting:
         event, macro = waiting.pop()
         if not macro.is_macro or not await _begins_before(transaction, macro, event):
             continue
-        done = await Restorer(transaction, registry, now).restore(macro)
+        restored = await Restorer(transaction, registry, now).restore(macro)
         items.pop(macro.uid, None)
-        items |= {item.uid: item for item in done.items}
-        gone += done.gone
-        waiting += [(event, item) for item in done.items if next_key(item) > next_key(event)]
-    return RestoredItems(tuple(items.values()), tuple(gone))
+        items |= {item.uid: item for item in restored.items}
+        gone_points += restored.gone
+        waiting += [(event, item) for item in restored.items if next_key(item) > next_key(event)]
+    return RestoredItems(tuple(items.values()), tuple(gone_points))
 
 
 async def _begins_before(transaction: GraphTransaction, macro: Node, event: Node) -> bool:
@@ -73,12 +73,12 @@ async def _consolidated(
 ) -> dict[str, Node]:
     """Return the consolidated items among ``ids``, from their ledgers, unless ``latest`` has a later version."""
     passages = await transaction.consolidated(ids) if ids else {}
-    found: dict[str, Node] = {}
+    items: dict[str, Node] = {}
     for key, passage in passages.items():
         (entry,) = entries_of([passage]).values()
         if key not in latest or latest[key].version < entry.item.version:
-            found[key] = entry.item
-    return found
+            items[key] = entry.item
+    return items
 
 
 def _is_live(node: Node | None) -> bool:

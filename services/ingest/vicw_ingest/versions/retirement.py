@@ -14,7 +14,7 @@ from datetime import datetime
 
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
-from vicw_ingest.versions.shared_events import events_retold
+from vicw_ingest.versions.shared_events import reattributed_events
 from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.chains import Chains
 from vicw_shared.dreams import dream_edges
@@ -29,15 +29,15 @@ from vicw_shared.text import fold_case
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """Result of retiring items: the ``edges`` that touched them, the ``dropped`` ones, and the nodes ``beside`` them.
+    """Result of retiring items: the ``edges`` that touched them, the ``dropped`` ones, and their ``neighbours``.
 
-    Nodes beside them may have lost their last support: ``release`` checks the named entities among them once
+    Neighbours (uids) may have lost their last support: ``release`` checks the named entities among them once
     everything new is stored. ``heirs`` are duplicates that took over the text of a retired item.
     """
 
     edges: Sequence[Edge] = ()
     dropped: Sequence[Edge] = ()
-    beside: frozenset[str] = frozenset()
+    neighbours: frozenset[str] = frozenset()
     heirs: frozenset[str] = frozenset()
 
     @property
@@ -66,18 +66,18 @@ class Retirement:
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         events = await self._retire_nodes(items, ends, edges)
         await self.chains.unlink(uids)
-        told = await self.transaction.edges_from_items(uids)
+        item_edges = await self.transaction.edges_from_items(uids)
         history = {*uids, *events}
-        dropped = [edge for edge in told if history.isdisjoint((edge.source, edge.target))]
+        dropped = [edge for edge in item_edges if history.isdisjoint((edge.source, edge.target))]
         await self.transaction.drop_edges(dropped)
         if shared := {edge.source for edge in dropped if edge.type == "EVIDENCED_BY"}:
-            await self.transaction.put_nodes(await events_retold(self.transaction, shared))
-        beside = {uid for edge in (*edges, *told) for uid in (edge.source, edge.target)}
+            await self.transaction.put_nodes(await reattributed_events(self.transaction, shared))
+        neighbours = {uid for edge in (*edges, *item_edges) for uid in (edge.source, edge.target)}
         if dreamt := dream_edges(edges):
             await self.transaction.drop_edges(dreamt)
             edges = [edge for edge in edges if edge.created_by != DREAM]
         heirs = await Inheritance(self.transaction, self.registry, self.now).apply(items, edges)
-        return Retired(edges, dropped, frozenset(beside - history), heirs)
+        return Retired(edges, dropped, frozenset(neighbours - history), heirs)
 
     async def _retire_nodes(
         self, items: Sequence[Node], ends: Mapping[str, datetime | None], edges: Iterable[Edge]
@@ -89,9 +89,9 @@ class Retirement:
         nodes = await self.transaction.nodes(list(item_of))
         events = {node.uid for node in nodes.values() if node.label is Label.EVENT}
         events -= await self._proven_elsewhere(events, item_of)
-        mine = [node for node in nodes.values() if node.label is Label.CHUNK or node.uid in events]
+        parts = [node for node in nodes.values() if node.label is Label.CHUNK or node.uid in events]
         retired = [replace(item, retired_at=self.now, valid_to=ends[item.uid]) for item in items]
-        retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in mine]
+        retired += [replace(node, retired_at=self.now, valid_to=ends[item_of[node.uid]]) for node in parts]
         await self.transaction.put_nodes(retired)
         return events
 
@@ -103,55 +103,59 @@ class Retirement:
         return {proof.source for proof in others if passages[proof.target].retired_at is None}
 
     async def release(
-        self, retired: Retired, context: str, *, told_of: Collection[str] = (), told: Collection[str] = ()
+        self, retired: Retired, context: str, *, stored_nodes: Collection[str] = (), stored_edges: Collection[str] = ()
     ) -> None:
-        """Retire or redescribe the named entities of ``context`` beside the retired items.
+        """Retire or redescribe the named entities of ``context`` next to the retired items.
 
         An entity without a live mention is retired. A description from a retired item is replaced by another item's,
-        or removed. Call it after everything else is stored: ``told_of`` are the uids of stored nodes, ``told`` the
-        ids of stored edges. Entities of other contexts stay unchanged, because another lock protects them.
+        or removed. Call it after everything else is stored, with the uids of ``stored_nodes`` and the ids of
+        ``stored_edges``. Entities of other contexts stay unchanged, because another lock protects them.
         """
-        if not retired.beside:
+        if not retired.neighbours:
             return
-        nodes = (await self.transaction.nodes(list(retired.beside))).values()
-        things = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
-        users = [thing for thing in things.values() if fold_case(thing.subtype) == USER]
-        loose = [
-            uid for uid, thing in things.items() if uid not in told_of and (not thing.aliases or is_knowledge(thing))
+        nodes = (await self.transaction.nodes(list(retired.neighbours))).values()
+        entities = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
+        users = [entity for entity in entities.values() if fold_case(entity.subtype) == USER]
+        unprotected = [
+            uid
+            for uid, entity in entities.items()
+            if uid not in stored_nodes and (not entity.aliases or is_knowledge(entity))
         ]
-        await self._drop_inferred_merges(loose)
-        alone = await self.transaction.isolated(loose)
-        await self.transaction.drop_edges(await self.transaction.edges(sorted(alone), BRIDGES))
-        changed = [replace(things[uid], retired_at=self.now) for uid in sorted(alone)]
-        said = retired.descriptions
+        await self._drop_inferred_merges(unprotected)
+        unsupported = await self.transaction.isolated(unprotected)
+        await self.transaction.drop_edges(await self.transaction.edges(sorted(unsupported), BRIDGES))
+        changed = [replace(entities[uid], retired_at=self.now) for uid in sorted(unsupported)]
+        old_descriptions = retired.descriptions
         changed += await self._redescribed(
-            [t for t in things.values() if t.uid not in alone and (t.uid, t.text) in said]
+            [t for t in entities.values() if t.uid not in unsupported and (t.uid, t.text) in old_descriptions]
         )
         if changed:
             await self.transaction.put_nodes(changed)
-        await release_users(self.transaction, users, alone, told)
+        await release_users(self.transaction, users, unsupported, stored_edges)
 
-    async def _drop_inferred_merges(self, things: Collection[str]) -> None:
+    async def _drop_inferred_merges(self, entities: Collection[str]) -> None:
         """Drop inferred merges of these entities where no other edge joins them to a live node."""
-        merges = await self.transaction.edges(sorted(things), [MERGED_INTO])
+        merges = await self.transaction.edges(sorted(entities), [MERGED_INTO])
         guesses = [edge for edge in merges if is_guess(edge)]
-        loose = {end for edge in guesses for end in (edge.source, edge.target)} & set(things)
-        if not loose:
+        guessed = {end for edge in guesses for end in (edge.source, edge.target)} & set(entities)
+        if not guessed:
             return
         types = [edge_type.name for edge_type in self.registry if edge_type.name not in UNHOLDING]
-        edges = [edge for edge in await self.transaction.edges(sorted(loose), types) if not is_guess(edge)]
+        edges = [edge for edge in await self.transaction.edges(sorted(guessed), types) if not is_guess(edge)]
         ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
         pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]
-        alone = loose - {one for one, other in pairs if other in ends and ends[other].retired_at is None}
-        await self.transaction.drop_edges([e for e in guesses if not alone.isdisjoint((e.source, e.target))])
+        unsupported = guessed - {
+            uid for uid, neighbour in pairs if neighbour in ends and ends[neighbour].retired_at is None
+        }
+        await self.transaction.drop_edges([e for e in guesses if not unsupported.isdisjoint((e.source, e.target))])
 
-    async def _redescribed(self, things: Sequence[Node]) -> list[Node]:
+    async def _redescribed(self, entities: Sequence[Node]) -> list[Node]:
         """Return the entities whose description changes, each with the first one that a live item gives, or None."""
-        mentions = await self.transaction.edges([thing.uid for thing in things], ["MENTIONS"], Direction.IN)
-        told = sorted((m for m in mentions if DESCRIPTION in m.properties), key=lambda m: (m.created_at, m.id))
-        tellers = await self.transaction.nodes(list({mention.source for mention in told}))
+        mentions = await self.transaction.edges([entity.uid for entity in entities], ["MENTIONS"], Direction.IN)
+        describing = sorted((m for m in mentions if DESCRIPTION in m.properties), key=lambda m: (m.created_at, m.id))
+        sources = await self.transaction.nodes(list({mention.source for mention in describing}))
         texts: dict[str, str] = {}
-        for mention in told:
-            if tellers[mention.source].retired_at is None:
+        for mention in describing:
+            if sources[mention.source].retired_at is None:
                 texts.setdefault(mention.target, str(mention.properties[DESCRIPTION]))
-        return [replace(t, text=texts.get(t.uid)) for t in things if t.text != texts.get(t.uid)]
+        return [replace(t, text=texts.get(t.uid)) for t in entities if t.text != texts.get(t.uid)]

@@ -48,21 +48,21 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     """
     instant = now()
     _check(request, ports.limits, instant)
-    done = _RetractedBatch(_outcomes(request.ids, {}), ())
+    batch = _RetractedBatch(_outcomes(request.ids, {}), ())
     root = context_uid(tenant, request.context)
     if await ports.graph.nodes(tenant, [root]):  # else there is nothing to lock
-        done = await ports.graph.write(
+        batch = await ports.graph.write(
             tenant,
             request.context,
             lambda transaction: _commit(request, instant, ports.registry, transaction),
         )
-    await ports.indexer.discard(done.gone)
-    for item in done.items:
+    await ports.indexer.discard(batch.gone)
+    for item in batch.items:
         RETRACTED.labels(item.status.value).inc()
-    response = RetractResponse(context=request.context, items=done.items)
+    response = RetractResponse(context=request.context, items=batch.items)
     if request.wait:
         try:
-            if await ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds):
+            if await ports.indexer.finish(tenant, batch.touched, ports.settings.wait_seconds):
                 return response, True
         except RetryableError as error:
             _log.warning("waiting ended early; the retraction is durable", error=error.detail)
@@ -79,9 +79,9 @@ async def _commit(
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
     await remove_pages(transaction, registry, instant, live)
     await retirement.release(retired, request.context)
-    told_anew = await Supersession(transaction, registry, instant).apply(retired.beside)
+    changed = await Supersession(transaction, registry, instant).apply(retired.neighbours)
     touched = {node.uid for node in (*latest.values(), *restored.items)}
-    touched |= told_anew | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
+    touched |= changed | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
     return _RetractedBatch(_outcomes(request.ids, latest), tuple(touched), restored.gone)
 
 

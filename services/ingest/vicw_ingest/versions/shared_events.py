@@ -17,20 +17,20 @@ _WORD = re.compile(r"(?:\b(?:an?|the)\s+)?\w+", re.IGNORECASE)
 """A word with its article."""
 
 
-async def events_retold(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
+async def reattributed_events(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
     """Return the events that match no remaining source, each with the text, speaker and time of the first one left.
 
     Live passages count; retired ones count only if no live one is left.
     """
     proofs = await transaction.edges(sorted(uids), ["EVIDENCED_BY"], Direction.OUT) if uids else []
     nodes = await transaction.nodes(sorted({*uids, *(proof.target for proof in proofs)}))
-    tellings: dict[str, list[Node]] = defaultdict(list)
+    passages: dict[str, list[Node]] = defaultdict(list)
     for proof in proofs:
         if (passage := nodes.get(proof.target)) is not None and passage.label is Label.CHUNK:
-            tellings[proof.source].append(passage)
-    events = {uid: nodes[uid] for uid in tellings if uid in nodes and _is_extracted_event(nodes[uid])}
-    told = {uid: _as_mentioned(event, _first_mentions(tellings[uid])) for uid, event in events.items()}
-    return [event for uid, event in told.items() if event != events[uid]]
+            passages[proof.source].append(passage)
+    events = {uid: nodes[uid] for uid in passages if uid in nodes and _is_extracted_event(nodes[uid])}
+    reattributed = {uid: _as_mentioned(event, _first_mentions(passages[uid])) for uid, event in events.items()}
+    return [event for uid, event in reattributed.items() if event != events[uid]]
 
 
 def _is_extracted_event(node: Node) -> bool:
@@ -46,11 +46,11 @@ def _first_mentions(passages: Sequence[Node]) -> list[Node]:
 def _as_mentioned(event: Node, passages: Sequence[Node]) -> Node:
     """Return an event as the first of these passages states it, or unchanged if one of them states the same."""
     words = frozenset(words_of(event.text or ""))
-    said = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
-    if any(_matches_passage(event, passage) for passage in said):
+    stating = [passage for passage in passages if words <= {*words_of(passage.text or "")}]
+    if any(_matches_passage(event, passage) for passage in stating):
         return event
-    first = (said or passages)[0]
-    text = event.text if said else _nearest(first.text or "", words)
+    first = (stating or passages)[0]
+    text = event.text if stating else _nearest(first.text or "", words)
     return replace(
         event,
         name=headline(text or ""),
@@ -71,5 +71,5 @@ def _nearest(text: str, words: frozenset[str]) -> str:
     """Return the span from the first to the last of ``words`` in the sentence that has most of them."""
     parts = [text[span.start : span.end] for span in sentences(text)]
     best = max(parts, key=lambda part: len(words & {*words_of(part)}), default=text)
-    found = [one for one in _WORD.finditer(best) if not words.isdisjoint(words_of(one[0]))]
-    return best[found[0].start() : found[-1].end()] if found else best
+    matches = [match for match in _WORD.finditer(best) if not words.isdisjoint(words_of(match[0]))]
+    return best[matches[0].start() : matches[-1].end()] if matches else best

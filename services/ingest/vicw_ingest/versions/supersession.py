@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vicw_ingest.extraction.linking.attribute_claims import BY, is_claim
+from vicw_ingest.extraction.linking.attribute_claims import CLAIM_RULE, is_claim
 from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, agrees, supersedes
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -24,7 +24,7 @@ from vicw_shared.ports import Direction, GraphTransaction
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
 _SLOT, _UNTIL = "slot", "until"
-_MOST = 200
+_MAX_STATEMENTS = 200
 """Newest statements of a slot that are compared: older ones have been superseded, or are repeated all the time."""
 
 
@@ -56,80 +56,84 @@ class Supersession:
         nodes = await self.transaction.nodes(sorted(touched))
         slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
         mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
-        told = [edge for edge in mentions if is_claim(edge)]
-        if not told:
+        claims = [edge for edge in mentions if is_claim(edge)]
+        if not claims:
             return set()
-        said = await self._said(told)
-        wanted = {edge.id: edge for slot, all_said in said.items() for edge in self._judged(slot, all_said)}
-        statements = sorted({edge.source for edge in told})
-        known = await self.transaction.edges(statements, _TYPES)
-        mine = [edge for edge in known if edge.created_by == BY and edge.properties.get(_SLOT) in said]
-        stale = [edge for edge in mine if edge.id not in wanted or wanted[edge.id].properties != edge.properties]
-        kept = {edge.id for edge in mine} - {edge.id for edge in stale}
-        added = [edge for uid, edge in wanted.items() if uid not in kept]
+        by_slot = await self._statements(claims)
+        expected = {edge.id: edge for slot, in_slot in by_slot.items() for edge in self._compare(slot, in_slot)}
+        statements = sorted({edge.source for edge in claims})
+        stored = await self.transaction.edges(statements, _TYPES)
+        decisions = [edge for edge in stored if edge.created_by == CLAIM_RULE and edge.properties.get(_SLOT) in by_slot]
+        stale = [
+            edge for edge in decisions if edge.id not in expected or expected[edge.id].properties != edge.properties
+        ]
+        unchanged = {edge.id for edge in decisions} - {edge.id for edge in stale}
+        added = [edge for uid, edge in expected.items() if uid not in unchanged]
         await self.transaction.drop_edges(stale)
         await self.transaction.put_edges(added)
-        return await self._date({edge.target for edge in (*stale, *added)})
+        return await self._update_ends({edge.target for edge in (*stale, *added)})
 
-    async def _said(self, told: Sequence[Edge]) -> dict[str, list[_Statement]]:
+    async def _statements(self, claims: Sequence[Edge]) -> dict[str, list[_Statement]]:
         """Return the live statements of each slot in order of time. Empty slots are included."""
-        uids = {uid for edge in told for uid in (edge.source, str(edge.properties[TOLD_BY]))}
+        uids = {uid for edge in claims for uid in (edge.source, str(edge.properties[TOLD_BY]))}
         nodes = await self.transaction.nodes(sorted(uids))
-        said: dict[str, list[_Statement]] = {edge.target: [] for edge in told}
-        for edge in told:
+        by_slot: dict[str, list[_Statement]] = {edge.target: [] for edge in claims}
+        for edge in claims:
             statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[TOLD_BY]))
             if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
                 continue
-            tells = edge.properties
-            ended, weak, changed = (bool(tells.get(name)) for name in ("ended", "weak", "now"))
-            attribute, value = str(tells["attribute"]), str(tells["value"])
+            properties = edge.properties
+            ended, weak, changed = (bool(properties.get(name)) for name in ("ended", "weak", "now"))
+            attribute, value = str(properties["attribute"]), str(properties["value"])
             claim = ParsedClaim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
-            rank = 1 if tells.get("hearsay") else 3 if tells.get("own") else 2
-            said[edge.target].append(_Statement(statement, item, claim, rank, int(str(tells["order"]))))
-        return {slot: sorted(each, key=lambda one: one.at)[-_MOST:] for slot, each in said.items()}
+            rank = 1 if properties.get("hearsay") else 3 if properties.get("own") else 2
+            by_slot[edge.target].append(_Statement(statement, item, claim, rank, int(str(properties["order"]))))
+        return {slot: sorted(in_slot, key=lambda one: one.at)[-_MAX_STATEMENTS:] for slot, in_slot in by_slot.items()}
 
-    def _judged(self, slot: str, said: Iterable[_Statement]) -> list[Edge]:
+    def _compare(self, slot: str, statements: Iterable[_Statement]) -> list[Edge]:
         """Return the edges between the statements of a slot."""
         edges: list[Edge] = []
-        standing: list[_Statement] = []
-        for new in said:
-            left = []
-            for old in standing:
+        in_force: list[_Statement] = []
+        for new in statements:
+            still_in_force = []
+            for old in in_force:
                 verdict = _verdict(new, old)
                 if verdict is not None:
                     edges.append(self._edge(verdict, slot, new, old))
                 if verdict != "SUPERSEDES":
-                    left.append(old)
-            standing = [*left, new]
+                    still_in_force.append(old)
+            in_force = [*still_in_force, new]
         return edges
 
     def _edge(self, edge_type: str, slot: str, new: _Statement, old: _Statement) -> Edge:
-        said: dict[str, object] = {_SLOT: slot}
+        properties: dict[str, object] = {_SLOT: slot}
         if edge_type == "SUPERSEDES":
-            said[_UNTIL] = _until(new, old).isoformat()
+            properties[_UNTIL] = _until(new, old).isoformat()
         item, uids = new.item.uid, (new.statement.uid, old.statement.uid)
         return EdgeFactory(self.registry, self.now).edge(
-            edge_type, *uids, by=BY, item=item, source_item=item, desc=slot, properties=said
+            edge_type, *uids, by=CLAIM_RULE, item=item, source_item=item, desc=slot, properties=properties
         )
 
-    async def _date(self, changed: Collection[str]) -> set[str]:
+    async def _update_ends(self, changed: Collection[str]) -> set[str]:
         """Set ``valid_to`` of statements, and of passages all of whose statements have ended. Return their items."""
         ends = await self._ends(sorted(changed))
         nodes = await self.transaction.nodes(sorted(changed))
         live = [node for node in nodes.values() if node.retired_at is None]
         dated = {node.uid: replace(node, valid_to=ends[node.uid]) for node in live}
         proofs = await self.transaction.edges(list(dated), ["EVIDENCED_BY"], Direction.OUT)
-        found = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
-        passages = {uid: passage for uid, passage in found.items() if passage.retired_at is None}
+        proving = await self.transaction.nodes(sorted({proof.target for proof in proofs}))
+        passages = {uid: passage for uid, passage in proving.items() if passage.retired_at is None}
         proven = await self.transaction.edges(list(passages), ["EVIDENCED_BY"], Direction.IN)
-        said = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
-        until: dict[str, list[datetime | None]] = defaultdict(list)
+        events = await self.transaction.nodes(sorted({edge.source for edge in proven})) | dated
+        ends_by_passage: dict[str, list[datetime | None]] = defaultdict(list)
         for edge in proven:
-            if said[edge.source].is_statement and said[edge.source].retired_at is None:
-                until[edge.target].append(said[edge.source].valid_to)
-        over = [replace(passage, valid_to=_last(until[uid])) for uid, passage in passages.items()]
-        await self.transaction.put_nodes([*dated.values(), *over])
-        return {edge.source for edge in proven if said[edge.source].content_hash is not None}
+            if events[edge.source].is_statement and events[edge.source].retired_at is None:
+                ends_by_passage[edge.target].append(events[edge.source].valid_to)
+        dated_passages = [
+            replace(passage, valid_to=_latest_end(ends_by_passage[uid])) for uid, passage in passages.items()
+        ]
+        await self.transaction.put_nodes([*dated.values(), *dated_passages])
+        return {edge.source for edge in proven if events[edge.source].content_hash is not None}
 
     async def _ends(self, statements: Sequence[str]) -> Mapping[str, datetime | None]:
         """Return the end of each statement: when the last of its claims was superseded, else None.
@@ -143,10 +147,10 @@ class Supersession:
                 claim = claim_of[edge.source, edge.target] = f"{edge.created_by} {edge.properties['order']}"
                 claims[edge.source][claim] = None
         for edge in await self.transaction.edges(statements, ["SUPERSEDES"], Direction.IN):
-            if edge.created_by == BY:
+            if edge.created_by == CLAIM_RULE:
                 claim = claim_of[edge.target, str(edge.properties[_SLOT])]
                 claims[edge.target][claim] = datetime.fromisoformat(str(edge.properties[_UNTIL]))
-        return {uid: _last(list(claims[uid].values())) for uid in statements}
+        return {uid: _latest_end(list(claims[uid].values())) for uid in statements}
 
 
 def _verdict(new: _Statement, old: _Statement) -> str | None:
@@ -164,12 +168,12 @@ def _verdict(new: _Statement, old: _Statement) -> str | None:
 
 def _until(new: _Statement, old: _Statement) -> datetime:
     """Return the end of the older statement: the newer one's start, if after the older item, else its item's time."""
-    began, said = new.statement.timestamp, old.item.timestamp
-    told = new.item.timestamp or new.item.created_at
-    return began if began is not None and (said is None or began > said) else told
+    start, old_time = new.statement.timestamp, old.item.timestamp
+    new_time = new.item.timestamp or new.item.created_at
+    return start if start is not None and (old_time is None or start > old_time) else new_time
 
 
-def _last(ends: Sequence[datetime | None]) -> datetime | None:
+def _latest_end(ends: Sequence[datetime | None]) -> datetime | None:
     """Return the latest of ``ends``, or None if one is open or there are none."""
-    known = [end for end in ends if end is not None]
-    return max(known) if known and len(known) == len(ends) else None
+    closed = [end for end in ends if end is not None]
+    return max(closed) if closed and len(closed) == len(ends) else None

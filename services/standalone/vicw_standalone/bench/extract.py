@@ -127,7 +127,7 @@ def sentences_per_second(texts: Sequence[str]) -> float:
     """Return how many sentences a second of processor time are read, all rules together."""
     sentences = sum(map(len, Analyst().analyse(texts)))
     reader, sources = RuleExtractor(), [SourceText(text, _AT) for text in texts]
-    reader.read(sources[:50])
+    reader.extract(sources[:50])
     started = time.process_time()
-    reader.read(sources)
+    reader.extract(sources)
     return sentences / (time.process_time() - started)

@@ -52,7 +52,7 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
         sources = [
             SourceText(said.text, _AT, speaker=said.speaker) for pair in part for said in (pair.older, pair.newer)
         ]
-        readings = iter(reader.read(sources))
+        readings = iter(reader.extract(sources))
         for pair in part:
             older, newer = _slots(next(readings), pair.older), _slots(next(readings), pair.newer)
             found = any(supersedes(new, old) for slot, new in newer for at, old in older if at == slot)
@@ -66,9 +66,9 @@ def measure_supersession(pairs: Sequence[StatementPair], progress: Progress) -> 
 def _slots(reading: TextExtraction, said: Said) -> list[tuple[tuple[str, str, str], ParsedClaim]]:
     """Return what a statement claims first-hand, and of what: names stand for the nodes that they would be."""
     names = {SPEAKER: fold_case(said.speaker or SPEAKER), ADDRESSEE: ADDRESSEE}
-    names |= {thing.key: fold_case(thing.name) for thing in reading.things}
+    names |= {thing.key: fold_case(thing.name) for thing in reading.entities}
     found = []
-    for each in reading.asserted:
+    for each in reading.claims:
         if each.source is None and (each.owner is None or each.owner in names):
             slot = (names[each.owner] if each.owner is not None else "", each.of, each.attribute)
             found.append((slot, _claim(each)))

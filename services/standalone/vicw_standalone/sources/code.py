@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from vicw_ingest.extraction.code import worker_process
-from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, read_here
-from vicw_ingest.extraction.code.model import CodeReading, Symbol, SymbolKind
+from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, analyse_in_process
+from vicw_ingest.extraction.code.model import CodeAnalysis, Symbol, SymbolKind
 from vicw_shared.anchors import Unique
 from vicw_shared.domains import CODING
 from vicw_shared.text import lines_of
@@ -52,7 +52,11 @@ def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definitio
     namespace is no definition of its own; a type keeps its members, but for Python's. What C declares is not defined.
     """
     is_long = len(text) > _HERE_CHARS
-    reading = worker_process.read_code(text, path=path) if is_long else read_here(text, path, None, DEFAULT_BOUNDS)
+    reading = (
+        worker_process.analyse_code(text, path=path)
+        if is_long
+        else analyse_in_process(text, path, None, DEFAULT_BOUNDS)
+    )
     if reading is None:
         return []
     starts = [0, *accumulate(map(len, lines))]
@@ -64,7 +68,7 @@ def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definitio
     return found
 
 
-def _defined(reading: CodeReading, text: str) -> Iterator[tuple[Symbol, str]]:
+def _defined(reading: CodeAnalysis, text: str) -> Iterator[tuple[Symbol, str]]:
     """Yield the symbols that become items, each with its name inside of its namespace."""
     closed, namespaces = 0, list[Symbol]()
     for symbol in reading.symbols:

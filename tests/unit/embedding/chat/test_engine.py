@@ -14,7 +14,7 @@ from support.models.tiny_gguf import decoder
 from vicw_embedding.chat.engine import Answer, ChatEngine, bounded
 from vicw_embedding.library import ModelFile
 from vicw_embedding.supervisor import ChatProcess
-from vicw_ingest.extraction.llm.schema import offered, parse, schema_of
+from vicw_ingest.extraction.llm.schema import extractable_types, parse, schema_of
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import InvalidInputError, OverloadedError, SettingsError, TooSlowError
 from vicw_shared.model import EdgeRegistry
@@ -77,7 +77,7 @@ def short(part: Any) -> Any:
 
 
 async def test_the_schema_of_an_extraction_is_one_that_an_answer_can_be_held_to(engine: ChatEngine) -> None:
-    types = offered(EdgeRegistry.with_core_types())
+    types = extractable_types(EdgeRegistry.with_core_types())
     answered = await engine.answer(said("memory"), short(schema_of(types, 1)), 3000)
     text, finish = choice(answered)
     assert finish == "stop", answered

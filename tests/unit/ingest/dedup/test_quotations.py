@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from vicw_ingest.dedup.quotations import CUT, after, blocks
+from vicw_ingest.dedup.quotations import CUT, block_end, blocks
 from vicw_shared.model.text_keys import keys_of
 
 ANSWER = """\
@@ -31,8 +31,8 @@ def test_a_block_s_text_is_some_of_the_lines_after_its_head() -> None:
     assert said(text)[0][:3:2] == ["The deployment failed.", "The deployment failed.\n\nThe cache was stale."]
     assert said(text)[1][0] == "Ben restarted the servers."
     assert said(text)[1][-1] == "Ben restarted the servers.\n\nWho is Ben?"
-    assert text[first.texts[2].end : after(text, first.texts[2].end)].count("\n    ") == 2
-    assert text[after(text, second.texts[0].end) :] == "\n\nWho is Ben?"
+    assert text[first.texts[2].end : block_end(text, first.texts[2].end)].count("\n    ") == 2
+    assert text[block_end(text, second.texts[0].end) :] == "\n\nWho is Ben?"
     assert first.numbered
 
 
@@ -40,7 +40,7 @@ def test_a_window_s_memories_begin_on_the_line_of_their_head() -> None:
     text = "<memory>\n[2026-01-01 10:00 · Ana] The deployment failed.\n    after: Ben came.\n</memory>"
     (block,) = blocks(text)
     assert text[block.texts[0].start : block.texts[0].end] == "The deployment failed."
-    assert text[after(text, block.texts[0].end) :] == "\n</memory>"
+    assert text[block_end(text, block.texts[0].end) :] == "\n</memory>"
     assert not block.numbered
 
 
@@ -49,7 +49,7 @@ def test_a_quoted_block_ends_with_what_it_says_of_its_surroundings() -> None:
     first, second = blocks(text)
     whole = next(place for place in first.texts if text[: place.end].endswith("The cache was stale."))
     assert whole.keys == keys_of("The deployment failed.\n\nThe cache was stale.")
-    assert text[after(text, whole.end) :].startswith("\n> [2] ops")
+    assert text[block_end(text, whole.end) :].startswith("\n> [2] ops")
     assert second.texts[0].keys == keys_of("Ben restarted the servers.")
 
 
@@ -77,6 +77,6 @@ def test_what_was_cut_is_looked_up_by_what_is_left() -> None:
 def test_hostile_texts_take_no_time(text: str) -> None:
     began = time.thread_time()
     found = blocks(text)
-    after(text, 0)
+    block_end(text, 0)
     assert time.thread_time() - began < 3
     assert len(found) <= 100

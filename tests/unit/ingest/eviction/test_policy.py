@@ -34,7 +34,7 @@ def test_a_use_begins_it_anew_and_makes_it_last() -> None:
 
 def test_what_is_protected_or_was_needed_of_late_stays() -> None:
     policy = EvictionPolicy(items=1, rest=30 * DAY)
-    assert policy.stays(ITEM, None, AT + 31 * DAY) == ""
-    assert policy.stays(ITEM, None, AT + 29 * DAY) == "it was learnt or shown of late"
-    assert policy.stays(ITEM, Use(1, AT + 5 * DAY), AT + 31 * DAY) == "it was learnt or shown of late"
-    assert policy.stays(replace(ITEM, protected=True), None, AT + 999 * DAY) == "it is protected"
+    assert policy.reason_to_keep(ITEM, None, AT + 31 * DAY) == ""
+    assert policy.reason_to_keep(ITEM, None, AT + 29 * DAY) == "it was learnt or shown of late"
+    assert policy.reason_to_keep(ITEM, Use(1, AT + 5 * DAY), AT + 31 * DAY) == "it was learnt or shown of late"
+    assert policy.reason_to_keep(replace(ITEM, protected=True), None, AT + 999 * DAY) == "it is protected"

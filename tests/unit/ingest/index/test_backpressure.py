@@ -30,7 +30,7 @@ def looking(memory: Memory) -> None:
 @pytest.mark.usefixtures("looking")
 async def test_a_full_queue_refuses_and_stores_nothing(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
-    ports.pressure.most_of_tenant = 2
+    ports.pressure.max_waiting_of_tenant = 2
     memory.embedder.down = True
     await memory.ingest(*({"text": f"apple {n}"} for n in range(3)), wait=False)
     said = r"3 of your passages wait.*VICW_INGEST_MAX_BACKLOG and VICW_INGEST_BACKLOG_SHARE allow 2"
@@ -53,7 +53,7 @@ async def waits(memory: Memory, tenant: str, count: int) -> None:
 
 @pytest.mark.usefixtures("looking")
 async def test_a_tenant_with_a_full_queue_keeps_nobody_else_out(memory: Memory) -> None:
-    memory.standalone.ingest_ports().pressure.most_of_tenant = 2
+    memory.standalone.ingest_ports().pressure.max_waiting_of_tenant = 2
     await waits(memory, "large", 3)
     await waits(memory, "small", 2)
     with pytest.raises(OverloadedError, match="3 of your passages"):
@@ -66,7 +66,7 @@ async def test_a_tenant_with_a_full_queue_keeps_nobody_else_out(memory: Memory) 
 @pytest.mark.usefixtures("looking")
 async def test_where_all_is_full_nobody_is_told_how_much_others_have(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
-    ports.pressure.most = 4
+    ports.pressure.max_waiting = 4
     await waits(memory, "large", 3)
     await waits(memory, "small", 2)
     for tenant in ("large", "small", "another"):
@@ -88,14 +88,14 @@ async def test_the_queue_is_looked_at_once_a_second_for_few_tenants_at_a_time(
         return await backlog(tenant)
 
     monkeypatch.setattr(graph.outbox, "backlog", counted)
-    fresh = Backpressure(graph.outbox, most=10, most_of_tenant=0, most_looks=3)
+    fresh = Backpressure(graph.outbox, max_waiting=10, max_waiting_of_tenant=0, max_readings=3)
     began = time.monotonic()
     for _ in range(100):
         await fresh.require_room("small")
     assert max(looks.values()) <= 2 + (time.monotonic() - began)
     for number in range(10):
         await fresh.require_room(f"tenant {number}")
-    assert len(fresh._looks) == 3
+    assert len(fresh._readings) == 3
     assert looks["tenant 9"] == 1
 
 

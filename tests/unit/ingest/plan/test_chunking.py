@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicw_ingest.plan.chunking import cut
+from vicw_ingest.plan.chunking import split_passages
 
 
 @given(
@@ -18,7 +18,7 @@ from vicw_ingest.plan.chunking import cut
 @settings(deadline=None)
 def test_passages_partition_the_text(parts: list[str], code: bool) -> None:
     text = "".join(parts)
-    passages = cut(text, size=100, code=code)
+    passages = split_passages(text, size=100, code=code)
     assert "".join(passages) == text
     assert all(not passage.isspace() for passage in passages) or text.isspace()
     for passage in passages:
@@ -28,12 +28,12 @@ def test_passages_partition_the_text(parts: list[str], code: bool) -> None:
 @given(st.text(max_size=600), st.booleans())
 @settings(deadline=None)
 def test_any_text_survives(text: str, code: bool) -> None:
-    assert "".join(cut(text, size=100, code=code)) == text
+    assert "".join(split_passages(text, size=100, code=code)) == text
 
 
 def test_prose_is_cut_at_paragraphs_then_sentences() -> None:
     text = "One. " * 15 + "\n\n" + "Two. " * 15 + "\n\n" + "A long sentence that goes on. " * 8
-    passages = cut(text, size=120, code=False)
+    passages = split_passages(text, size=120, code=False)
     assert passages[0].strip() == ("One. " * 15).strip()
     assert passages[1].strip() == ("Two. " * 15).strip()
     assert all(p.strip().endswith(".") for p in passages)
@@ -41,7 +41,7 @@ def test_prose_is_cut_at_paragraphs_then_sentences() -> None:
 
 def test_code_is_cut_at_definitions() -> None:
     bodies = [f"def f{n}():\n    x = {n}\n\n    return x\n\n\n" for n in range(8)]
-    passages = cut("".join(bodies), size=100, code=True)
+    passages = split_passages("".join(bodies), size=100, code=True)
     assert all(p.startswith("def ") for p in passages)
     assert max(map(len, passages)) <= 100
 
@@ -49,5 +49,5 @@ def test_code_is_cut_at_definitions() -> None:
 @pytest.mark.parametrize("text", ["x" * 300_000, "é" * 300_000, "\u0301" * 100_000])
 def test_a_run_without_boundaries_takes_linear_time(text: str) -> None:
     started = time.thread_time()
-    assert "".join(cut(text, size=1200, code=False)) == text
+    assert "".join(split_passages(text, size=1200, code=False)) == text
     assert time.thread_time() - started < 20

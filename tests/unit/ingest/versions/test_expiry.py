@@ -60,7 +60,7 @@ async def test_a_look_that_fails_is_logged_and_harms_nothing_else(
     expiry = Expiry(graph, EdgeRegistry.with_core_types(), memory.standalone.indexer)
     monkeypatch.setattr(graph, "write", away)
     with capture_logs() as logs:
-        await expiry.look()
+        await expiry.run_once()
     assert [log["event"] for log in logs] == ["what has expired could not be retired; the next look tries again"]
     monkeypatch.setattr(graph, "write", write)
     assert await expiry.drain(seconds=0) == 0, "its turn is over before it begins"

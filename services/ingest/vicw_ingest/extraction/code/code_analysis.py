@@ -12,9 +12,9 @@ from vicw_ingest.extraction.code.languages import (
     language_of_shebang,
     languages_of_path,
 )
-from vicw_ingest.extraction.code.model import Bounds, CodeReading, Symbol
+from vicw_ingest.extraction.code.model import Bounds, CodeAnalysis, Symbol
 from vicw_ingest.extraction.code.parser import Parsed, parse
-from vicw_ingest.extraction.code.symbols import frames_of
+from vicw_ingest.extraction.code.symbols import scopes_of
 from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, imports_of
 
 DEFAULT_BOUNDS = Bounds()
@@ -28,17 +28,17 @@ _JUNK_SHARE = 0.01
 _CODE_SIGN = re.compile(r"[{};=]|\)\s*:|^\s*(?:def|class|module|import|from|require|end|func|fn|use)\b", re.M)
 
 
-def read_here(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Analyse code in this process; contract of ``worker_process.read_code``."""
+def analyse_in_process(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeAnalysis | None:
+    """Analyse code in this process; contract of ``worker_process.analyse_code``."""
     if not text.strip() or len(_CONTROL.findall(text)) > _JUNK_SHARE * len(text):
         return None
-    told = _declared_languages(text, path, language)
-    if told is None:
+    declared = _declared_languages(text, path, language)
+    if declared is None:
         return None
-    parsed = _best(text, told, bounds) if told else None
+    parsed = _best(text, declared, bounds) if declared else None
     if parsed is None or parsed.broken > MOSTLY_BROKEN:
         parsed = guess(text, bounds) or parsed
-    return _reading(parsed, path, bounds) if parsed else None
+    return _analysis(parsed, path, bounds) if parsed else None
 
 
 def _declared_languages(text: str, path: str | None, language: str | None) -> tuple[CodeLanguage, ...] | None:
@@ -72,48 +72,50 @@ def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
     if len(text) > GUESSED_CHARACTERS or not _CODE_SIGN.search(text):
         return None
     tried = [parse(text, language, bounds) for language in LANGUAGES.values() if language.guessed]
-    readable = [one for one in tried if one and one.broken <= _GUESS_BROKEN and _says_something(one)]
+    readable = [parsed for parsed in tried if parsed and parsed.broken <= _GUESS_BROKEN and _defines_something(parsed)]
     if not readable:
         return None
-    least = min((one.errors, one.broken) for one in readable)
-    best = [one for one in readable if (one.errors, one.broken) == least]
-    names = {one.language.name for one in best}
-    best = [one for one in best if one.language.within not in names]
+    least = min((parsed.errors, parsed.broken) for parsed in readable)
+    best = [parsed for parsed in readable if (parsed.errors, parsed.broken) == least]
+    names = {parsed.language.name for parsed in best}
+    best = [parsed for parsed in best if parsed.language.within not in names]
     if len(best) > 1:
-        telling = {
-            one.language.name: len(set(one.language.signature.findall(text))) for one in best if one.language.signature
+        counts = {
+            parsed.language.name: len(set(parsed.language.signature.findall(text)))
+            for parsed in best
+            if parsed.language.signature
         }
-        most = max(telling.values(), default=0)
-        best = [one for one in best if most and telling.get(one.language.name) == most]
+        most = max(counts.values(), default=0)
+        best = [parsed for parsed in best if most and counts.get(parsed.language.name) == most]
     return best[0] if len(best) == 1 else None
 
 
-def _says_something(parsed: Parsed) -> bool:
-    return any(not {"name", "from", "near", "use"}.isdisjoint(found) for found in parsed.matches)
+def _defines_something(parsed: Parsed) -> bool:
+    return any(not {"name", "from", "near", "use"}.isdisjoint(match) for match in parsed.matches)
 
 
-def _reading(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeReading:
-    frames = frames_of(parsed, bounds.depth)
+def _analysis(parsed: Parsed, path: str | None, bounds: Bounds) -> CodeAnalysis:
+    scopes = scopes_of(parsed, bounds.depth)
     imports = list(islice(imports_of(parsed, path), bounds.imports))
-    resolver = Resolver(frames, imports, own_members=parsed.language.own_members)
-    calls = list(islice(calls_of(parsed, frames, resolver), bounds.calls))
+    resolver = Resolver(scopes, imports, own_members=parsed.language.own_members)
+    calls = list(islice(calls_of(parsed, scopes, resolver), bounds.calls))
     spans = parsed.spans()
-    return CodeReading(
+    return CodeAnalysis(
         language=parsed.language.name,
         path=path,
         symbols=tuple(
             Symbol(
-                qualified=frame.qualified,
-                kind=frame.kind,
-                span=spans(frame.start, frame.end),
-                container=frame.prefix or None,
-                doc=frame.doc,
+                qualified=scope.qualified,
+                kind=scope.kind,
+                span=spans(scope.start, scope.end),
+                container=scope.prefix or None,
+                doc=scope.doc,
             )
-            for frame in frames
-            if frame.kind
+            for scope in scopes
+            if scope.kind
         )[: bounds.symbols],
         imports=tuple(imports),
         calls=tuple(calls),
-        bases=tuple(bases_of(parsed, frames, resolver)),
+        bases=tuple(bases_of(parsed, scopes, resolver)),
         broken=parsed.broken,
     )

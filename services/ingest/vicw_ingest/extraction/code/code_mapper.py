@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vicw_ingest.extraction.code.model import Base, Call, CodeReading, Symbol
+from vicw_ingest.extraction.code.model import Base, Call, CodeAnalysis, Symbol
 from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction
 from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
@@ -13,7 +13,7 @@ _RULE = "rules:code"
 
 
 def map_code(
-    code: CodeReading, key: str, offset: int, name: str | None = None, *, whole: bool = False
+    code: CodeAnalysis, key: str, offset: int, name: str | None = None, *, whole: bool = False
 ) -> TextExtraction:
     """Return the extraction of a piece of code.
 
@@ -21,26 +21,26 @@ def map_code(
     and the code defines ``put`` first, all symbols belong to ``Store``. ``whole``: the code is the whole item, which
     then represents the file if no path is known.
     """
-    return _CodeMapper(code, key, offset, name, whole=whole).reading()
+    return _CodeMapper(code, key, offset, name, whole=whole).extraction()
 
 
 class _CodeMapper:
-    def __init__(self, code: CodeReading, key: str, offset: int, name: str | None, *, whole: bool) -> None:
+    def __init__(self, code: CodeAnalysis, key: str, offset: int, name: str | None, *, whole: bool) -> None:
         self._code = code
-        self._begins = key
+        self._key_prefix = key
         self._offset = offset
         self._prefix = _prefix(code, name)
         own = whole and name not in {symbol.qualified for symbol in code.symbols} and not self._prefix
         self._item = ITEM if own else None  # an item named like its own symbol is no file
         self._modules = {use.module: use.resolved or use.module for use in code.imports}
-        self._things: dict[str, ExtractedEntity] = {}
+        self._entities: dict[str, ExtractedEntity] = {}
 
-    def reading(self) -> TextExtraction:
+    def extraction(self) -> TextExtraction:
         """Return the extraction."""
         for symbol in self._code.symbols:
-            self._symbol(symbol)
-        links = dict.fromkeys([*self._containing(), *self._importing(), *self._calling(), *self._inheriting()])
-        return TextExtraction(things=list(self._things.values()), links=list(links))
+            self._add_symbol(symbol)
+        links = dict.fromkeys([*self._contains(), *self._imports(), *self._calls(), *self._inherits()])
+        return TextExtraction(entities=list(self._entities.values()), relations=list(links))
 
     def _add(
         self,
@@ -56,15 +56,15 @@ class _CodeMapper:
         key = self._key(slot)
         where = Span(span.start + self._offset, span.end + self._offset)
         proven = description is not None or scope is not None
-        self._things.setdefault(
+        self._entities.setdefault(
             key, ExtractedEntity(key, name, Label.ENTITY, kind, kind, where, scope, description, only_known, proven)
         )
         return key
 
     def _key(self, slot: str) -> str:
-        return f"{self._begins} {slot}"
+        return f"{self._key_prefix} {slot}"
 
-    def _symbol(self, symbol: Symbol) -> str:
+    def _add_symbol(self, symbol: Symbol) -> str:
         name = self._prefix + symbol.qualified
         return self._add(
             f"symbol {symbol.qualified}",
@@ -75,22 +75,22 @@ class _CodeMapper:
             description=symbol.doc,
         )
 
-    def _known(self, qualified: str) -> str | None:
+    def _symbol_key(self, qualified: str) -> str | None:
         key = self._key(f"symbol {qualified}")
-        return key if key in self._things else None
+        return key if key in self._entities else None
 
     def _file(self) -> str | None:
         path = self._code.path
         return self._add("file", path, "file", Span(0, 0)) if path is not None else self._item
 
-    def _containing(self) -> Iterator[ExtractedRelation]:
+    def _contains(self) -> Iterator[ExtractedRelation]:
         for symbol in self._code.symbols:
-            inside = self._known(symbol.container) if symbol.container is not None else self._file()
-            target = self._known(symbol.qualified)
-            if inside is not None and target is not None:
-                yield ExtractedRelation(inside, "CONTAINS", target, _RULE)
+            container = self._symbol_key(symbol.container) if symbol.container is not None else self._file()
+            target = self._symbol_key(symbol.qualified)
+            if container is not None and target is not None:
+                yield ExtractedRelation(container, "CONTAINS", target, _RULE)
 
-    def _importing(self) -> Iterator[ExtractedRelation]:
+    def _imports(self) -> Iterator[ExtractedRelation]:
         for use in self._code.imports:
             kind = "file" if use.resolved is not None else "module"
             name = self._modules[use.module]
@@ -99,32 +99,32 @@ class _CodeMapper:
             if file is not None:
                 yield ExtractedRelation(file, "DEPENDS_ON", target, _RULE, desc="imports")
 
-    def _calling(self) -> Iterator[ExtractedRelation]:
+    def _calls(self) -> Iterator[ExtractedRelation]:
         for call in self._code.calls:
-            caller = self._known(call.caller) if call.caller is not None else self._file()
-            yield from self._using(caller, call, "calls")
+            caller = self._symbol_key(call.caller) if call.caller is not None else self._file()
+            yield from self._dependencies(caller, call, "calls")
 
-    def _inheriting(self) -> Iterator[ExtractedRelation]:
+    def _inherits(self) -> Iterator[ExtractedRelation]:
         for base in self._code.bases:
-            yield from self._using(self._known(base.symbol), base, "inherits")
+            yield from self._dependencies(self._symbol_key(base.symbol), base, "inherits")
 
-    def _using(self, user: str | None, use: Call | Base, how: str) -> Iterator[ExtractedRelation]:
+    def _dependencies(self, user: str | None, use: Call | Base, how: str) -> Iterator[ExtractedRelation]:
         """Yield the dependencies of a use: on its symbol and, if that is not in this text, on the imported module."""
-        ends = [self._used(use)]
+        ends = [self._used_key(use)]
         if use.target is None and use.module in self._modules:
             ends.append(self._key(f"module {self._modules[use.module]}"))
         for end in ends:
             if user is not None and end is not None and user != end:
                 yield ExtractedRelation(user, "DEPENDS_ON", end, _RULE, desc=how)
 
-    def _used(self, use: Call | Base) -> str | None:
+    def _used_key(self, use: Call | Base) -> str | None:
         """Return the key of the used symbol: one of this text, or an external one under its original name.
 
         An external base always gets a node; an external callee only links to a stored symbol.
         """
         if use.target is not None:
-            return self._known(use.target)
-        extended = isinstance(use, Base)
+            return self._symbol_key(use.target)
+        is_base = isinstance(use, Base)
         name = use.name if isinstance(use, Base) else use.callee
         span = Span(0, 0) if isinstance(use, Base) else use.span
         if name.startswith("."):
@@ -132,12 +132,12 @@ class _CodeMapper:
         for module in self._code.imports:
             if module.module == use.module and name in module.names:
                 name = module.names[name] or name
-        if not extended and (use.module is None or not name.isidentifier()):
+        if not is_base and (use.module is None or not name.isidentifier()):
             return None
-        return self._add(f"{'base' if extended else 'use'} {name}", name, "symbol", span, only_known=not extended)
+        return self._add(f"{'base' if is_base else 'use'} {name}", name, "symbol", span, only_known=not is_base)
 
 
-def _prefix(code: CodeReading, name: str | None) -> str:
+def _prefix(code: CodeAnalysis, name: str | None) -> str:
     if name is None or not code.symbols:
         return ""
     first = code.symbols[0].qualified

@@ -17,24 +17,24 @@ def map_commit(commit: Commit) -> TextExtraction:
     Its authors INITIATED it; files and issues are mentioned; it is RELATED_TO {desc: "fixes"} an issue that it closes,
     and CONTRADICTS a commit that it reverts, if that is an item under its hash.
     """
-    reading = TextExtraction()
+    extraction = TextExtraction()
 
     def add(slot: str, name: str, kind: str | None, guess: str) -> str:
         key = f"commit {slot}"
-        reading.things.append(ExtractedEntity(key, name, Label.ENTITY, kind, guess, _START))
+        extraction.entities.append(ExtractedEntity(key, name, Label.ENTITY, kind, guess, _START))
         return key
 
     for number, author in enumerate((*((commit.author,) if commit.author else ()), *commit.co_authors)):
-        who = add(f"author {number}", author, None, "person")
-        reading.links.append(ExtractedRelation(who, "INITIATED", ITEM, _RULE))
+        author_key = add(f"author {number}", author, None, "person")
+        extraction.relations.append(ExtractedRelation(author_key, "INITIATED", ITEM, _RULE))
     for number, file in enumerate(commit.files):
         add(f"file {number}", file, "file", "file")
     for number, reference in enumerate(dict.fromkeys((*commit.references, *commit.closes))):
         if reference not in commit.reverts:
             issue = add(f"issue {number}", reference, "issue", "issue")
             if reference in commit.closes:
-                reading.links.append(ExtractedRelation(ITEM, "RELATED_TO", issue, _RULE, desc="fixes"))
-    reading.links += [
+                extraction.relations.append(ExtractedRelation(ITEM, "RELATED_TO", issue, _RULE, desc="fixes"))
+    extraction.relations += [
         ExtractedRelation(ITEM, "CONTRADICTS", item_key(sha), _RULE, desc="reverts") for sha in commit.reverts
     ]
-    return reading
+    return extraction

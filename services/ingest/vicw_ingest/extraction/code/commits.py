@@ -31,11 +31,11 @@ _MAX_LINE = 2_000
 class Commit:
     """A commit, or its message alone. Nothing is guessed: missing values are None, ``""`` or ().
 
-    ``author`` and ``co_authors`` are names, or else mail addresses. ``date`` is aware; one without a zone is taken for
-    UTC. ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, the hashes of commits) and hold
-    what is in ``closes`` (behind fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are paths after the
-    change, from a diff, a diffstat or a list of names. ``apart`` are the parts of the text that are not prose (heads,
-    trailers, changes), in order, in characters.
+    ``author`` and ``co_authors`` are names, or else mail addresses. ``date`` is aware; without a zone it is UTC.
+    ``references`` are as written (``#12``, ``GH-12``, ``org/repo#12``, ``DB-12``, commit hashes) and include
+    ``closes`` (after fixes, closes, resolves) and ``reverts`` (hashes). ``files`` are paths after the
+    change, from a diff, a diffstat or a list of names. ``non_prose`` has the spans (characters) of headers, trailers
+    and changes, in order.
     """
 
     author: str | None
@@ -46,7 +46,7 @@ class Commit:
     reverts: tuple[str, ...]
     co_authors: tuple[str, ...]
     files: tuple[str, ...]
-    apart: tuple[Span, ...]
+    non_prose: tuple[Span, ...]
 
 
 _HEAD = re.compile(r"commit [0-9a-f]{7,64}(?: \([^)]*\))?$")
@@ -66,7 +66,7 @@ _CLOSES = re.compile(
 _NO_ISSUE = re.compile(r"(?:UTF|SHA|ISO|RFC|CVE|HTTP|AES|MD|TLS|IPV|PEP|GPT|COVID|RSA|BASE)-\d+", re.IGNORECASE)
 _HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b")
 _TRAILER = re.compile(r"(?P<name>[A-Z][\w-]{1,40}): (?P<value>.+)$")
-_TELLING_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
+_GIT_TRAILERS = frozenset("co-authored-by signed-off-by reviewed-by acked-by change-id cherry-picked-from".split())
 _DATED = frozenset({"Author", "Date"})
 _DIFF = re.compile(r"(?:diff --git a/.+? b/(?P<to>.+)|\+\+\+ b/(?P<after>[^\t]+).*|rename to (?P<renamed>.+))$")
 _STAT = re.compile(r"(?P<file>\S(?:.*\S)?) +\| +(?:\d+(?: [+-]+)?|Bin .*)$")
@@ -76,12 +76,12 @@ _PART_RENAMED = re.compile(r"\{[^{}]* => (?P<to>[^{}]*)\}")
 _MAX_DATE = 80
 
 
-def read_commits(text: str) -> list[Commit]:
+def parse_commits(text: str) -> list[Commit]:
     """Return the commits of ``git log`` or ``git show`` output in a text, in order; none without a commit header."""
-    return list(_logged(_lines(text)))[:MAX_COMMITS]
+    return list(_logged_commits(_lines(text)))[:MAX_COMMITS]
 
 
-def read_commit(text: str, *, known: bool = False) -> Commit | None:
+def parse_commit(text: str, *, known: bool = False) -> Commit | None:
     """Return the first commit of Git output, else the text as a commit message if it clearly is one.
 
     A text is one if it starts with Git's author and date, if its subject has a usual type (``fix: …``) or is that of a
@@ -89,10 +89,10 @@ def read_commit(text: str, *, known: bool = False) -> Commit | None:
     for any other text and for a blank one. Raises nothing.
     """
     lines = _lines(text)
-    if logged := next(_logged(lines), None):
+    if logged := next(_logged_commits(lines), None):
         return logged
     lines = _trimmed(lines)
-    fields, message = _headed(lines)
+    fields, message = _header_and_message(lines)
     if fields and (known or fields.keys() >= _DATED):
         return _commit(fields, message, [], _span(lines))
     if not lines or not (known or _is_message([line for line, _ in lines])):
@@ -104,25 +104,25 @@ _Lines = list[tuple[str, int]]
 
 
 def _lines(text: str) -> _Lines:
-    found: _Lines = []
+    lines: _Lines = []
     start = 0
     for raw in lines_of(text):
-        found.append((raw.rstrip("\r\n"), start))
+        lines.append((raw.rstrip("\r\n"), start))
         start += len(raw)
-    return found
+    return lines
 
 
 def _trimmed(lines: _Lines) -> _Lines:
     """Return the lines without blank ones at either end."""
-    said = [n for n, (line, _) in enumerate(lines) if line.strip()]
-    return lines[said[0] : said[-1] + 1] if said else []
+    filled = [n for n, (line, _) in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
 def _span(lines: _Lines) -> Span:
     return Span(lines[0][1], lines[-1][1] + len(lines[-1][0]))
 
 
-def _fields(lines: _Lines) -> dict[str, str]:
+def _header_fields(lines: _Lines) -> dict[str, str]:
     """Return the header fields that Git prints above a message, in order. A repeated field keeps its first value."""
     fields: dict[str, str] = {}
     for line, _ in lines:
@@ -132,9 +132,9 @@ def _fields(lines: _Lines) -> dict[str, str]:
     return fields
 
 
-def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
+def _header_and_message(lines: _Lines) -> tuple[dict[str, str], _Lines]:
     """Return the header fields and the message of a commit printed without its hash; no fields without an author."""
-    fields = _fields(lines)
+    fields = _header_fields(lines)
     if _PERSON.match(fields.get("Author", "").strip()) is None:
         return {}, lines
     message = _trimmed(lines[len(fields) :])
@@ -142,20 +142,22 @@ def _headed(lines: _Lines) -> tuple[dict[str, str], _Lines]:
     return fields, [(line[4:], start + 4) for line, start in message] if inside else message
 
 
-def _logged(lines: _Lines) -> Iterator[Commit]:
+def _logged_commits(lines: _Lines) -> Iterator[Commit]:
     heads = [
         n
         for n, (line, _) in enumerate(lines)
         if _HEAD.match(line) and any(_FIELD.match(below) for below, _ in lines[n + 1 : n + 3])
     ]
     for n, stop in zip(heads, [*heads[1:], len(lines)], strict=False):
-        own = _trimmed(lines[n:stop])
-        fields = _fields(own[1:])
+        commit_lines = _trimmed(lines[n:stop])
+        fields = _header_fields(commit_lines[1:])
         at = message = 1 + len(fields)
-        while message < len(own) and (own[message][0].startswith("    ") or not own[message][0].strip()):
+        while message < len(commit_lines) and (
+            commit_lines[message][0].startswith("    ") or not commit_lines[message][0].strip()
+        ):
             message += 1
-        said = _trimmed([(line[4:], start + 4) for line, start in own[at:message]])
-        yield _commit(fields, said, [line for line, _ in own[message:]], _span(own))
+        message_lines = _trimmed([(line[4:], start + 4) for line, start in commit_lines[at:message]])
+        yield _commit(fields, message_lines, [line for line, _ in commit_lines[message:]], _span(commit_lines))
 
 
 def _is_message(lines: Sequence[str]) -> bool:
@@ -166,7 +168,7 @@ def _is_message(lines: Sequence[str]) -> bool:
     if _REVERT_SUBJECT.match(subject) or _MERGE_SUBJECT.match(subject):
         return True
     trailer = _TRAILER.match(lines[-1])
-    return len(lines) > 2 and bool(trailer and trailer["name"].lower() in _TELLING_TRAILERS)
+    return len(lines) > 2 and bool(trailer and trailer["name"].lower() in _GIT_TRAILERS)
 
 
 def _commit(fields: dict[str, str], message: _Lines, changes: Sequence[str], span: Span) -> Commit:
@@ -175,16 +177,16 @@ def _commit(fields: dict[str, str], message: _Lines, changes: Sequence[str], spa
     if not changes:
         changes = lines[1:]
     files = _files(changes)
-    said = "\n".join([subject, *lines[1:]])
-    trailers = [found for line in lines[1:] if (found := _TRAILER.match(line))]
-    closes = _distinct(issue for found in _CLOSES.finditer(said) for issue in _issues(found["issues"]))
-    reverts = _distinct(found["sha"].lower() for found in _REVERTS.finditer(said))
-    hashes = (found[0] for found in _HASH.finditer(said))
+    message_text = "\n".join([subject, *lines[1:]])
+    trailers = [match for line in lines[1:] if (match := _TRAILER.match(line))]
+    closes = _distinct(issue for match in _CLOSES.finditer(message_text) for issue in _issues(match["issues"]))
+    reverts = _distinct(match["sha"].lower() for match in _REVERTS.finditer(message_text))
+    hashes = (match[0] for match in _HASH.finditer(message_text))
     return Commit(
-        author=_person(fields.get("Author", "")) or _author_below(trailers),
+        author=_person(fields.get("Author", "")) or _trailer_author(trailers),
         date=_date(fields.get("AuthorDate") or fields.get("Date") or ""),
         subject=subject,
-        references=_distinct([*_issues(said), *reverts, *hashes]),
+        references=_distinct([*_issues(message_text), *reverts, *hashes]),
         closes=closes,
         reverts=reverts,
         co_authors=tuple(
@@ -193,47 +195,47 @@ def _commit(fields: dict[str, str], message: _Lines, changes: Sequence[str], spa
             if trailer["name"].lower() == "co-authored-by" and (person := _person(trailer["value"]))
         ),
         files=files,
-        apart=tuple(_apart(message, span)),
+        non_prose=tuple(_non_prose(message, span)),
     )
 
 
-def _author_below(trailers: Sequence[re.Match[str]]) -> str | None:
+def _trailer_author(trailers: Sequence[re.Match[str]]) -> str | None:
     """Return the author of an ``Author:`` trailer with a mail address."""
     named = [trailer["value"].strip() for trailer in trailers if trailer["name"] == "Author"]
     return next((_person(value) for value in named if _PERSON.match(value)), None)
 
 
-def _apart(message: _Lines, span: Span) -> Iterator[Span]:
+def _non_prose(message: _Lines, span: Span) -> Iterator[Span]:
     """Yield the spans between the message lines that may be prose."""
     reached = span.start
     for line, start in message:
         if line.startswith("diff --git "):
             break
-        if not _is_for_git(line):
+        if not _is_metadata(line):
             yield Span(reached, start)
             reached = start + len(line)
     yield Span(reached, span.end)
 
 
-def _is_for_git(line: str) -> bool:
+def _is_metadata(line: str) -> bool:
     trailer = _TRAILER.match(line[:_MAX_LINE])
     if trailer is not None:
         name = trailer["name"].lower()
-        return name in _TELLING_TRAILERS or name == "author" or name.endswith("-by")
+        return name in _GIT_TRAILERS or name == "author" or name.endswith("-by")
     return any(form.match(line.strip()[:_MAX_LINE]) for form in (_STAT, _STATUS, _SUMMARY))
 
 
-def _issues(said: str) -> list[str]:
-    return [found[0] for found in _REFERENCE.finditer(said) if not _NO_ISSUE.fullmatch(found[0])]
+def _issues(message_text: str) -> list[str]:
+    return [match[0] for match in _REFERENCE.finditer(message_text) if not _NO_ISSUE.fullmatch(match[0])]
 
 
-def _distinct(found: Sequence[str] | Iterator[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found))[:MAX_REFERENCES]
+def _distinct(values: Sequence[str] | Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))[:MAX_REFERENCES]
 
 
 def _person(written: str) -> str | None:
-    found = _PERSON.match(written.strip())
-    name = found["name"] or found["mail"] if found else written.strip()
+    match = _PERSON.match(written.strip())
+    name = match["name"] or match["mail"] if match else written.strip()
     return name or None
 
 
@@ -248,13 +250,13 @@ def _date(written: str) -> datetime | None:
 
 def _files(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the paths of a diff, of a list of names and, if a summary line confirms it, of a diffstat."""
-    named = [next(filter(None, found.groups())) for line in lines if (found := _DIFF.match(line[:_MAX_LINE]))]
-    listed = [found["file"] for line in lines if (found := _STATUS.match(line[:_MAX_LINE]))]
+    named = [next(filter(None, match.groups())) for line in lines if (match := _DIFF.match(line[:_MAX_LINE]))]
+    listed = [match["file"] for line in lines if (match := _STATUS.match(line[:_MAX_LINE]))]
     stats = []
     if any(_SUMMARY.match(line.strip()) for line in lines):
         stats = [
-            _PART_RENAMED.sub(r"\g<to>", found["file"]).replace("//", "/").rpartition(" => ")[2]
+            _PART_RENAMED.sub(r"\g<to>", match["file"]).replace("//", "/").rpartition(" => ")[2]
             for line in lines
-            if (found := _STAT.match(line.strip()[:_MAX_LINE])) and "..." not in found["file"][:4]
+            if (match := _STAT.match(line.strip()[:_MAX_LINE])) and "..." not in match["file"][:4]
         ]
     return tuple(dict.fromkeys([*named, *listed, *stats]))[:MAX_FILES]

@@ -18,11 +18,11 @@ _VISIBLE = re.compile(r"\S")
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fenced block. In the graph: the results of ``read_code`` and ``read_trace``, ``MENTIONS`` from the item.
+    """A fenced block. In the graph: the results of ``analyse_code`` and ``parse_traces``, ``MENTIONS`` from the item.
 
     ``span`` includes the fences, ``code`` only the lines between them, both in characters of the text; add
     ``code.start`` to an offset in ``text[code.start : code.end]`` to get one in the text. ``info`` is the info string
-    (``python``, ``ts title=a.ts``), or ``""``: the ``language`` of ``read_code``.
+    (``python``, ``ts title=a.ts``), or ``""``: the ``language`` of ``analyse_code``.
     ``path`` is the file that the info names (``title=a.ts``, ``src/a.ts``, ``12:20:src/a.ts``), or None.
     """
 
@@ -47,7 +47,7 @@ def fences(text: str) -> Iterator[Fence]:
         )
 
 
-def without(text: str, spans: Sequence[Span]) -> str:
+def blank_out(text: str, spans: Sequence[Span]) -> str:
     """Return ``text`` with these spans blanked; length and offsets stay the same."""
     parts = []
     reached = 0

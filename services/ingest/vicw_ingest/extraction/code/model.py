@@ -103,7 +103,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeReading:
+class CodeAnalysis:
     """The definitions and uses in a piece of code, each in the order of the text.
 
     ``language`` is a name of ``LANGUAGES``. ``broken`` is the share of the text (0 to 1) inside syntax

@@ -78,12 +78,12 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
         return None
     # Matching takes an alarm, too, but crashes with one (tree-sitter 0.26.1).
     by_pattern = sorted(QueryCursor(patterns).matches(tree.root_node), key=itemgetter(0))
-    matches = [found for _, found in by_pattern]
-    wrong = sorted(node.byte_range for found in matches for node in found.get("error", ()))
+    matches = [match for _, match in by_pattern]
+    wrong = sorted(node.byte_range for match in matches for node in match.get("error", ()))
     return Parsed(
         language,
         data,
-        tuple(found for found in matches if "error" not in found),
+        tuple(match for match in matches if "error" not in match),
         min(1.0, _covered(wrong) / max(len(data), 1)),
         len(wrong),
     )

@@ -42,7 +42,7 @@ class SymbolScope:
     depth: int = 0
     qualified: str = field(default="", init=False)
 
-    def settle(self, container: SymbolScope | None) -> None:
+    def set_container(self, container: SymbolScope | None) -> None:
         """Set the container (None: the text itself), and the qualified name and kind that follow from it."""
         self.container = container
         self.depth = container.depth + 1 if container else 0
@@ -54,51 +54,51 @@ class SymbolScope:
             self.kind = SymbolKind.METHOD
 
 
-def frames_of(parsed: Parsed, depth: int) -> list[SymbolScope]:
+def scopes_of(parsed: Parsed, depth: int) -> list[SymbolScope]:
     """Return the symbols and scopes in the order of the text, with their containers.
 
-    Omits constants inside functions and frames nested deeper than ``depth``.
+    Omits constants inside functions and scopes nested deeper than ``depth``.
     """
-    taken = {node.start_byte for found in parsed.matches for node in found.get("as", ()) if "from" in found}
-    frames: list[SymbolScope] = []
-    for found in parsed.matches:
-        frame = _frame(parsed, found)
-        if frame and (at := found["name"][0].start_byte) not in taken:
+    taken = {node.start_byte for match in parsed.matches for node in match.get("as", ()) if "from" in match}
+    scopes: list[SymbolScope] = []
+    for match in parsed.matches:
+        scope = _scope(parsed, match)
+        if scope and (at := match["name"][0].start_byte) not in taken:
             taken.add(at)
-            frames.append(frame)
-    _lengthen(frames, parsed)
-    frames.sort(key=lambda frame: (frame.start, -frame.end))
+            scopes.append(scope)
+    _include_wrappers(scopes, parsed)
+    scopes.sort(key=lambda scope: (scope.start, -scope.end))
     kept: list[SymbolScope] = []
-    for frame, above in nested(frames):
-        frame.settle(above)
-        hidden = frame.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
-        if frame.depth <= depth and not hidden:
-            kept.append(frame)
-    _describe(kept, parsed)
+    for scope, above in nested(scopes):
+        scope.set_container(above)
+        hidden = scope.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
+        if scope.depth <= depth and not hidden:
+            kept.append(scope)
+    _set_docs(kept, parsed)
     return kept
 
 
-def nested(frames: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
-    """Yield each of the sorted frames with its innermost enclosing frame."""
+def nested(scopes: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
+    """Yield each of the sorted scopes with its innermost enclosing scope."""
     stack: list[SymbolScope] = []
-    for frame in frames:
-        while stack and stack[-1].end < frame.end:
+    for scope in scopes:
+        while stack and stack[-1].end < scope.end:
             stack.pop()
-        yield frame, stack[-1] if stack else None
-        stack.append(frame)
+        yield scope, stack[-1] if stack else None
+        stack.append(scope)
 
 
-def owners(frames: Sequence[SymbolScope], places: Iterable[int]) -> Iterator[SymbolScope | None]:
-    """Yield the innermost of the sorted frames around each byte offset; offsets must ascend."""
+def owners(scopes: Sequence[SymbolScope], places: Iterable[int]) -> Iterator[SymbolScope | None]:
+    """Yield the innermost of the sorted scopes around each byte offset; offsets must ascend."""
     stack: list[SymbolScope] = []
-    following = iter(frames)
-    frame = next(following, None)
+    following = iter(scopes)
+    scope = next(following, None)
     for place in places:
-        while frame and frame.start <= place:
-            while stack and stack[-1].end < frame.end:
+        while scope and scope.start <= place:
+            while stack and stack[-1].end < scope.end:
                 stack.pop()
-            stack.append(frame)
-            frame = next(following, None)
+            stack.append(scope)
+            scope = next(following, None)
         while stack and stack[-1].end <= place:
             stack.pop()
         yield stack[-1] if stack else None
@@ -112,62 +112,62 @@ def name_parts(written: str) -> tuple[str, ...]:
     return tuple(part for part in _JOINTS.split(bare.strip("\"'`")) if part)
 
 
-def _frame(parsed: Parsed, found: dict[str, list[Node]]) -> SymbolScope | None:
-    kind = next((name for name in found if name in _DEFINING or name == _SCOPE), None)
-    if kind is None or "name" not in found:
+def _scope(parsed: Parsed, match: dict[str, list[Node]]) -> SymbolScope | None:
+    kind = next((name for name in match if name in _DEFINING or name == _SCOPE), None)
+    if kind is None or "name" not in match:
         return None
-    node, name = found[kind][0], found["name"][0]
+    node, name = match[kind][0], match["name"][0]
     if not 0 < name.end_byte - name.start_byte <= MAX_NAME:
         return None
     parts = name_parts(parsed.name(name)) if not parsed.name(name).startswith("operator") else (parsed.name(name),)
-    if "receiver" in found:
-        parts = (*name_parts(parsed.name(found["receiver"][0])[:MAX_NAME]), *parts)
+    if "receiver" in match:
+        parts = (*name_parts(parsed.name(match["receiver"][0])[:MAX_NAME]), *parts)
     return SymbolScope(node.start_byte, node.end_byte, _DEFINING.get(kind), parts) if parts else None
 
 
-def _lengthen(frames: Iterable[SymbolScope], parsed: Parsed) -> None:
+def _include_wrappers(scopes: Iterable[SymbolScope], parsed: Parsed) -> None:
     """Extend definitions to the start of their wrappers: decorators, ``export``, ``template``.
 
     A wrapper extends the outermost definition inside it with the same end, ignoring a final semicolon.
     """
     wraps: dict[int, list[int]] = {}
-    for found in parsed.matches:
-        for node in found.get("wrap", ()):
+    for match in parsed.matches:
+        for node in match.get("wrap", ()):
             end = node.end_byte - (parsed.data[node.end_byte - 1 : node.end_byte] == b";")
             wraps.setdefault(end, []).append(node.start_byte)
     wrapped: dict[int, list[SymbolScope]] = {end: [] for end in wraps}
-    for frame in frames:
-        if frame.end in wrapped:
-            wrapped[frame.end].append(frame)
+    for scope in scopes:
+        if scope.end in wrapped:
+            wrapped[scope.end].append(scope)
     for end, starts in wraps.items():
-        ending = sorted(wrapped[end], key=lambda frame: frame.start)
+        ending = sorted(wrapped[end], key=lambda scope: scope.start)
         starts.sort()
-        for frame, before in zip(ending, [-1, *(frame.start for frame in ending)], strict=False):
-            own = [start for start in starts if before < start <= frame.start]
-            frame.start = min(own, default=frame.start)
+        for scope, before in zip(ending, [-1, *(scope.start for scope in ending)], strict=False):
+            own = [start for start in starts if before < start <= scope.start]
+            scope.start = min(own, default=scope.start)
 
 
-def _describe(frames: Sequence[SymbolScope], parsed: Parsed) -> None:
-    """Set the ``doc`` of each frame from its docstring, else the comment above it."""
-    docs = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("doc", ()))
-    for (start, end), frame in zip(docs, owners(frames, [start for start, _ in docs]), strict=True):
-        if frame:
-            frame.doc = frame.doc or first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
-    above = _Above(parsed)
-    for frame in frames:
-        frame.doc = frame.doc or above.comment(frame.start)
+def _set_docs(scopes: Sequence[SymbolScope], parsed: Parsed) -> None:
+    """Set the ``doc`` of each scope from its docstring, else the comment above it."""
+    docs = sorted((node.start_byte, node.end_byte) for match in parsed.matches for node in match.get("doc", ()))
+    for (start, end), scope in zip(docs, owners(scopes, [start for start, _ in docs]), strict=True):
+        if scope:
+            scope.doc = scope.doc or first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
+    above = _CommentsAbove(parsed)
+    for scope in scopes:
+        scope.doc = scope.doc or above.comment(scope.start)
 
 
-class _Above:
+class _CommentsAbove:
     """Find the comment that ends on the line above a definition, with or without attributes in between."""
 
     def __init__(self, parsed: Parsed) -> None:
         self._data = parsed.data
         self._before = {
             self._stripped(node.end_byte): (node.start_byte, name == "comment")
-            for found in parsed.matches
+            for match in parsed.matches
             for name in ("comment", "attribute")
-            for node in found.get(name, ())
+            for node in match.get(name, ())
         }
 
     def comment(self, start: int) -> str | None:

@@ -51,23 +51,23 @@ def imports_of(parsed: Parsed, path: str | None) -> Iterator[ImportedModule]:
 
 
 def _modules(parsed: Parsed) -> Iterator[_Module]:
-    found_at: dict[int, _Module] = {}
-    for found in parsed.matches:
-        if "use" in found:
-            yield from _use_tree(parsed, found["use"][0])
+    by_start: dict[int, _Module] = {}
+    for match in parsed.matches:
+        if "use" in match:
+            yield from _use_tree(parsed, match["use"][0])
             continue
-        node = next((found[name][0] for name in ("from", "near") if name in found), None)
+        node = next((match[name][0] for name in ("from", "near") if name in match), None)
         if node is None or node.end_byte - node.start_byte > _MAX_WRITTEN:
             continue
         written = parsed.name(node).strip("\"'`<>")
-        if "prefix" in found:
-            written = f"{parsed.name(found['prefix'][0])}\\{written}"
-        module = found_at.setdefault(node.start_byte, _Module(written, node.start_byte, node.end_byte, "near" in found))
-        imported = parsed.name(found["imported"][0]) if "imported" in found else ""
-        called = parsed.name(found["as"][0]) if "as" in found else imported
+        if "prefix" in match:
+            written = f"{parsed.name(match['prefix'][0])}\\{written}"
+        module = by_start.setdefault(node.start_byte, _Module(written, node.start_byte, node.end_byte, "near" in match))
+        imported = parsed.name(match["imported"][0]) if "imported" in match else ""
+        called = parsed.name(match["as"][0]) if "as" in match else imported
         if called and called not in {".", "_"}:
             module.names[called] = imported
-    yield from found_at.values()
+    yield from by_start.values()
 
 
 def _use_tree(parsed: Parsed, node: Node) -> Iterator[_Module]:
@@ -124,8 +124,8 @@ def _resolved(module: _Module, language: str, path: str | None) -> str | None:
 class Resolver:
     """Resolve names to symbols of the text or to imported modules."""
 
-    def __init__(self, frames: Sequence[SymbolScope], imports: Sequence[ImportedModule], *, own_members: bool) -> None:
-        self._known = {frame.qualified for frame in frames if frame.kind in _CALLABLE}
+    def __init__(self, scopes: Sequence[SymbolScope], imports: Sequence[ImportedModule], *, own_members: bool) -> None:
+        self._known = {scope.qualified for scope in scopes if scope.kind in _CALLABLE}
         self._own_members = own_members
         self._imports: dict[str, str] = {}
         for one in imports:
@@ -156,51 +156,51 @@ class Resolver:
         return None, None
 
 
-def calls_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Call]:
+def calls_of(parsed: Parsed, scopes: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Call]:
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
     called = {
-        (found["call"][0].start_byte, found.get("end", found["call"])[0].end_byte)
-        for found in parsed.matches
-        if "call" in found
+        (match["call"][0].start_byte, match.get("end", match["call"])[0].end_byte)
+        for match in parsed.matches
+        if "call" in match
     }
-    bare = {node.byte_range for found in parsed.matches for node in found.get("bare", ())} - called
+    bare = {node.byte_range for match in parsed.matches for node in match.get("bare", ())} - called
     places = sorted(called | bare)
-    variables = _bound_names(parsed, frames) if bare else set()
+    variables = _bound_names(parsed, scopes) if bare else set()
     seen = set()
-    for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
+    for (start, end), scope in zip(places, owners(scopes, [start for start, _ in places]), strict=True):
         callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
-        caller = _symbol_around(frame)
-        if (start, end) in bare and ((frame, callee) in variables or not resolver.resolve(callee or "", frame)[0]):
+        caller = _symbol_around(scope)
+        if (start, end) in bare and ((scope, callee) in variables or not resolver.resolve(callee or "", scope)[0]):
             continue  # a bare name is a call only if it resolves to a symbol and is no variable
         if callee and (caller, callee) not in seen:
             seen.add((caller, callee))
-            target, module = resolver.resolve(callee, frame)
+            target, module = resolver.resolve(callee, scope)
             yield Call(caller, callee, target, module, spans(start, end))
 
 
-def _bound_names(parsed: Parsed, frames: Sequence[SymbolScope]) -> set[tuple[SymbolScope | None, str]]:
-    """Return the names of variables by the frame that binds them; names in defaults count, too."""
-    nodes = [node for found in parsed.matches for node in found.get("bound", ())]
+def _bound_names(parsed: Parsed, scopes: Sequence[SymbolScope]) -> set[tuple[SymbolScope | None, str]]:
+    """Return the names of variables by the scope that binds them; names in defaults count, too."""
+    nodes = [node for match in parsed.matches for node in match.get("bound", ())]
     nodes.sort(key=lambda node: node.start_byte)
-    within = owners(frames, [node.start_byte for node in nodes])
+    within = owners(scopes, [node.start_byte for node in nodes])
     return {
-        (frame, name)
-        for node, frame in zip(nodes, within, strict=True)
+        (scope, name)
+        for node, scope in zip(nodes, within, strict=True)
         for name in _WORD.findall(parsed.written(node.start_byte, node.end_byte))
     }
 
 
-def bases_of(parsed: Parsed, frames: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:
+def bases_of(parsed: Parsed, scopes: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:
     """Yield each base of a type once, in the order of the text."""
-    places = sorted((node.start_byte, node.end_byte) for found in parsed.matches for node in found.get("base", ()))
+    places = sorted((node.start_byte, node.end_byte) for match in parsed.matches for node in match.get("base", ()))
     seen = set()
-    for (start, end), frame in zip(places, owners(frames, [start for start, _ in places]), strict=True):
+    for (start, end), scope in zip(places, owners(scopes, [start for start, _ in places]), strict=True):
         name = written_name(parsed.written(start, min(end, start + _MAX_WRITTEN)))
-        if frame and name and not name.startswith(".") and (frame.qualified, name) not in seen:
-            seen.add((frame.qualified, name))
-            target, module = resolver.resolve(name, frame.container)
-            yield Base(frame.qualified, name, target if target != frame.qualified else None, module)
+        if scope and name and not name.startswith(".") and (scope.qualified, name) not in seen:
+            seen.add((scope.qualified, name))
+            target, module = resolver.resolve(name, scope.container)
+            yield Base(scope.qualified, name, target if target != scope.qualified else None, module)
 
 
 def written_name(written: str) -> str | None:
@@ -217,22 +217,22 @@ def written_name(written: str) -> str | None:
     return name if whole else f".{_SPLIT.split(name)[-1]}"
 
 
-def _symbol_around(frame: SymbolScope | None) -> str | None:
-    while frame and frame.kind is None:
-        frame = frame.container
-    return frame.qualified if frame else None
+def _symbol_around(scope: SymbolScope | None) -> str | None:
+    while scope and scope.kind is None:
+        scope = scope.container
+    return scope.qualified if scope else None
 
 
 def _dotted(name: str) -> str:
     return ".".join(name_parts(name))
 
 
-def _type_around(frame: SymbolScope | None) -> str | None:
+def _type_around(scope: SymbolScope | None) -> str | None:
     """Return the qualified name of the class that ``self`` refers to here."""
-    while frame:
-        if frame.kind is SymbolKind.METHOD:
-            return frame.prefix
-        if frame.kind not in {SymbolKind.FUNCTION, SymbolKind.MODULE, SymbolKind.CONSTANT}:
-            return frame.qualified
-        frame = frame.container
+    while scope:
+        if scope.kind is SymbolKind.METHOD:
+            return scope.prefix
+        if scope.kind not in {SymbolKind.FUNCTION, SymbolKind.MODULE, SymbolKind.CONSTANT}:
+            return scope.qualified
+        scope = scope.container
     return None

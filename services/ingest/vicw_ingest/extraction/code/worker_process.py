@@ -10,32 +10,32 @@ import pickle
 import subprocess
 import sys
 
-from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, read_here
-from vicw_ingest.extraction.code.model import Bounds, CodeReading
+from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, analyse_in_process
+from vicw_ingest.extraction.code.model import Bounds, CodeAnalysis
 
-HERE_CHARACTERS = 6_000
+IN_PROCESS_CHARACTERS = 6_000
 _STARTING_SECONDS = 5.0
 
 
-def read_code(
+def analyse_code(
     text: str, *, path: str | None = None, language: str | None = None, bounds: Bounds = DEFAULT_BOUNDS
-) -> CodeReading | None:
+) -> CodeAnalysis | None:
     """Return the definitions and uses in a code file or fragment, which may have syntax errors.
 
     The language is that of ``path``'s suffix, else that of ``language`` (a code fence's info string), else that of the
     shebang, else guessed by trying the grammars. They are also tried if the declared language is clearly wrong.
 
     None if the language is not in ``LANGUAGES`` or stays unknown, if the analysis exceeds ``bounds``, or for binary or
-    blank text. Raises nothing. A text of more than ``HERE_CHARACTERS`` is analysed in a process of its own,
+    blank text. Raises nothing. A text of more than ``IN_PROCESS_CHARACTERS`` is analysed in a process of its own,
     which takes .3 s to start, so that a parser that does not terminate blocks no other request.
     """
-    if len(text) > HERE_CHARACTERS:
-        return _read_apart(text[: bounds.characters + 1], path, language, bounds)
-    return read_here(text, path, language, bounds)
+    if len(text) > IN_PROCESS_CHARACTERS:
+        return _analyse_in_worker(text[: bounds.characters + 1], path, language, bounds)
+    return analyse_in_process(text, path, language, bounds)
 
 
-def _read_apart(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeReading | None:
-    """Run ``read_here`` in a worker process; None if that crashes or exceeds ``bounds.seconds``."""
+def _analyse_in_worker(text: str, path: str | None, language: str | None, bounds: Bounds) -> CodeAnalysis | None:
+    """Run ``analyse_in_process`` in a worker process; None if that crashes or exceeds ``bounds.seconds``."""
     task = pickle.dumps((text, path, language, bounds))
     try:
         done = subprocess.run(
@@ -48,13 +48,13 @@ def _read_apart(text: str, path: str | None, language: str | None, bounds: Bound
         )
     except (subprocess.SubprocessError, OSError):
         return None
-    reading: CodeReading | None = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
+    reading: CodeAnalysis | None = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
     return reading
 
 
 def _main() -> None:
     text, path, language, bounds = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own process wrote it
-    pickle.dump(read_here(text, path, language, bounds), sys.stdout.buffer)
+    pickle.dump(analyse_in_process(text, path, language, bounds), sys.stdout.buffer)
 
 
 if __name__ == "__main__":

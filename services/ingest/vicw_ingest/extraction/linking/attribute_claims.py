@@ -16,7 +16,7 @@ from vicw_shared.model.names import SLOT
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
-BY = "rules:attribute"
+CLAIM_RULE = "rules:attribute"
 """``created_by`` of MENTIONS edges from statements to slots that the rules extracted, and of slot decisions."""
 
 
@@ -40,32 +40,32 @@ class ClaimWriter:
     ``about`` has the uids of the item's addressees; ``by`` names the extractor.
     """
 
-    ties: EdgeFactory
+    edge_factory: EdgeFactory
     item: Node
     about: frozenset[str]
     by: str
 
-    def parts(self, asserted: list[AttributeClaim], ends: Mapping[str, Node | None]) -> ClaimParts:
+    def parts(self, claims: list[AttributeClaim], ends: Mapping[str, Node | None]) -> ClaimParts:
         """Return the slots and edges of the claims. A claim whose owner or statement is unresolved is dropped."""
-        made = ClaimParts()
+        parts = ClaimParts()
         order = 0
-        for number, each in enumerate(asserted):
-            order = order if each.also else number
-            statement = ends[each.statement]
-            owner = ends.get(each.owner) if each.owner is not None else None
-            if statement is None or (each.owner is not None and owner is None):
+        for number, claim in enumerate(claims):
+            order = order if claim.also else number
+            statement = ends[claim.statement]
+            owner = ends.get(claim.owner) if claim.owner is not None else None
+            if statement is None or (claim.owner is not None and owner is None):
                 continue
-            slot = self._slot(each, owner)
-            made.slots.append(slot)
-            made.edges += self._edges(each, order, statement, slot, ends)
-        return made
+            slot = self._slot(claim, owner)
+            parts.slots.append(slot)
+            parts.edges += self._edges(claim, order, statement, slot, ends)
+        return parts
 
-    def _slot(self, asserted: AttributeClaim, owner: Node | None) -> Node:
+    def _slot(self, claim: AttributeClaim, owner: Node | None) -> Node:
         item = self.item
-        name = " ".join(filter(None, (owner.name if owner else "", asserted.of, f"· {asserted.attribute}")))
-        seen_by = [item.sensitivity.value, str(item.portable), str(item.expires_at is None), *sorted(self.about)]
-        whose = owner.uid if owner is not None else ""
-        parts = (item.domain, " ".join(seen_by), whose, fold_case(asserted.of), asserted.attribute)
+        name = " ".join(filter(None, (owner.name if owner else "", claim.of, f"· {claim.attribute}")))
+        visibility = [item.sensitivity.value, str(item.portable), str(item.expires_at is None), *sorted(self.about)]
+        owner_uid = owner.uid if owner is not None else ""
+        parts = (item.domain, " ".join(visibility), owner_uid, fold_case(claim.of), claim.attribute)
         return Node(
             uid=make_uid(item.tenant, item.context, SLOT, *parts),
             label=Label.CONCEPT,
@@ -75,25 +75,27 @@ class ClaimWriter:
             title=name,
             subtype=SLOT,
             domain=item.domain,
-            created_at=self.ties.now,
+            created_at=self.edge_factory.now,
         )
 
     def _edges(
-        self, asserted: AttributeClaim, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
+        self, claim: AttributeClaim, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
     ) -> Iterator[Edge]:
-        hearsay = asserted.source is not None
-        said: dict[str, object] = {"attribute": asserted.attribute, "value": asserted.value, "order": order}
-        said |= {"ended": True} if asserted.ended else {}
-        said |= {name: True for name in ("weak", "now") if getattr(asserted, name)}
-        said |= {"hearsay": True} if hearsay else {}
-        said |= {"own": True} if asserted.owner == SPEAKER else {}
-        rules = self.by == "rules"
-        yield self._edge("MENTIONS", statement, slot, BY if rules else self.by, said)
-        source = ends.get(asserted.source or SPEAKER) if asserted.source != "" else None
+        hearsay = claim.source is not None
+        properties: dict[str, object] = {"attribute": claim.attribute, "value": claim.value, "order": order}
+        properties |= {"ended": True} if claim.ended else {}
+        properties |= {name: True for name in ("weak", "now") if getattr(claim, name)}
+        properties |= {"hearsay": True} if hearsay else {}
+        properties |= {"own": True} if claim.owner == SPEAKER else {}
+        is_by_rules = self.by == "rules"
+        yield self._edge("MENTIONS", statement, slot, CLAIM_RULE if is_by_rules else self.by, properties)
+        source = ends.get(claim.source or SPEAKER) if claim.source != "" else None
         if source is not None and source.label is Label.ENTITY:
-            how = "rules:hearsay" if hearsay else "rules:speaker"
-            yield self._edge("STATED_BY", statement, source, how if rules else self.by, {})
+            rule = "rules:hearsay" if hearsay else "rules:speaker"
+            yield self._edge("STATED_BY", statement, source, rule if is_by_rules else self.by, {})
 
-    def _edge(self, edge_type: str, source: Node, target: Node, by: str, said: Mapping[str, object]) -> Edge:
+    def _edge(self, edge_type: str, source: Node, target: Node, by: str, properties: Mapping[str, object]) -> Edge:
         item = self.item.uid
-        return self.ties.edge(edge_type, source.uid, target.uid, by=by, item=item, source_item=item, properties=said)
+        return self.edge_factory.edge(
+            edge_type, source.uid, target.uid, by=by, item=item, source_item=item, properties=properties
+        )

@@ -20,12 +20,18 @@ _POINTING = frozenset(
 _FEWEST_WORDS = 3
 
 
-def shared_event_uid(text: str, place: ItemExtraction) -> str | None:
+def shared_event_uid(text: str, item_extraction: ItemExtraction) -> str | None:
     """Return the uid, derived from its words, of an event that items may share; None if they may not share it."""
     words = words_of(text)
-    if not place.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
+    if not item_extraction.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
         return None
-    return make_uid(place.item.tenant, place.item.context, "event", place.item.flow_id or "", " ".join(words))
+    return make_uid(
+        item_extraction.item.tenant,
+        item_extraction.item.context,
+        "event",
+        item_extraction.item.flow_id or "",
+        " ".join(words),
+    )
 
 
 def words_of(text: str) -> list[str]:

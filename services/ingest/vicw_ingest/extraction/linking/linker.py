@@ -33,72 +33,85 @@ class EntityLinker:
         self._transaction = transaction
         self._registry = registry
         self._now = now
-        self._ties = EdgeFactory(registry, now)
-        self.known = KnownEntities(transaction, now, root, hub_edges)
-        self.together: dict[str, Node] = {}  # the request's own items by id: not stored yet
+        self._edge_factory = EdgeFactory(registry, now)
+        self.known_entities = KnownEntities(transaction, now, root, hub_edges)
+        self.request_items: dict[str, Node] = {}  # the request's own items by id: not stored yet
 
-    async def link(self, place: ItemExtraction) -> LinkedExtraction:
+    async def link(self, item_extraction: ItemExtraction) -> LinkedExtraction:
         """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
-        placed, item = LinkedExtraction(), place.item
-        ends: dict[str, Node | None] = {ITEM: item, SPEAKER: place.speaker}
-        ends |= {ADDRESSEE: place.addressee, PREVIOUS: place.previous}
-        starts = list(accumulate((len(chunk.text or "") for chunk in place.chunks), initial=0))
+        linked, item = LinkedExtraction(), item_extraction.item
+        ends: dict[str, Node | None] = {ITEM: item, SPEAKER: item_extraction.speaker}
+        ends |= {ADDRESSEE: item_extraction.addressee, PREVIOUS: item_extraction.previous}
+        starts = list(accumulate((len(chunk.text or "") for chunk in item_extraction.chunks), initial=0))
 
         def proof(span: Span) -> Node:
-            return place.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
+            return item_extraction.chunks[max(at for at, start in enumerate(starts[:-1]) if start <= span.start)]
 
-        described: dict[str, str | None] = {}
-        full = full_names(place.extraction.things)
-        for thing in place.extraction.things:
-            node = ends[thing.key] = self.known.named(full.get(thing.key, thing))
+        descriptions: dict[str, str | None] = {}
+        longer_names = full_names(item_extraction.extraction.entities)
+        for entity in item_extraction.extraction.entities:
+            node = ends[entity.key] = self.known_entities.resolve(longer_names.get(entity.key, entity))
             if node is not None:
-                placed.named.append(node)
-                described[node.uid] = described.get(node.uid) or thing.description
-                if thing.proven:
-                    placed.edges.append(self._edge("EVIDENCED_BY", node, proof(thing.span), item, "rules:code"))
-        ends |= await self._items(place.extraction)
-        for happening in place.extraction.happenings:
-            if happening.is_statement and (known := place.statements.get(happening.text)) is not None:
-                ends[happening.key] = known
+                linked.entities.append(node)
+                descriptions[node.uid] = descriptions.get(node.uid) or entity.description
+                if entity.proven:
+                    linked.edges.append(self._edge("EVIDENCED_BY", node, proof(entity.span), item, "rules:code"))
+        ends |= await self._referenced_items(item_extraction.extraction)
+        for extracted in item_extraction.extraction.events:
+            if extracted.is_statement and (stored := item_extraction.statements.get(extracted.text)) is not None:
+                ends[extracted.key] = stored
                 continue
-            ends[happening.key] = event = event_of(happening, place, self._now)
-            placed.events.append(event)
-            placed.edges.append(self._edge("EVIDENCED_BY", event, proof(happening.span), item, place.extraction.by))
-        placed.edges += self._edges(place.extraction.links, ends, item)
-        placed.edges += self._item_mentions(placed, item, described, place.extraction.by)
-        about = frozenset(person.uid for person in place.addressees)
-        asserted = ClaimWriter(self._ties, item, about, place.extraction.by).parts(place.extraction.asserted, ends)
-        placed.slots += asserted.slots
-        placed.edges += asserted.edges
-        return placed
+            ends[extracted.key] = event = event_of(extracted, item_extraction, self._now)
+            linked.events.append(event)
+            linked.edges.append(
+                self._edge("EVIDENCED_BY", event, proof(extracted.span), item, item_extraction.extraction.by)
+            )
+        linked.edges += self._edges(item_extraction.extraction.relations, ends, item)
+        linked.edges += self._item_mentions(linked, item, descriptions, item_extraction.extraction.by)
+        about = frozenset(person.uid for person in item_extraction.about)
+        claim_parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(
+            item_extraction.extraction.claims, ends
+        )
+        linked.slots += claim_parts.slots
+        linked.edges += claim_parts.edges
+        return linked
 
-    async def _items(self, reading: TextExtraction) -> dict[str, Node | None]:
+    async def _referenced_items(self, extraction: TextExtraction) -> dict[str, Node | None]:
         """Return the items that relations reference by id, by key, without retired ones."""
-        keys = {end for link in reading.links for end in (link.source, link.target) if end.startswith(f"{ITEM}:")}
-        found = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
-        found |= {name: node for name, node in self.together.items() if item_key(name) in keys}
-        return {item_key(name): node for name, node in found.items() if node.retired_at is None}
+        keys = {
+            end
+            for relation in extraction.relations
+            for end in (relation.source, relation.target)
+            if end.startswith(f"{ITEM}:")
+        }
+        items = await self._transaction.items([key.removeprefix(f"{ITEM}:") for key in sorted(keys)]) if keys else {}
+        items |= {name: node for name, node in self.request_items.items() if item_key(name) in keys}
+        return {item_key(name): node for name, node in items.items() if node.retired_at is None}
 
-    def _edges(self, links: Sequence[ExtractedRelation], ends: Mapping[str, Node | None], item: Node) -> Iterator[Edge]:
-        for link in links:
-            source, target = ends.get(link.source), ends.get(link.target)
+    def _edges(
+        self, relations: Sequence[ExtractedRelation], ends: Mapping[str, Node | None], item: Node
+    ) -> Iterator[Edge]:
+        for relation in relations:
+            source, target = ends.get(relation.source), ends.get(relation.target)
             if source is None or target is None or source.uid == target.uid:
                 continue
-            if link.type == "MENTIONS" and target.uid in self.known.hubs:
+            if relation.type == "MENTIONS" and target.uid in self.known_entities.hubs:
                 continue  # a hub is too common to discriminate
             try:
-                self._registry.check(link.type, source.label, target.label, target_subtype=target.subtype)
+                self._registry.check(relation.type, source.label, target.label, target_subtype=target.subtype)
             except InvalidInputError:
                 continue
-            yield self._edge(link.type, source, target, item, link.rule, certainty=link.certainty, desc=link.desc)
+            yield self._edge(
+                relation.type, source, target, item, relation.rule, certainty=relation.certainty, desc=relation.desc
+            )
 
     def _item_mentions(
-        self, placed: LinkedExtraction, item: Node, described: Mapping[str, str | None], by: str
+        self, linked: LinkedExtraction, item: Node, descriptions: Mapping[str, str | None], by: str
     ) -> Iterator[Edge]:
         """Yield MENTIONS edges from the item to its entities, so that a search need not know its passages."""
         by = "rules:name" if by == "rules" else by
-        for node in {node.uid: node for node in placed.named if node.uid not in self.known.hubs}.values():
-            yield mention_edge(self._edge("MENTIONS", item, node, item, by), described.get(node.uid))
+        for node in {node.uid: node for node in linked.entities if node.uid not in self.known_entities.hubs}.values():
+            yield mention_edge(self._edge("MENTIONS", item, node, item, by), descriptions.get(node.uid))
 
     def _edge(
         self,
@@ -109,15 +122,15 @@ class EntityLinker:
         by: str,
         **properties: object,
     ) -> Edge:
-        said = {name: value for name, value in properties.items() if value is not None}
-        told_by = "" if source.uid == item.uid else item.uid  # one edge per item if other items may add it, too
-        return self._ties.edge(
+        given = {name: value for name, value in properties.items() if value is not None}
+        source_item = "" if source.uid == item.uid else item.uid  # one edge per item if other items may add it, too
+        return self._edge_factory.edge(
             edge_type,
             source.uid,
             target.uid,
             by=by,
             item=item.uid,
-            source_item=told_by,
-            desc=str(said.get("desc", "")),
-            properties=said,
+            source_item=source_item,
+            desc=str(given.get("desc", "")),
+            properties=given,
         )

@@ -13,7 +13,7 @@ from vicw_shared.model import Edge, Node, Sensitivity
 class ItemExtraction:
     """An item as stored, with its extraction.
 
-    ``speaker``, ``addressee`` and ``previous`` (the previous turn) are None if unknown. ``addressees`` are the people
+    ``speaker``, ``addressee`` and ``previous`` (the previous turn) are None if unknown. ``about`` are the people
     who may see it. ``statements`` are the item's statements that are stored already, by text.
     """
 
@@ -23,23 +23,21 @@ class ItemExtraction:
     speaker: Node | None = None
     addressee: Node | None = None
     previous: Node | None = None
-    addressees: Sequence[Node] = ()
+    about: Sequence[Node] = ()
     statements: Mapping[str, Node] = field(default_factory=dict)
 
     @property
     def shares_events(self) -> bool:
         """Whether other items may share its events: only if the item is visible without restriction."""
         item = self.item
-        return (
-            item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.addressees
-        )
+        return item.sensitivity is Sensitivity.PUBLIC and item.portable and item.expires_at is None and not self.about
 
 
 @dataclass(slots=True)
 class LinkedExtraction:
     """The nodes and edges of one extraction: entities and concepts, attribute slots, events with their time, edges."""
 
-    named: list[Node] = field(default_factory=list)
+    entities: list[Node] = field(default_factory=list)
     slots: list[Node] = field(default_factory=list)
     events: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)

@@ -18,26 +18,26 @@ GUESSES = frozenset({"name", "symbol"})
 """Uninformative subtypes: a node with a specific subtype is preferred."""
 
 
-def fits(thing: ExtractedEntity, node: Node) -> bool:
+def fits(entity: ExtractedEntity, node: Node) -> bool:
     """Return whether a name may refer to a stored node: same label, and a subtype that the form of the name allows."""
     subtype = fold_case(node.subtype)
-    if node.label is not thing.label:
+    if node.label is not entity.label:
         return False
     if is_knowledge(node):
-        return thing.kind == FILE and subtype in {PAGE, FILE}  # a path refers to a page; a title need not
-    if thing.guess == "symbol":
+        return entity.kind == FILE and subtype in {PAGE, FILE}  # a path refers to a page; a title need not
+    if entity.guess == "symbol":
         return subtype in SYMBOLS
-    if thing.scope is not None:
-        return (subtype == thing.kind and node.source == thing.scope) or subtype == "symbol"
-    if thing.kind is not None:
-        return subtype == thing.kind
-    return thing.guess not in PEOPLE or subtype in PEOPLE | GUESSES
+    if entity.scope is not None:
+        return (subtype == entity.kind and node.source == entity.scope) or subtype == "symbol"
+    if entity.kind is not None:
+        return subtype == entity.kind
+    return entity.guess not in PEOPLE or subtype in PEOPLE | GUESSES
 
 
-def besides_users(nodes: Iterable[Node]) -> list[Node]:
+def without_users(nodes: Iterable[Node]) -> list[Node]:
     """Return the nodes without users, if any remain: texts refer to people, and users may be named after them."""
-    found = list(nodes)
-    return [node for node in found if fold_case(node.subtype) != "user"] or found
+    all_nodes = list(nodes)
+    return [node for node in all_nodes if fold_case(node.subtype) != "user"] or all_nodes
 
 
 def preference(node: Node) -> tuple[bool, datetime, str]:
@@ -45,19 +45,19 @@ def preference(node: Node) -> tuple[bool, datetime, str]:
     return node.subtype in GUESSES, node.created_at, node.uid
 
 
-def natural_name(thing: ExtractedEntity) -> str:
+def natural_name(entity: ExtractedEntity) -> str:
     """Return the name for the uid of a new node; a symbol's includes its file."""
-    return f"{thing.name} in {thing.scope}" if thing.scope is not None else thing.name
+    return f"{entity.name} in {entity.scope}" if entity.scope is not None else entity.name
 
 
-def full_names(things: Sequence[ExtractedEntity]) -> dict[str, ExtractedEntity]:
+def full_names(entities: Sequence[ExtractedEntity]) -> dict[str, ExtractedEntity]:
     """Map the key of a first or last name to the only person of the text whose longer name contains it."""
     people: dict[str, list[ExtractedEntity]] = {}
-    for thing in things:
-        if thing.kind is None and thing.guess == "person":
-            name = fold_case(thing.name)
+    for entity in entities:
+        if entity.kind is None and entity.guess == "person":
+            name = fold_case(entity.name)
             words = [word for word in name.split() if word not in TITLES]
             for word in {*words[:1], *words[-1:]} - {name}:
-                people.setdefault(word, []).append(thing)
-    called = ((thing.key, people.get(fold_case(thing.name), [])) for thing in things if thing.kind is None)
-    return {key: found[0] for key, found in called if len(found) == 1}
+                people.setdefault(word, []).append(entity)
+    candidates = ((entity.key, people.get(fold_case(entity.name), [])) for entity in entities if entity.kind is None)
+    return {key: people_named[0] for key, people_named in candidates if len(people_named) == 1}

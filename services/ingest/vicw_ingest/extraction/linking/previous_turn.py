@@ -18,18 +18,18 @@ class PreviousTurns:
         self._transaction = transaction
         self._nodes = nodes
 
-    async def of(self, readings: Mapping[str, TextExtraction]) -> dict[str, Node]:
+    async def of(self, extractions: Mapping[str, TextExtraction]) -> dict[str, Node]:
         """Return the previous item of each item, by uid, if its extraction refers to ADDRESSEE or PREVIOUS."""
-        found: dict[str, Node] = {}
+        previous: dict[str, Node] = {}
         for node in self._nodes:
-            reading = readings.get(node.uid)
-            if reading is not None and {ADDRESSEE, PREVIOUS} & reading.ends():
-                before = await self._before(node)
+            extraction = extractions.get(node.uid)
+            if extraction is not None and {ADDRESSEE, PREVIOUS} & extraction.ends():
+                before = await self._previous(node)
                 if before is not None:
-                    found[node.uid] = before
-        return found
+                    previous[node.uid] = before
+        return previous
 
-    async def _before(self, node: Node) -> Node | None:
+    async def _previous(self, node: Node) -> Node | None:
         """Return the latest node before a node in its flow; for a node without a flow, by the clock."""
         chain, flow = (NEXT, node.flow_id) if node.flow_id is not None else (HAPPENED_AFTER, None)
         key = chain_key(chain, node)
@@ -45,18 +45,18 @@ class PreviousTurns:
                 before.append((at, stored))
         return max(before, key=lambda entry: entry[0])[1] if before else None
 
-    def addressees(self, readings: Mapping[str, TextExtraction], before: Mapping[str, Node]) -> dict[str, str]:
+    def addressees(self, extractions: Mapping[str, TextExtraction], before: Mapping[str, Node]) -> dict[str, str]:
         """Return the addressee's name, by uid, of the items that say *you*.
 
         It is the speaker of the previous turn, else the first other speaker of the flow in this request.
         """
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for node in self._nodes:
-            if node.uid in readings and ADDRESSEE in readings[node.uid].ends():
+            if node.uid in extractions and ADDRESSEE in extractions[node.uid].ends():
                 name = self._addressee(node, before.get(node.uid))
                 if name is not None:
-                    found[node.uid] = name
-        return found
+                    names[node.uid] = name
+        return names
 
     def _addressee(self, node: Node, before: Node | None) -> str | None:
         if node.speaker is None or node.flow_id is None:

@@ -42,32 +42,32 @@ class ClaimMapper:
     speaker: str | None
     dropped: Counter[str]
     _sentences: Sequence[Span] = field(init=False)
-    _told: set[tuple[str | None, ...]] = field(default_factory=set)
+    _seen_claims: set[tuple[str | None, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._sentences = list(sentences(self.text))
 
     def map(
         self,
-        said: AnswerClaim,
+        claim: AnswerClaim,
         keys: Mapping[str, str],
-        things: Mapping[str, ExtractedEntity],
-        ground: Grounding,
+        entities: Mapping[str, ExtractedEntity],
+        grounding: Grounding,
         start: int,
     ) -> tuple[ExtractedEvent, AttributeClaim] | None:
         """Return a claim with the statement that makes it; None if it is invalid or unsupported by the text.
 
-        ``keys`` map the answer's ids and names to keys; ``ground`` is the text from ``start`` that the model received.
+        ``keys`` map the answer's ids and names to keys; ``grounding`` has the text from ``start`` that the model read.
         """
-        quote = ground.quoted(said.quote[:_QUOTE_CHARS])
-        value = " ".join((said.value or "").split())
-        attribute = subject_of(f"the {said.attribute}")
-        owned = self._owner_and_attribute(said, keys, things)
-        if quote is None or (value and ground.find(value) is None):
+        quote = grounding.quoted(claim.quote[:_QUOTE_CHARS])
+        value = " ".join((claim.value or "").split())
+        attribute = subject_of(f"the {claim.attribute}")
+        owned = self._owner_and_attribute(claim, keys, entities)
+        if quote is None or (value and grounding.find(value) is None):
             self.dropped["not_in_text"] += 1
         elif owned is None:
             self.dropped["unknown_end"] += 1
-        elif attribute is None or not (value or said.ended):
+        elif attribute is None or not (value or claim.ended):
             self.dropped["empty"] += 1
         elif max(map(len, (value, attribute, owned[1]))) > _CHARS:
             self.dropped["too_long"] += 1
@@ -75,17 +75,17 @@ class ClaimMapper:
             statement = self._statement(quote.start + start)
             if _NOT_ASSERTED.search(statement.text):
                 self.dropped["not_asserted"] += 1
-            elif self._is_new(statement.key, owned, attribute, value, ended=said.ended):
+            elif self._is_new(statement.key, owned, attribute, value, ended=claim.ended):
                 single = attribute in _SINGLE or attribute.startswith(_SINGLE_KINDS)
                 return statement, AttributeClaim(
                     statement.key,
                     *owned,
                     attribute,
                     value,
-                    ended=said.ended,
-                    source=self._source(said, keys, things),
+                    ended=claim.ended,
+                    source=self._source(claim, keys, entities),
                     weak=not single,
-                    now=said.changed or said.ended,
+                    now=claim.changed or claim.ended,
                 )
             else:
                 self.dropped["repeated"] += 1
@@ -95,35 +95,37 @@ class ClaimMapper:
         self, statement: str, owned: tuple[str | None, str], attribute: str, value: str, *, ended: bool
     ) -> bool:
         """Record a claim; return False for a repetition: the same attribute, or the same value under any attribute."""
-        tellings: set[tuple[str | None, ...]] = {(statement, *owned, attribute)}
-        tellings |= {(statement, *owned, fold_case(value), str(ended))} if value else set()
-        new = self._told.isdisjoint(tellings)
-        self._told |= tellings
+        claim_keys: set[tuple[str | None, ...]] = {(statement, *owned, attribute)}
+        claim_keys |= {(statement, *owned, fold_case(value), str(ended))} if value else set()
+        new = self._seen_claims.isdisjoint(claim_keys)
+        self._seen_claims |= claim_keys
         return new
 
-    def _key(self, name: str, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
+    def _key(self, name: str, keys: Mapping[str, str], entities: Mapping[str, ExtractedEntity]) -> str | None:
         """Return the key of a name in an answer. The speaker's own name resolves to SPEAKER."""
         key = keys.get(name) or keys.get(fold_case(name))
-        thing = things.get(key or "")
-        called = fold_case(thing.name if thing is not None else name)
-        return SPEAKER if self.speaker is not None and called == fold_case(self.speaker) else key
+        entity = entities.get(key or "")
+        folded_name = fold_case(entity.name if entity is not None else name)
+        return SPEAKER if self.speaker is not None and folded_name == fold_case(self.speaker) else key
 
     def _owner_and_attribute(
-        self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]
+        self, claim: AnswerClaim, keys: Mapping[str, str], entities: Mapping[str, ExtractedEntity]
     ) -> tuple[str | None, str] | None:
         """Return the owner's key and its thing that has the attribute; key None for a common noun, None if unknown."""
-        key = self._key(said.subject, keys, things)
-        of = (subject_of(f"the {said.of}") or "") if said.of else ""
-        thing = things.get(key or "")
-        if key == SPEAKER or (thing is not None and thing.name[:1].isupper()):
+        key = self._key(claim.subject, keys, entities)
+        of = (subject_of(f"the {claim.of}") or "") if claim.of else ""
+        entity = entities.get(key or "")
+        if key == SPEAKER or (entity is not None and entity.name[:1].isupper()):
             return key, of
-        if thing is None or key == ITEM:
+        if entity is None or key == ITEM:
             return None
-        return None, " ".join(filter(None, (subject_of(f"the {thing.name}"), of)))
+        return None, " ".join(filter(None, (subject_of(f"the {entity.name}"), of)))
 
-    def _source(self, said: AnswerClaim, keys: Mapping[str, str], things: Mapping[str, ExtractedEntity]) -> str | None:
+    def _source(
+        self, claim: AnswerClaim, keys: Mapping[str, str], entities: Mapping[str, ExtractedEntity]
+    ) -> str | None:
         """Return the key of the speaker's source, empty if unknown; None if the claim is first-hand."""
-        key = self._key(said.heard_from, keys, things) if said.heard_from is not None else SPEAKER
+        key = self._key(claim.heard_from, keys, entities) if claim.heard_from is not None else SPEAKER
         return None if key == SPEAKER else key or ""
 
     def _statement(self, place: int) -> ExtractedEvent:

@@ -51,18 +51,18 @@ class Grounding:
         exact = self.find(quote)
         if exact is not None and exact.end > 0:
             return exact
-        wanted = {fold_case(word) for word in _WORD.findall(quote)}
-        if not wanted:
+        quoted_words = {fold_case(word) for word in _WORD.findall(quote)}
+        if not quoted_words:
             return None
         width = max(len(_WORD.findall(quote)) * _WINDOW, 1)
-        places = [number for number, (word, _) in enumerate(self._words) if word in wanted]
+        places = [number for number, (word, _) in enumerate(self._words) if word in quoted_words]
         best: tuple[int, Span] | None = None
         for start in places:
             window = [n for n in places if start <= n < start + width]
             common = len({self._words[n][0] for n in window})
             if best is None or common > best[0]:
                 best = common, Span(self._words[start][1][0], self._words[window[-1]][1][1])
-        if best is None or best[0] < _ENOUGH_WORDS * len(wanted):
+        if best is None or best[0] < _ENOUGH_WORDS * len(quoted_words):
             return None
         return best[1]
 

@@ -10,9 +10,16 @@ from itertools import islice
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.extraction.llm.mapper import MOST, AnswerMapper
+from vicw_ingest.extraction.llm.mapper import MAX_PARTS, AnswerMapper
 from vicw_ingest.extraction.llm.prompts import prompt
-from vicw_ingest.extraction.llm.schema import ParsedAnswer, answer_problems, described, offered, parse, schema_of
+from vicw_ingest.extraction.llm.schema import (
+    ParsedAnswer,
+    answer_problems,
+    describe_types,
+    extractable_types,
+    parse,
+    schema_of,
+)
 from vicw_ingest.extraction.model import SPEAKER, SourceText, TextExtraction
 from vicw_shared.errors import BrokenError, FixableError, TooSlowError
 from vicw_shared.model import EdgeRegistry
@@ -22,9 +29,9 @@ from vicw_shared.telemetry.stages import Stages
 from vicw_shared.untrusted_text import quote_untrusted
 
 _log = structlog.get_logger()
-_ECHOED_CHARS = 4000
-_FEW = 20
-asking = Stages("llm", "Time of language model calls: call is one answer, check its validation")
+_RETURNED_CHARS = 4000
+_REDUCED_PARTS = 20
+llm_stages = Stages("llm", "Time of language model calls: call is one answer, check its validation")
 CALLS = Counter("vicw_llm_calls_total", "Answers of the language model, by how they ended", ["finish"])
 TOKENS = Counter("vicw_llm_tokens_total", "Tokens that the language model says it has read and written", ["direction"])
 REPAIRS = Counter("vicw_llm_repairs_total", "Answers that were sent back to be mended")
@@ -57,80 +64,80 @@ class ModelExtractor:
         """``most`` limits the nodes and relations taken from one text."""
         self._model = model
         self._settings = settings
-        self._most = most
-        types = offered(registry)
+        self._max_parts = most
+        types = extractable_types(registry)
         self._types = tuple(kind.name for kind in types)
-        self._schema = schema_of(types, MOST)
+        self._schema = schema_of(types, MAX_PARTS)
         self._prompt = prompt("spo")
-        self._listed = described(types)
+        self._type_list = describe_types(types)
 
-    async def read(self, source: SourceText, passages: Sequence[str], *, in_part: bool = False) -> ModelExtraction:
+    async def extract(self, source: SourceText, passages: Sequence[str], *, in_part: bool = False) -> ModelExtraction:
         """Return the model's extraction of a text; ``passages`` joined are the text.
 
         Raises ExtractionError if a part fails (with ``in_part``: only if all parts fail), and the errors that the
         model port raises when the model is unreachable.
         """
-        reading, by, failed, read = TextExtraction(), "", None, 0
-        teller: AnswerMapper | None = None
-        parts = list(islice(_joined(passages, self._settings.text_chars), self._settings.parts))
+        extraction, by, failed, done = TextExtraction(), "", None, 0
+        mapper: AnswerMapper | None = None
+        parts = list(islice(_group_passages(passages, self._settings.text_chars), self._settings.parts))
         for number, (start, end) in enumerate(parts):
             try:
-                answer, completion = await self._ask(self._opening(source, source.text[start:end]))
+                answer, completion = await self._request_answer(self._prompts(source, source.text[start:end]))
             except ExtractionError as error:
                 FAILURES.labels(error.reason).inc()
                 if not in_part:
                     raise
                 failed = error
                 continue
-            if teller is None:
+            if mapper is None:
                 by = f"llm:{completion.model}"
-                teller = AnswerMapper(source, self._types, by, self._most)
-                reading.by = by
-            with asking("check"):
-                told = await asyncio.to_thread(teller.map, answer, start=start, end=end, part=number)
-            reading.add(told)
-            read += 1
-        if teller is None:
+                mapper = AnswerMapper(source, self._types, by, self._max_parts)
+                extraction.by = by
+            with llm_stages("check"):
+                part = await asyncio.to_thread(mapper.map, answer, start=start, end=end, part=number)
+            extraction.add(part)
+            done += 1
+        if mapper is None:
             raise failed or ExtractionError("empty", "there is nothing to read")
-        for reason, count in teller.dropped.items():
+        for reason, count in mapper.dropped.items():
             DROPPED.labels(reason).inc(count)
-        return ModelExtraction(reading, by, len(parts) - read)
+        return ModelExtraction(extraction, by, len(parts) - done)
 
-    def _opening(self, source: SourceText, text: str) -> list[Prompt]:
+    def _prompts(self, source: SourceText, text: str) -> list[Prompt]:
         speaker = f', "{SPEAKER}" whoever wrote it' if source.speaker is not None else ""
         claimant = f' or "{SPEAKER}"' if source.speaker is not None else ""
-        told = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
+        payload = {"speaker": source.speaker, "at": source.at.isoformat(), "title": source.name, "text": text}
         return [
-            Prompt(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._listed)),
-            Prompt(Role.USER, quote_untrusted(told)),
+            Prompt(Role.SYSTEM, self._prompt.format(speaker=speaker, claimant=claimant, types=self._type_list)),
+            Prompt(Role.USER, quote_untrusted(payload)),
         ]
 
-    async def _ask(self, opening: list[Prompt]) -> tuple[ParsedAnswer, Completion]:
+    async def _request_answer(self, prompts: list[Prompt]) -> tuple[ParsedAnswer, Completion]:
         """Return the first well-formed answer, else the well-formed parts of the last one."""
-        turns = opening
-        for left in range(self._settings.repairs, -1, -1):
-            completion = await self._call(turns)
+        messages = prompts
+        for repairs_left in range(self._settings.repairs, -1, -1):
+            completion = await self._call(messages)
             if completion.finish is Finish.REFUSED:
                 raise ExtractionError("refused", completion.text[:200] or "the model refuses to answer")
-            with asking("check"):
+            with llm_stages("check"):
                 answer = await asyncio.to_thread(parse, completion.text)
             cut_off = completion.finish is Finish.LENGTH
             if not cut_off and not answer.problems:
                 return answer, completion
-            if not left:
+            if not repairs_left:
                 break
             REPAIRS.inc()
-            turns = [*opening, *_sent_back(completion.text, answer, cut_off)]
+            messages = [*prompts, *_repair_prompts(completion.text, answer, cut_off)]
         if cut_off:
             raise ExtractionError("cut_off", "its answer is longer than VICW_LLM_MAX_TOKENS")
         if answer.is_useless:
             raise ExtractionError("nonsense", answer.problems[0])
         return answer, completion
 
-    async def _call(self, turns: Sequence[Prompt]) -> Completion:
+    async def _call(self, messages: Sequence[Prompt]) -> Completion:
         try:
-            with asking("call"):
-                completion = await self._model.complete(turns, self._schema, max_tokens=self._settings.max_tokens)
+            with llm_stages("call"):
+                completion = await self._model.complete(messages, self._schema, max_tokens=self._settings.max_tokens)
         except FixableError as error:
             raise ExtractionError("rejected", error.detail) from error
         except TooSlowError as error:
@@ -143,14 +150,14 @@ class ModelExtractor:
         return completion
 
 
-def _sent_back(text: str, answer: ParsedAnswer, cut_off: bool) -> list[Prompt]:
+def _repair_prompts(text: str, answer: ParsedAnswer, cut_off: bool) -> list[Prompt]:
     if cut_off:
-        return [Prompt(Role.USER, prompt("shorter").format(most=_FEW))]
-    told = prompt("repair").format(problems=answer_problems(answer))
-    return [Prompt(Role.ASSISTANT, text[:_ECHOED_CHARS] or "{}"), Prompt(Role.USER, told)]
+        return [Prompt(Role.USER, prompt("shorter").format(most=_REDUCED_PARTS))]
+    instruction = prompt("repair").format(problems=answer_problems(answer))
+    return [Prompt(Role.ASSISTANT, text[:_RETURNED_CHARS] or "{}"), Prompt(Role.USER, instruction)]
 
 
-def _joined(passages: Sequence[str], size: int) -> list[tuple[int, int]]:
+def _group_passages(passages: Sequence[str], size: int) -> list[tuple[int, int]]:
     """Group whole passages into parts of at most ``size`` characters; a longer passage is a part of its own."""
     parts: list[tuple[int, int]] = []
     start = end = 0

@@ -9,22 +9,22 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from vicw_ingest.extraction.caller import KEPT_BY_US
+from vicw_ingest.extraction.caller import DERIVED_TYPES
 from vicw_shared.model import Category, EdgeRegistry, EdgeType, Label
 from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.wire.base import Id, Prose, Unit
 
-_TOLD_LABELS = {Label.ENTITY: "entity", Label.CONCEPT: "concept", Label.EVENT: "event"}
-_NOT_FROM_TEXT = KEPT_BY_US | IN_PAYLOAD | {"IS_PERSON", "MENTIONS"}
+_LABEL_NAMES = {Label.ENTITY: "entity", Label.CONCEPT: "concept", Label.EVENT: "event"}
+_NOT_FROM_TEXT = DERIVED_TYPES | IN_PAYLOAD | {"IS_PERSON", "MENTIONS"}
 """Types that decide visibility or that VICW derives; neither a text nor a model may set them."""
 _MOST_PROBLEMS = 10
 
 
-def _nothing_if_empty(value: Any) -> Any:
+def _none_if_blank(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-MaybeProse = Annotated[Prose | None, BeforeValidator(_nothing_if_empty)]
+MaybeProse = Annotated[Prose | None, BeforeValidator(_none_if_blank)]
 
 
 class _Part(BaseModel):
@@ -112,25 +112,25 @@ _KINDS: dict[str, TypeAdapter[Any]] = {
 }
 
 
-def offered(registry: EdgeRegistry) -> tuple[EdgeType, ...]:
+def extractable_types(registry: EdgeRegistry) -> tuple[EdgeType, ...]:
     """Return the edge types that may be extracted from a text."""
     return tuple(
         kind
         for kind in registry
         if kind.name not in _NOT_FROM_TEXT
         and kind.category is not Category.BRIDGE
-        and any(pair[0] in _TOLD_LABELS and pair[1] in _TOLD_LABELS for pair in kind.pairs)
+        and any(pair[0] in _LABEL_NAMES and pair[1] in _LABEL_NAMES for pair in kind.pairs)
     )
 
 
-def described(types: Iterable[EdgeType]) -> str:
+def describe_types(types: Iterable[EdgeType]) -> str:
     """Return a line for each type: the labels of its source and target, for the prompt."""
     return "\n".join(f"{kind.name}: {_ends(kind, 0)} to {_ends(kind, 1)}" for kind in types)
 
 
 def _ends(kind: EdgeType, side: int) -> str:
     labels = {pair[side] for pair in kind.pairs}
-    return " or ".join(said for label, said in _TOLD_LABELS.items() if label in labels)
+    return " or ".join(name for label, name in _LABEL_NAMES.items() if label in labels)
 
 
 def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
@@ -138,25 +138,25 @@ def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
 
     Only keywords that every server supports: all properties are required, a missing value is null.
     """
-    schema: dict[str, Any] = _plain(_Form.model_json_schema())
+    schema: dict[str, Any] = _portable_schema(_Form.model_json_schema())
     schema["$defs"]["AnswerRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
     for kind in _KINDS:
         schema["properties"][kind]["maxItems"] = most
     return schema
 
 
-def _plain(part: Any) -> Any:
+def _portable_schema(part: Any) -> Any:
     if isinstance(part, list):
-        return [_plain(one) for one in part]
+        return [_portable_schema(one) for one in part]
     if not isinstance(part, dict):
         return part
-    kept = {key: _plain(value) for key, value in part.items() if key in _KEYWORDS}
+    schema = {key: _portable_schema(value) for key, value in part.items() if key in _KEYWORDS}
     for named in ("properties", "$defs"):
         if named in part:
-            kept[named] = {name: _plain(value) for name, value in part[named].items()}
+            schema[named] = {name: _portable_schema(value) for name, value in part[named].items()}
     if "properties" in part:
-        kept |= {"required": list(part["properties"]), "additionalProperties": False}
-    return kept
+        schema |= {"required": list(part["properties"]), "additionalProperties": False}
+    return schema
 
 
 _KEYWORDS = frozenset({"type", "items", "anyOf", "$ref", "enum"})
@@ -168,21 +168,21 @@ def parse(text: str) -> ParsedAnswer:
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text, start) if start >= 0 else (None, 0)
     except (ValueError, RecursionError) as error:
-        told = error.args[0] if isinstance(error, ValueError) else "nested too deep"
-        return ParsedAnswer(problems=[f"it is not JSON: {told}"])
+        detail = error.args[0] if isinstance(error, ValueError) else "nested too deep"
+        return ParsedAnswer(problems=[f"it is not JSON: {detail}"])
     if not isinstance(value, Mapping):
         return ParsedAnswer(problems=["it is no JSON object"])
     answer = ParsedAnswer()
     if not any(kind in value for kind in _KINDS):
         answer.problems.append(f"it has none of {', '.join(_KINDS)}")
     for kind, adapter in _KINDS.items():
-        said = value.get(kind)
-        if said is not None and not isinstance(said, list):
+        parts = value.get(kind)
+        if parts is not None and not isinstance(parts, list):
             answer.problems.append(f"{kind} is no list")
             continue
-        for number, one in enumerate(said or ()):
+        for number, part in enumerate(parts or ()):
             try:
-                getattr(answer, kind).append(adapter.validate_python(one))
+                getattr(answer, kind).append(adapter.validate_python(part))
             except ValidationError as error:
                 where = f"{kind}[{number}]"
                 answer.problems += [f"{where}{_path(fault['loc'])}: {fault['msg']}" for fault in error.errors()]

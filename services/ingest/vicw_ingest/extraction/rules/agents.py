@@ -88,10 +88,10 @@ def _subjects(
     words: Sequence[Word], named: Mapping[int, range], end: int, begins: Collection[int], *, is_first: bool
 ) -> list[int]:
     """Return the positions of the pronoun, or of the names' last words, before a verb; none if joined by *or*."""
-    found: list[int] = []
+    subjects: list[int] = []
     at = end - 1
-    while at >= 0 and (at in named or (not found and words[at].tag == "PRON")):
-        found.append(at)
+    while at >= 0 and (at in named or (not subjects and words[at].tag == "PRON")):
+        subjects.append(at)
         start = named[at][0] if at in named else at
         at = start - 1
         if at >= 0 and words[at].lower in _LEFT_OPEN:
@@ -102,11 +102,11 @@ def _subjects(
         if joint == at or joint not in named or _is_behind(words, named[joint][0], "ADP"):
             break
         at = joint
-    if not found:
+    if not subjects:
         return []
-    start = named[found[-1]][0] if found[-1] in named else found[-1]
+    start = named[subjects[-1]][0] if subjects[-1] in named else subjects[-1]
     before = words[start - 1].tag if start > 0 and start not in begins else "PUNCT"
-    return found if before not in _NOT_BEFORE and (is_first or before in _FURTHER) else []
+    return subjects if before not in _NOT_BEFORE and (is_first or before in _FURTHER) else []
 
 
 def is_person(words: Sequence[Word], name: range) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vicw_ingest.extraction.rules.cues import CauseSide, Cue, certainty_of, cue_in, fails
+from vicw_ingest.extraction.rules.cues import CauseSide, Cue, certainty_of, cue_in, reports_failure
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
@@ -41,31 +41,33 @@ def causes_in(sentences: Sequence[Sentence]) -> list[Cause | None]:
     If a cue starts the sentence, the preceding one is the cause (``Therefore, …``) or the effect (``Because …`` alone).
     ``That`` at the start of a text refers to the previous turn: its span is that word.
     """
-    return [_named(sentences, number) or _told(sentences, number) for number in range(len(sentences))]
+    return [_explicit_cause(sentences, number) or _cued_cause(sentences, number) for number in range(len(sentences))]
 
 
-def _told(sentences: Sequence[Sentence], number: int) -> Cause | None:
+def _cued_cause(sentences: Sequence[Sentence], number: int) -> Cause | None:
     words = sentences[number].words
     cue = cue_in(words)
     if cue is None:
         return None
     behind = _trimmed(words, cue.last + 1, _end(words, cue))
     if cue.fronted and cue.side is CauseSide.BEHIND:
-        cut = _fronted(words, cue.last + 1)
-        one, two = (_trimmed(words, cue.last + 1, cut), _trimmed(words, cut, len(words))) if cut else (behind, None)
+        cut = _effect_start(words, cue.last + 1)
+        own_part, other_part = (
+            (_trimmed(words, cue.last + 1, cut), _trimmed(words, cut, len(words))) if cut else (behind, None)
+        )
     else:
-        one, two = behind, None if cue.fronted else _trimmed(words, _start(words, cue), cue.first)
-    here = _span(words, one)
-    if here is None:
+        own_part, other_part = behind, None if cue.fronted else _trimmed(words, _start(words, cue), cue.first)
+    own_span = _span(words, own_part)
+    if own_span is None:
         return None
-    other = _span(words, two) if two is not None else _before(sentences, number, cue)
-    if other is None:
+    other_span = _span(words, other_part) if other_part is not None else _preceding(sentences, number, cue)
+    if other_span is None:
         return None
-    cause, effect = (here, other) if cue.side is CauseSide.BEHIND else (other, here)
+    cause, effect = (own_span, other_span) if cue.side is CauseSide.BEHIND else (other_span, own_span)
     return Cause(cause, effect, certainty_of(words, cue.certainty), cue.rule)
 
 
-def _before(sentences: Sequence[Sentence], number: int, cue: Cue) -> Span | None:
+def _preceding(sentences: Sequence[Sentence], number: int, cue: Cue) -> Span | None:
     """Return the preceding sentence; at the start of a text, *that* or *this*, which refers to the previous turn."""
     if number > 0:
         return sentences[number - 1].span
@@ -80,7 +82,7 @@ def _start(words: Sequence[Word], cue: Cue) -> int:
         while start > 0 and words[start - 1].tag in _OF_NOUN:
             start -= 1
         return start
-    starts = (at + 1 for at in range(cue.first - 1) if _parts(words, at))
+    starts = (at + 1 for at in range(cue.first - 1) if _separates_clauses(words, at))
     return max(starts, default=0)
 
 
@@ -88,24 +90,26 @@ def _end(words: Sequence[Word], cue: Cue) -> int:
     """Return where the clause after a cue ends: at a separator or, in a relative clause, at the next verb."""
     relative = cue.first > 1 and words[cue.first - 1].lower in _RELATIVES and words[cue.first - 2].tag != "PUNCT"
     for at in range(cue.last + 1, len(words)):
-        if _parts(words, at) or (relative and words[at].tag in _VERBS):
+        if _separates_clauses(words, at) or (relative and words[at].tag in _VERBS):
             return at
     return len(words)
 
 
-def _parts(words: Sequence[Word], at: int) -> bool:
+def _separates_clauses(words: Sequence[Word], at: int) -> bool:
     """Return whether two clauses are separated here: by a semicolon, or a comma before *but* or *and*."""
     follows = words[at + 1] if at + 1 < len(words) else None
     return words[at].text == ";" or (words[at].text == "," and follows is not None and follows.lower in {"but", "and"})
 
 
-def _fronted(words: Sequence[Word], first: int) -> int | None:
+def _effect_start(words: Sequence[Word], first: int) -> int | None:
     """Return where the effect begins after a leading reason; None if the effect comes before it."""
     comma = next((at for at in range(first, len(words)) if words[at].text == ","), None)
     if comma is not None:
         return comma
-    said = range(first + 2, len(words) - 1)
-    return next((at for at in said if words[at].lower in _SUBJECTS and words[at - 1].tag in {"NOUN", "VERB"}), None)
+    positions = range(first + 2, len(words) - 1)
+    return next(
+        (at for at in positions if words[at].lower in _SUBJECTS and words[at - 1].tag in {"NOUN", "VERB"}), None
+    )
 
 
 def _trimmed(words: Sequence[Word], first: int, end: int) -> range:
@@ -126,7 +130,7 @@ def _span(words: Sequence[Word], places: range) -> Span | None:
     return Span(words[places[0]].start, words[places[-1]].end)
 
 
-def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
+def _explicit_cause(sentences: Sequence[Sentence], number: int) -> Cause | None:
     """Return the cause that a sentence names explicitly: ``the root cause of the crash was …``.
 
     The effect of ``the reason is …`` is the last preceding sentence that reports a failure.
@@ -142,7 +146,7 @@ def _named(sentences: Sequence[Sentence], number: int) -> Cause | None:
         cause, effect = _span(words, _trimmed(words, verb + 1, len(words))), None
         if verb == place + 1:
             before = reversed(sentences[max(number - _FAR, 0) : number])
-            effect = next((sentence.span for sentence in before if fails(sentence.words)), None)
+            effect = next((sentence.span for sentence in before if reports_failure(sentence.words)), None)
         elif lower[place + 1] in {"of", "for", "behind"}:
             effect = _span(words, _trimmed(words, place + 2, verb))
         if cause is not None and effect is not None:

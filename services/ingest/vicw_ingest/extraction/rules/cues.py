@@ -123,7 +123,7 @@ def certainty_of(words: Sequence[Word], certainty: float) -> float:
     return min(certainty, _DOUBTED) if doubtful else certainty
 
 
-def fails(words: Sequence[Word]) -> bool:
+def reports_failure(words: Sequence[Word]) -> bool:
     """Return whether words report a failure or a negation."""
     return any(word.lower.startswith(_FAILING) or word.lower in _NEGATIONS | {"nobody", "no"} for word in words)
 

@@ -55,69 +55,71 @@ class RuleExtractor:
     def __init__(self) -> None:
         self._analyst = Analyst()
 
-    def read(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
+    def extract(self, sources: Sequence[SourceText]) -> list[TextExtraction]:
         """Return the extraction of each text, in order."""
         analysed = self._analyst.analyse([source.text for source in sources])
-        return [_Text(source, sentences).read() for source, sentences in zip(sources, analysed, strict=True)]
+        return [
+            _TextExtractor(source, sentences).extract() for source, sentences in zip(sources, analysed, strict=True)
+        ]
 
 
-class _Text:
+class _TextExtractor:
     """The extraction of one text, sentence by sentence."""
 
     def __init__(self, source: SourceText, sentences: Sequence[Sentence]) -> None:
         self._source = source
         self._sentences = sentences
-        self._common = {word.text for sentence in sentences for word in sentence.words}
-        self._things: dict[tuple[str | None, str], ExtractedEntity] = {}
+        self._words = {word.text for sentence in sentences for word in sentence.words}
+        self._entities: dict[tuple[str | None, str], ExtractedEntity] = {}
         self._statements: dict[int, str] = {}
-        self._reading = TextExtraction()
+        self._extraction = TextExtraction()
 
-    def read(self) -> TextExtraction:
+    def extract(self) -> TextExtraction:
         """Return the extraction of the text."""
         causes = causes_in(self._sentences)
         links: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
-            links.update(dict.fromkeys(self._read(number, cause)))
-        self._reading.things = list(self._things.values())
-        self._reading.links = list(links)
-        return self._reading
+            links.update(dict.fromkeys(self._extract_sentence(number, cause)))
+        self._extraction.entities = list(self._entities.values())
+        self._extraction.relations = list(links)
+        return self._extraction
 
-    def _read(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
+    def _extract_sentence(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
         sentence = self._sentences[number]
-        names = {name: self._name(name, sentence.words) for name in names_in(sentence, self._common)}
+        names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
         mentioned = list(dict.fromkeys(names.values()))
-        said = claims(sentence)
-        if not said and not _says_something(sentence, names):
+        parsed_claims = claims(sentence)
+        if not parsed_claims and not _is_statement(sentence, names):
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
-        statement = self._statement(number, mentioned)
-        self._reading.asserted += self._claims(said, statement, names)
+        statement = self._add_statement(number, mentioned)
+        self._extraction.claims += self._claims(parsed_claims, statement, names)
         yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[ExtractedEvent] = []
         if cause is not None:
-            caused, events = self._caused(number, cause)
+            caused, events = self._add_cause(number, cause)
             if caused is not None:
                 yield caused
         for event in events:
             inside = [key for name, key in names.items() if _within(name.span, event.span)]
             yield from (ExtractedRelation(event.key, "MENTIONS", key, "rules:name") for key in inside)
-        yield from self._initiated(sentence, names, events, statement)
+        yield from self._agents(sentence, names, events, statement)
 
-    def _name(self, name: Name, words: Sequence[Word]) -> str:
+    def _add_name(self, name: Name, words: Sequence[Word]) -> str:
         """Return the key of the entity with this name; within a text, one name is one entity."""
-        kind, called = _SUBTYPES.get(name.kind), _written(name)
+        kind, text = _SUBTYPES.get(name.kind), _normal_form(name)
         guess = kind or ("person" if is_person(words, name.places) else "name")
         label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
-        return self._thing(called, label, kind, guess, name.span)
+        return self._add_entity(text, label, kind, guess, name.span)
 
-    def _thing(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
-        new = ExtractedEntity(f"thing {len(self._things)}", name, label, kind, guess, span)
-        known = self._things.setdefault((kind, fold_case(name)), new)
+    def _add_entity(self, name: str, label: Label, kind: str | None, guess: str, span: Span) -> str:
+        new = ExtractedEntity(f"thing {len(self._entities)}", name, label, kind, guess, span)
+        entity = self._entities.setdefault((kind, fold_case(name)), new)
         if guess == "person":
-            self._things[kind, fold_case(name)] = replace(known, guess=guess)
-        return known.key
+            self._entities[kind, fold_case(name)] = replace(entity, guess=guess)
+        return entity.key
 
-    def _statement(self, number: int, mentioned: list[str]) -> str:
+    def _add_statement(self, number: int, mentioned: list[str]) -> str:
         """Add the sentence as a statement; its time is the first time expression in it."""
         span = self._sentences[number].span
         text = self._source.text[span.start : span.end]
@@ -125,27 +127,27 @@ class _Text:
         if time is not None:
             date = time.at.date().isoformat()[: _DATE_WIDTHS.get(time.precision, _DATE_WIDTH)]
             where = Span(span.start + time.span.start, span.start + time.span.end)
-            mentioned.append(self._thing(date, Label.CONCEPT, "date", "date", where))
+            mentioned.append(self._add_entity(date, Label.CONCEPT, "date", "date", where))
         key = self._statements[number] = f"statement {number}"
-        self._reading.happenings.append(
+        self._extraction.events.append(
             ExtractedEvent(key, text, STATEMENT, span, time.at if time is not None else None)
         )
         return key
 
     def _claims(
-        self, said: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
+        self, parsed_claims: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
     ) -> Iterator[AttributeClaim]:
         """Yield the sentence's attribute claims whose subject resolves."""
-        named = {name: thing.key for (_, name), thing in self._things.items()} if said else {}
-        named |= {fold_case(_written(name)): key for name, key in names.items()}
-        for claim in said:
-            found = owner_and_attribute(claim.subject, named)
-            if found is None:
+        named = {name: entity.key for (_, name), entity in self._entities.items()} if parsed_claims else {}
+        named |= {fold_case(_normal_form(name)): key for name, key in names.items()}
+        for claim in parsed_claims:
+            owner_and_thing = owner_and_attribute(claim.subject, named)
+            if owner_and_thing is None:
                 continue
             source = named.get(claim.source, "") if claim.source is not None else None
             yield AttributeClaim(
                 statement,
-                *found,
+                *owner_and_thing,
                 claim.attribute,
                 claim.value,
                 ended=claim.ended,
@@ -155,7 +157,7 @@ class _Text:
                 also=claim.also,
             )
 
-    def _caused(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
+    def _add_cause(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
         """Return the relation and the events added for its ends. The other ends are earlier statements or PREVIOUS."""
         keys, added = [], []
         for role, span in (("cause", cause.cause), ("effect", cause.effect)):
@@ -166,7 +168,7 @@ class _Text:
                 )
                 key = added[-1].key
             keys.append(key)
-        self._reading.happenings += added
+        self._extraction.events += added
         if keys[0] == keys[1]:
             return None, []
         return ExtractedRelation(keys[0], "CAUSED", keys[1], f"rules:{cause.rule}", certainty=cause.certainty), added
@@ -180,7 +182,7 @@ class _Text:
             return self._statements.get(number - 1) if number > 0 else PREVIOUS
         return None
 
-    def _initiated(
+    def _agents(
         self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
     ) -> Iterator[ExtractedRelation]:
         """Yield INITIATED relations from agents to the cause or effect that contains the verb, else the statement."""
@@ -189,21 +191,21 @@ class _Text:
         starts = {event.span.start for event in events}
         begins = [at for at, word in enumerate(sentence.words) if word.start in starts]
         for agent, verb in agents_of(sentence.words, named, begins):
-            who = keys.get(agent) or _PRONOUNS.get(sentence.words[agent].lower)
-            if who is not None:
+            agent_key = keys.get(agent) or _PRONOUNS.get(sentence.words[agent].lower)
+            if agent_key is not None:
                 at = Span(sentence.words[verb].start, sentence.words[verb].end)
                 event = next((event.key for event in events if _within(at, event.span)), None)
-                yield ExtractedRelation(who, "INITIATED", event or statement, "rules:subject")
+                yield ExtractedRelation(agent_key, "INITIATED", event or statement, "rules:subject")
 
 
-def _says_something(sentence: Sentence, names: Mapping[Name, str]) -> bool:
+def _is_statement(sentence: Sentence, names: Mapping[Name, str]) -> bool:
     """Return whether a sentence becomes a statement: it has three words, and a verb or a name."""
     words = [word for word in sentence.words if word.text[0].isalnum()]
-    tells = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
-    return len(words) >= _FEWEST_WORDS and tells
+    has_content = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
+    return len(words) >= _FEWEST_WORDS and has_content
 
 
-def _written(name: Name) -> str:
+def _normal_form(name: Name) -> str:
     """Return a name's normal form: ``./a.py`` is ``a.py``, and ``src\\a.py`` is ``src/a.py``, as in stack traces."""
     if name.kind is NameKind.PATH:
         return name.text.replace("\\", "/").removeprefix("./")

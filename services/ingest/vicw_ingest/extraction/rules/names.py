@@ -100,21 +100,25 @@ def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Itera
     ``common`` are the text's words: one that also occurs in lower case begins no name at a sentence's start.
     """
     words = sentence.words
-    found = list(_spread(words, _WINDOWS, NameKind.PATH)) if any(word.text in {"\\", ":"} for word in words) else []
-    found += _formed(words, _taken(found))
+    names = (
+        list(_names_across_words(words, _WINDOWS, NameKind.PATH))
+        if any(word.text in {"\\", ":"} for word in words)
+        else []
+    )
+    names += _names_by_form(words, _places_of(names))
     if any(ch.isdigit() for word in words for ch in word.text):
-        found += _spread(words, _AMOUNT, NameKind.AMOUNT)
-    found += _proper(words, _taken(found), common)
-    yield from sorted(found, key=lambda name: name.span.start)
+        names += _names_across_words(words, _AMOUNT, NameKind.AMOUNT)
+    names += _proper_names(words, _places_of(names), common)
+    yield from sorted(names, key=lambda name: name.span.start)
 
 
-def _taken(names: Iterable[Name]) -> set[int]:
+def _places_of(names: Iterable[Name]) -> set[int]:
     return {place for name in names for place in name.places}
 
 
-def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
+def _names_by_form(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
     for place, word in enumerate(words):
-        if place in taken or (word.text[0] == "/" and _goes_on(words, place)):
+        if place in taken or (word.text[0] == "/" and _is_attached(words, place)):
             continue  # "either/or" names no path
         if not any(ch.isalpha() for ch in word.text):
             continue
@@ -127,7 +131,7 @@ def _formed(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
                 yield _name(words, range(place, place + 1), NameKind.SYMBOL)
 
 
-def _goes_on(words: Sequence[Word], place: int) -> bool:
+def _is_attached(words: Sequence[Word], place: int) -> bool:
     """Return whether a word is attached to the one before it."""
     before = words[place - 1] if place > 0 else None
     return before is not None and before.end == words[place].start and before.text[-1].isalnum()
@@ -137,7 +141,7 @@ def _in_backticks(words: Sequence[Word], place: int) -> bool:
     return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
 
 
-def _spread(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Iterator[Name]:
+def _names_across_words(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Iterator[Name]:
     """Yield the matches of a form in the sentence as written; they may span several words."""
     if not words:
         return
@@ -151,14 +155,14 @@ def _spread(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Ite
         yield Name(match.group().strip(), kind, Span(first, last), range(inside[0], inside[-1] + 1))
 
 
-def _proper(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Name]:
+def _proper_names(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Name]:
     place = 0
     while place < len(words):
         if not _begins(words, place, taken):
             place += 1
             continue
         end = place + 1
-        while (further := _further(words, end, taken)) > end:
+        while (further := _extended_end(words, end, taken)) > end:
             end = further
         if _is_fronted(words, place, end):
             end -= 1
@@ -223,7 +227,7 @@ def _is_heading(words: Sequence[Word], places: range) -> bool:
     return before in {"the", "a", "an"} or words[places[0]].lower in _NUMERALS
 
 
-def _further(words: Sequence[Word], end: int, taken: set[int]) -> int:
+def _extended_end(words: Sequence[Word], end: int, taken: set[int]) -> int:
     """Return the end of a name extended by one word, or by a joint and a word; ``end`` if it is complete."""
     irish = words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"})  # O'Neill
     numbered = _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit()  # GPT-4

@@ -32,24 +32,24 @@ FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no
 
 @dataclass(frozen=True, slots=True)
 class BridgeBuilder:
-    """Draw bridges of at least ``confidence``, at most ``most`` of a type for each page; 0 draws none."""
+    """Draw bridges of at least ``confidence``, at most ``max_per_page`` of a type for each page; 0 draws none."""
 
     graph: GraphStore
     registry: EdgeRegistry
     confidence: float
-    most: int
+    max_per_page: int
 
     async def draw(self, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
         """Draw the bridges of passages that are already in ``vectors``.
 
         Raises RetryableError. After any other VicwError these passages have no bridges; nothing else is affected.
         """
-        if not self.most:
+        if not self.max_per_page:
             return
-        of_tenant: dict[str, list[NewPassage]] = defaultdict(list)
-        for one in fresh:
-            of_tenant[one.item.tenant].append(one)
-        for tenant, passages in of_tenant.items():
+        by_tenant: dict[str, list[NewPassage]] = defaultdict(list)
+        for passage in fresh:
+            by_tenant[passage.item.tenant].append(passage)
+        for tenant, passages in by_tenant.items():
             try:
                 if await look_up(self.graph, tenant, [ROOT_ALIAS], limit=1):
                     await self._draw(tenant, passages, vectors)
@@ -60,19 +60,19 @@ class BridgeBuilder:
                 _log.warning("no bridges could be drawn", error=str(error))
 
     async def _draw(self, tenant: str, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
-        found, look = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now())
-        for one in fresh:
-            if one.item.retired_at is not None:
+        candidates, search = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now())
+        for passage in fresh:
+            if passage.item.retired_at is not None:
                 continue
-            page = await look.page_of(one.item)
+            page = await search.page_of(passage.item)
             if page is not None:
-                await look.from_page(one, page, found)
+                await search.from_page(passage, page, candidates)
             else:
-                await look.from_memory(one, found)
-        pairs = {ends: v for ends, v in found.verdicts.items() if v.confidence >= self.confidence}
-        for context in sorted({found.nodes[page].context for page, _ in pairs}):
-            mine = {ends: v for ends, v in pairs.items() if found.nodes[ends[0]].context == context}
-            await self.graph.write(tenant, context, partial(self._store, verdicts=mine))
+                await search.from_memory(passage, candidates)
+        pairs = {ends: v for ends, v in candidates.verdicts.items() if v.confidence >= self.confidence}
+        for context in sorted({candidates.nodes[page].context for page, _ in pairs}):
+            of_context = {ends: v for ends, v in pairs.items() if candidates.nodes[ends[0]].context == context}
+            await self.graph.write(tenant, context, partial(self._store, verdicts=of_context))
 
     async def _store(self, transaction: GraphTransaction, *, verdicts: Mapping[tuple[str, str], BridgeVerdict]) -> None:
         """Store bridges, and keep only the most certain ones of each page and type."""
@@ -88,13 +88,15 @@ class BridgeBuilder:
         ]
         pages = sorted({page for page, _ in verdicts if page in live})
         stored = await transaction.edges(pages, sorted({edge.type for edge in new}))
-        drawn = {edge.id: edge for edge in stored if edge.created_by.startswith(BRIDGE_RULES)}
-        surer = [e for e in new if e.id not in drawn or drawn[e.id].weight < e.weight]
-        kept = _surest({**drawn, **{edge.id: edge for edge in surer}}.values(), set(pages), self.most)
-        await transaction.drop_edges([edge for uid, edge in drawn.items() if uid not in kept])
-        put = [edge for edge in surer if edge.id in kept]
-        await transaction.put_edges(put)
-        for edge in put:
+        bridges = {edge.id: edge for edge in stored if edge.created_by.startswith(BRIDGE_RULES)}
+        stronger = [e for e in new if e.id not in bridges or bridges[e.id].weight < e.weight]
+        kept_ids = _most_certain(
+            {**bridges, **{edge.id: edge for edge in stronger}}.values(), set(pages), self.max_per_page
+        )
+        await transaction.drop_edges([edge for uid, edge in bridges.items() if uid not in kept_ids])
+        added = [edge for edge in stronger if edge.id in kept_ids]
+        await transaction.put_edges(added)
+        for edge in added:
             DRAWN.labels(edge.type).inc()
 
     def _edge(self, page: Node, other: Node, verdict: BridgeVerdict, instant: datetime) -> Edge | None:
@@ -120,13 +122,13 @@ def bridges_of(graph: GraphStore, registry: EdgeRegistry, settings: IngestSettin
     return BridgeBuilder(graph, registry, settings.bridge_confidence, settings.bridges)
 
 
-def _surest(edges: Iterable[Edge], pages: set[str], most: int) -> set[str]:
+def _most_certain(edges: Iterable[Edge], pages: set[str], limit: int) -> set[str]:
     """Return the ids of the most certain edges of each page and type; newer edges win ties."""
     groups: dict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in edges:
         groups[edge.target if edge.type == "IMPLEMENTS" else edge.source, edge.type].append(edge)
-    kept: set[str] = set()
+    ids: set[str] = set()
     for (page, _), group in groups.items():
         group.sort(key=lambda edge: (-edge.weight, -edge.created_at.timestamp(), edge.id))
-        kept |= {edge.id for edge in (group[:most] if page in pages else group)}
-    return kept
+        ids |= {edge.id for edge in (group[:limit] if page in pages else group)}
+    return ids

@@ -54,9 +54,9 @@ class NewPassage:
 
     def vectors(self) -> list[NDArray[np.float32]]:
         """Return the query vectors: its own, and those of a few statements, rules first."""
-        said = {statement.uid: statement.text or "" for statement in self.point.statements}
-        sentences = [point for point in self.made if point.id in said]
-        sentences.sort(key=lambda point: not is_rule(said[point.id]))
+        texts = {statement.uid: statement.text or "" for statement in self.point.statements}
+        sentences = [point for point in self.made if point.id in texts]
+        sentences.sort(key=lambda point: not is_rule(texts[point.id]))
         own = [point for point in self.made if point.id == self.point.point_id]
         return [point.dense for point in (*own, *sentences[:_QUERIES]) if point.dense is not None]
 
@@ -72,8 +72,8 @@ class BridgeCandidates:
         """Record a verdict if both nodes are live and no more certain verdict for them is known."""
         if verdict is None or other.retired_at is not None or page.retired_at is not None:
             return
-        known = self.verdicts.get((page.uid, other.uid))
-        if known is None or verdict.confidence > known.confidence:
+        best = self.verdicts.get((page.uid, other.uid))
+        if best is None or verdict.confidence > best.confidence:
             self.nodes |= {page.uid: page, other.uid: other}
             self.verdicts[page.uid, other.uid] = verdict
 
@@ -97,31 +97,31 @@ class BridgeSearch:
             self._pages[item.uid] = node if mine else None
         return self._pages[item.uid]
 
-    async def from_memory(self, fresh: NewPassage, found: BridgeCandidates) -> None:
+    async def from_memory(self, fresh: NewPassage, candidates: BridgeCandidates) -> None:
         """Find pages that govern or describe a memory, or that it implements."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
-        cosines = await self._alike(scope, fresh)
+        cosines = await self._similar(scope, fresh)
         for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * _HITS):
             cosines.setdefault(hit.uid, 0.0)
         named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
         pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
         for page, cosine in pages.values():
-            found.add(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
+            candidates.add(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
         if fresh.is_first:
             spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
-            beside = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
-            await self._described([neighbour.node for neighbour in beside], found)
+            neighbours = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
+            await self._match_names([neighbour.node for neighbour in neighbours], candidates)
 
-    async def from_page(self, fresh: NewPassage, page: Node, found: BridgeCandidates) -> None:
+    async def from_page(self, fresh: NewPassage, page: Node, candidates: BridgeCandidates) -> None:
         """Find memories that a page describes or governs, code that implements it, and nodes that its title names."""
         scope = Scope(tenant=self.tenant, now=self.at, subtypes_none=_KNOWLEDGE)
         subjects = subjects_in(page)
         if page.subtype == FILE:
             for other in await self._with_keys(keys_in(fresh.text), page):
-                found.add(other, page, judge_bridge(other, page, fresh.text, 0.0, by_key=True))
+                candidates.add(other, page, judge_bridge(other, page, fresh.text, 0.0, by_key=True))
             return
-        cosines = await self._alike(scope, fresh)
+        cosines = await self._similar(scope, fresh)
         if fresh.is_first:
             words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
             for hit in await self.graph.find(scope, wider(words), 4 * _HITS):
@@ -130,7 +130,7 @@ class BridgeSearch:
             for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * _HITS) if subjects.keys else ():
                 cosines.setdefault(hit.uid, 0.0)
             named = await look_up(self.graph, self.tenant, list(names_of(page)), limit=_NAMESAKES)
-            await self._described([node for nodes in named.values() for node in nodes], found, page)
+            await self._match_names([node for nodes in named.values() for node in nodes], candidates, page)
         texts = await self.graph.texts(self.tenant, list(cosines))
         items = await self._items_of(cosines)
         for chunk, item in items.items():
@@ -139,9 +139,9 @@ class BridgeSearch:
                 text = texts.get(chunk, "")
                 keys = [key for key in keys_in(text) if key in subjects.keys]
                 by_key = any(named.uid == page.uid for named in await self._with_keys(keys, other))
-                found.add(page, other, judge_bridge(page, other, text, cosines[chunk], by_key=by_key))
+                candidates.add(page, other, judge_bridge(page, other, text, cosines[chunk], by_key=by_key))
 
-    async def _alike(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
+    async def _similar(self, scope: Scope, fresh: NewPassage) -> dict[str, float]:
         """Return the passages most similar to a passage or its statements, with the best cosine of each."""
         best: dict[str, float] = {}
         for vector in fresh.vectors():
@@ -172,31 +172,37 @@ class BridgeSearch:
         is still ambiguous yields no page.
         """
         named = await look_up(self.graph, self.tenant, list(keys), limit=_NAMESAKES) if keys else {}
-        meant: list[Node] = []
+        referenced: list[Node] = []
         for nodes in named.values():
             pages = [node for node in nodes if node.subtype == PAGE and is_knowledge(node)]
             near = [page for page in pages if page.context == memory.context]
             same = [page for page in near if page.metadata["folder"] == memory.metadata.get("folder")]
             closest = same or near or pages
-            meant += closest if len(closest) == 1 else ()
-        return meant
+            referenced += closest if len(closest) == 1 else ()
+        return referenced
 
-    async def _described(self, things: Sequence[Node], found: BridgeCandidates, page: Node | None = None) -> None:
+    async def _match_names(
+        self, targets: Sequence[Node], candidates: BridgeCandidates, page: Node | None = None
+    ) -> None:
         """Find pages, or test this page, whose title or alias names one of these nodes."""
-        things = [node for node in things if _is_thing(node)]
-        names = {fold_case(name) for node in things for name in (node.name, *node.aliases)}
+        targets = [node for node in targets if _is_describable(node)]
+        names = {fold_case(name) for node in targets for name in (node.name, *node.aliases)}
         pages = [page] if page is not None else []
         if page is None and names:
             named = await look_up(self.graph, self.tenant, sorted(names), limit=_NAMESAKES)
             pages = [node for nodes in named.values() for node in nodes if node.subtype == PAGE and is_knowledge(node)]
-        for one in {node.uid: node for node in pages}.values():
-            sure = names_of(one)
-            for thing in things:
-                best = max((sure.get(fold_case(name), 0.0) for name in (thing.name, *thing.aliases)), default=0.0)
-                found.add(one, thing, BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None)
+        for named_page in {node.uid: node for node in pages}.values():
+            confidences = names_of(named_page)
+            for target in targets:
+                best = max(
+                    (confidences.get(fold_case(name), 0.0) for name in (target.name, *target.aliases)), default=0.0
+                )
+                candidates.add(
+                    named_page, target, BridgeVerdict("DESCRIBES", best, f"{BRIDGE_RULES}title") if best else None
+                )
 
 
-def _is_thing(node: Node) -> bool:
+def _is_describable(node: Node) -> bool:
     """Return whether a page may describe a node by its name: an entity or concept, but no page, tag or date."""
-    named = node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
-    return named and not is_knowledge(node) and fold_case(node.subtype) not in _NOT_DESCRIBED
+    has_name = node.label in {Label.ENTITY, Label.CONCEPT} and node.content_hash is None
+    return has_name and not is_knowledge(node) and fold_case(node.subtype) not in _NOT_DESCRIBED

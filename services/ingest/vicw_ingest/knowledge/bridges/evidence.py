@@ -47,17 +47,17 @@ def judge_bridge(page: Node, memory: Node, text: str, cosine: float, *, by_key: 
         return BridgeVerdict("IMPLEMENTS", _BY_KEY, f"{BRIDGE_RULES}id")
     if page.subtype == FILE:
         return None
-    said, rule = (_BY_KEY, "id") if by_key else (_words(subjects, stems(text)), "title")
-    alike = max(0.0, min(1.0, (cosine - FLOOR) / (1.0 - FLOOR)))
-    confidence = 1.0 - (1.0 - said) * (1.0 - alike)
+    text_score, rule = (_BY_KEY, "id") if by_key else (_words(subjects, stems(text)), "title")
+    similarity = max(0.0, min(1.0, (cosine - FLOOR) / (1.0 - FLOOR)))
+    confidence = 1.0 - (1.0 - text_score) * (1.0 - similarity)
     if confidence <= 0.0:
         return None
     edge_type = "GOVERNS" if subjects.rules else "DESCRIBES"
-    return BridgeVerdict(edge_type, round(confidence, 3), f"{BRIDGE_RULES}{rule if said else 'statement'}")
+    return BridgeVerdict(edge_type, round(confidence, 3), f"{BRIDGE_RULES}{rule if text_score else 'statement'}")
 
 
-def _words(subjects: Subjects, said: Collection[str]) -> float:
-    groups = [group for group in subjects.words if all(word in said for word in group)]
+def _words(subjects: Subjects, text_stems: Collection[str]) -> float:
+    groups = [group for group in subjects.words if all(word in text_stems for word in group)]
     if any(len(group) > 1 for group in groups):
         return _BY_WORDS
     return (_BY_WORD if subjects.rules else _BY_MERE_WORD) if groups else 0.0
@@ -77,4 +77,4 @@ def names_of(page: Node) -> Mapping[str, float]:
         names = {fold_case(stem.replace("-", " ").replace("_", " ")): _BY_FILE} | names
     if record.words or record.keys:
         names |= {fold_case(page.name): _BY_TITLE}
-    return {name: sure for name, sure in names.items() if len(name) >= _SHORTEST and name not in INDEXES}
+    return {name: confidence for name, confidence in names.items() if len(name) >= _SHORTEST and name not in INDEXES}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.code_analysis import read_here
+from vicw_ingest.extraction.code.code_analysis import analyse_in_process
 from vicw_ingest.extraction.code.languages import LANGUAGES
 from vicw_ingest.extraction.code.model import Bounds
-from vicw_ingest.extraction.code.worker_process import HERE_CHARACTERS, read_code
+from vicw_ingest.extraction.code.worker_process import IN_PROCESS_CHARACTERS, analyse_code
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from vicw_ingest.extraction.code.worker_process import HERE_CHARACTERS, read_cod
     ],
 )
 def test_the_language_of_a_fragment_is_the_one_whose_grammar_reads_it(text: str, language: str) -> None:
-    reading = read_code(text)
+    reading = analyse_code(text)
     assert reading
     assert reading.language == language
 
@@ -53,7 +53,7 @@ def test_the_language_of_a_fragment_is_the_one_whose_grammar_reads_it(text: str,
     ],
 )
 def test_what_is_no_code_or_in_doubt_is_not_read(text: str) -> None:
-    assert read_code(text) is None
+    assert analyse_code(text) is None
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,24 @@ def test_what_is_no_code_or_in_doubt_is_not_read(text: str) -> None:
 def test_a_language_is_told_by_path_fence_or_first_line(
     path: str | None, language: str | None, text: str, told: str
 ) -> None:
-    reading = read_code(text, path=path, language=language)
+    reading = analyse_code(text, path=path, language=language)
     assert reading
     assert (reading.language, reading.path) == (told, path)
 
 
 def test_what_is_said_to_be_in_a_language_we_cannot_read_is_not_read() -> None:
-    assert read_code("def f(): pass", path="a.sql") is None
-    assert read_code("def f(): pass", language="cobol") is None
+    assert analyse_code("def f(): pass", path="a.sql") is None
+    assert analyse_code("def f(): pass", language="cobol") is None
 
 
 def test_a_wrong_label_is_not_believed() -> None:
-    reading = read_code("package main\n\nfunc Run(a int) error {\n\treturn stop(a)\n}\n", language="python")
+    reading = analyse_code("package main\n\nfunc Run(a int) error {\n\treturn stop(a)\n}\n", language="python")
     assert reading
     assert reading.language == "go"
 
 
 def test_a_broken_file_gives_what_is_readable() -> None:
-    reading = read_code(
+    reading = analyse_code(
         "import os\ndef whole():\n    os.getcwd()\n\ndef broken(:\n    pass\n\nclass Also:\n    pass\n", path="a.py"
     )
     assert reading
@@ -102,7 +102,7 @@ def test_a_broken_file_gives_what_is_readable() -> None:
 
 def test_spans_count_characters() -> None:
     text = '# "😀" 漢字\ndef größe(x):\n    "Ä."\n    länge(x)\n'
-    reading = read_code(text, path="a.py")
+    reading = analyse_code(text, path="a.py")
     assert reading
     (symbol,) = reading.symbols
     assert text[symbol.span.start : symbol.span.end].startswith("def größe")
@@ -111,20 +111,20 @@ def test_spans_count_characters() -> None:
 
 def test_a_lone_surrogate_moves_no_span() -> None:
     text = "# \ud800\ndef f(): pass\n"
-    reading = read_code(text, path="a.py")
+    reading = analyse_code(text, path="a.py")
     assert reading
     assert text[reading.symbols[0].span.start :] == "def f(): pass\n"
 
 
 def test_a_relative_import_that_leaves_the_root_is_not_resolved() -> None:
-    reading = read_code("from ...a import b\nfrom .c import d\n", path="pkg/m.py")
+    reading = analyse_code("from ...a import b\nfrom .c import d\n", path="pkg/m.py")
     assert reading
     assert [one.resolved for one in reading.imports] == [None, "pkg/c"]
 
 
 def test_decorators_belong_to_what_they_decorate() -> None:
     text = "@outer\nclass A:\n    @inner\n    def last(self):\n        pass"
-    reading = read_code(text, path="a.py")
+    reading = analyse_code(text, path="a.py")
     assert reading
     assert [text[symbol.span.start :][:6] for symbol in reading.symbols] == ["@outer", "@inner"]
 
@@ -142,7 +142,7 @@ def test_decorators_belong_to_what_they_decorate() -> None:
     ],
 )
 def test_a_ruby_name_alone_is_a_call_of_the_method_if_no_variable_is_called_so(body: str, calls: set[str]) -> None:
-    reading = read_code(f"class A\n  def go\n    {body}\n  end\n  def help\n  end\nend\n", path="a.rb")
+    reading = analyse_code(f"class A\n  def go\n    {body}\n  end\n  def help\n  end\nend\n", path="a.rb")
     assert reading
     assert {call.callee for call in reading.calls if call.target == "A.help"} == calls
     assert "other" not in {call.callee for call in reading.calls}
@@ -150,7 +150,7 @@ def test_a_ruby_name_alone_is_a_call_of_the_method_if_no_variable_is_called_so(b
 
 def test_bounds_are_kept_and_told() -> None:
     bounds = Bounds(characters=2_000, symbols=5, calls=7, imports=3)
-    reading = read_code(
+    reading = analyse_code(
         "import a\n" * 50 + "".join(f"def f{n}(): g{n}()\n" for n in range(500)), path="a.py", bounds=bounds
     )
     assert reading
@@ -159,27 +159,27 @@ def test_bounds_are_kept_and_told() -> None:
 
 def test_definitions_nested_too_deep_are_left_out() -> None:
     text = "".join(f"{' ' * n}class C{n}:\n" for n in range(500)) + " " * 500 + "pass\n"
-    reading = read_code(text, path="a.py")
+    reading = analyse_code(text, path="a.py")
     assert reading
     assert len(reading.symbols) == Bounds().depth + 1
 
 
 def test_no_time_is_no_reading() -> None:
-    assert read_code("a.b(c)\n" * 50, path="a.py", bounds=Bounds(seconds=0)) is None
+    assert analyse_code("a.b(c)\n" * 50, path="a.py", bounds=Bounds(seconds=0)) is None
 
 
 def test_a_long_file_is_read_as_a_short_one_is() -> None:
     text = "import os\n" + "".join(f"def f{n}():\n    os.read({n})\n" for n in range(1_000))
-    reading = read_code(text, path="a.py")
+    reading = analyse_code(text, path="a.py")
     assert reading
-    assert reading == read_here(text, "a.py", None, Bounds())
+    assert reading == analyse_in_process(text, "a.py", None, Bounds())
     assert len(reading.symbols) == len(reading.calls) == 1_000
 
 
 @pytest.mark.parametrize("unit", [".a()", "a=>"])
 def test_a_text_with_which_a_parser_comes_to_no_end_holds_nobody_up(unit: str) -> None:
     start = time.monotonic()
-    assert read_code(unit * 50_000, path="a.java", bounds=Bounds(seconds=1)) is None
+    assert analyse_code(unit * 50_000, path="a.java", bounds=Bounds(seconds=1)) is None
     assert time.monotonic() - start < 20
 
 
@@ -187,7 +187,7 @@ def test_a_text_with_which_a_parser_comes_to_no_end_holds_nobody_up(unit: str) -
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_hostile_text_ends_in_time(unit: str, language: str) -> None:
     start = time.monotonic()
-    read_here(unit * (HERE_CHARACTERS // len(unit)), None, language, Bounds(seconds=1))
+    analyse_in_process(unit * (IN_PROCESS_CHARACTERS // len(unit)), None, language, Bounds(seconds=1))
     assert time.monotonic() - start < 15
 
 
@@ -198,7 +198,7 @@ CODE = st.lists(st.sampled_from(SIGNS.split("|"))).map("".join)
 @settings(max_examples=60, deadline=None)
 @given(text=CODE, language=st.sampled_from([*LANGUAGES, None]))
 def test_any_text_is_read_or_not_and_spans_stay_inside(text: str, language: str | None) -> None:
-    reading = read_code(text, language=language, path=None)
+    reading = analyse_code(text, language=language, path=None)
     if reading:
         assert 0 <= reading.broken <= 1
         spans = [one.span for one in reading.symbols] + [one.span for one in reading.imports]
@@ -208,8 +208,8 @@ def test_any_text_is_read_or_not_and_spans_stay_inside(text: str, language: str 
 
 def test_a_grammar_is_loaded_when_its_language_is_first_read() -> None:
     program = (
-        "import json, sys; from vicw_ingest.extraction.code.worker_process import read_code; "
-        "before = [m for m in sys.modules if m.startswith('tree_sitter')]; read_code('x = 1', path='a.py'); "
+        "import json, sys; from vicw_ingest.extraction.code.worker_process import analyse_code; "
+        "before = [m for m in sys.modules if m.startswith('tree_sitter')]; analyse_code('x = 1', path='a.py'); "
         "print(json.dumps([before, sorted(m for m in sys.modules if m.startswith('tree_sitter_') and '.' not in m)]))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.commits import Commit, read_commit, read_commits
-from vicw_ingest.extraction.code.fences import without
+from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
+from vicw_ingest.extraction.code.fences import blank_out
 
 LOG = """Here is the log:
 
@@ -47,13 +47,13 @@ index 1..2 100644
 
 
 def message(text: str) -> Commit:
-    commit = read_commit(text)
+    commit = parse_commit(text)
     assert commit
     return commit
 
 
 def test_a_log_gives_each_of_its_commits() -> None:
-    fix, revert = read_commits(LOG)
+    fix, revert = parse_commits(LOG)
     assert fix.author == "Ana María"
     assert fix.date == datetime(2024, 11, 22, 10, 1, 2, tzinfo=timezone(timedelta(hours=1)))
     assert fix.subject == "fix(db)!: pool is closed once, fixes #12 and #13"
@@ -68,7 +68,7 @@ def test_a_log_gives_each_of_its_commits() -> None:
 
 
 def test_what_nobody_says_in_sentences_is_apart_from_the_message() -> None:
-    said = without(LOG, [span for commit in read_commits(LOG) for span in commit.apart])
+    said = blank_out(LOG, [span for commit in parse_commits(LOG) for span in commit.non_prose])
     assert [line.strip() for line in said.splitlines() if line.strip()] == [
         "Here is the log:",
         "fix(db)!: pool is closed once, fixes #12 and #13",
@@ -80,7 +80,7 @@ def test_what_nobody_says_in_sentences_is_apart_from_the_message() -> None:
 
 
 def test_the_first_commit_of_a_log_is_the_commit_of_the_text() -> None:
-    assert read_commit(LOG) == read_commits(LOG)[0]
+    assert parse_commit(LOG) == parse_commits(LOG)[0]
 
 
 def test_changed_files_are_taken_from_a_list_of_names_too() -> None:
@@ -117,12 +117,12 @@ def test_a_message_alone_is_read(text: str, closes: tuple[str, ...]) -> None:
     ],
 )
 def test_what_is_no_commit_is_not_taken_for_one(text: str) -> None:
-    assert read_commit(text) is None
-    assert read_commits(text) == []
+    assert parse_commit(text) is None
+    assert parse_commits(text) == []
 
 
 def test_what_is_known_to_be_a_message_is_read_whatever_it_looks_like() -> None:
-    commit = read_commit("We closed the pool, fixed #4", known=True)
+    commit = parse_commit("We closed the pool, fixed #4", known=True)
     assert commit
     assert (commit.subject, commit.closes) == ("We closed the pool, fixed #4", ("#4",))
 
@@ -134,11 +134,11 @@ def test_a_date_that_is_none_is_left_out() -> None:
 @given(st.lists(st.sampled_from([*(line + "\n" for line in LOG.splitlines()), "x", "#", "é"]), max_size=30))
 def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
     text = "".join(lines)
-    for commit in filter(None, [*read_commits(text), read_commit(text, known=True)]):
-        assert all(0 <= span.start <= span.end <= len(text) for span in commit.apart)
+    for commit in filter(None, [*parse_commits(text), parse_commit(text, known=True)]):
+        assert all(0 <= span.start <= span.end <= len(text) for span in commit.non_prose)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    read_commits(text)
-    read_commit(text, known=True)
+    parse_commits(text)
+    parse_commit(text, known=True)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.fences import fences, without
+from vicw_ingest.extraction.code.fences import blank_out, fences
 
 CHAT = "Try this:\n```python title=app/db.py\ndef f():\n    pass\n```\nand\n  ~~~\n  x ``` y\n  ~~~\nIt works."
 
@@ -22,7 +22,7 @@ def test_a_fence_that_is_never_closed_goes_to_the_end() -> None:
 
 
 def test_sentences_are_left_where_they_were() -> None:
-    left = without(CHAT, [block.span for block in fences(CHAT)])
+    left = blank_out(CHAT, [block.span for block in fences(CHAT)])
     assert left.split() == ["Try", "this:", "and", "It", "works."]
     assert left.index("It works.") == CHAT.index("It works.")
     assert left.count("\n") == CHAT.count("\n")
@@ -32,4 +32,4 @@ def test_sentences_are_left_where_they_were() -> None:
 def test_any_text_keeps_its_length(text: str) -> None:
     found = list(fences(text))
     assert all(0 <= b.span.start <= b.code.start <= b.code.end <= b.span.end <= len(text) for b in found)
-    assert len(without(text, [b.span for b in found])) == len(text)
+    assert len(blank_out(text, [b.span for b in found])) == len(text)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from vicw_ingest.extraction.code.languages import LANGUAGES
-from vicw_ingest.extraction.code.model import CodeReading
-from vicw_ingest.extraction.code.worker_process import read_code
+from vicw_ingest.extraction.code.model import CodeAnalysis
+from vicw_ingest.extraction.code.worker_process import analyse_code
 
 
 @dataclass(frozen=True)
@@ -348,9 +348,9 @@ start
 
 
 @pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest) -> tuple[Case, CodeReading]:
+def case(request: pytest.FixtureRequest) -> tuple[Case, CodeAnalysis]:
     case = CASES[request.param]
-    reading = read_code(case.text, path=case.path)
+    reading = analyse_code(case.text, path=case.path)
     assert reading
     assert reading.language == request.param
     assert reading.broken == 0
@@ -361,40 +361,40 @@ def test_every_language_is_tried() -> None:
     assert set(CASES) == set(LANGUAGES)
 
 
-def test_definitions_are_found_by_name_and_kind(case: tuple[Case, CodeReading]) -> None:
+def test_definitions_are_found_by_name_and_kind(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {symbol.qualified: symbol.kind.value for symbol in reading.symbols} == told.symbols
 
 
-def test_definitions_stand_in_what_holds_them(case: tuple[Case, CodeReading]) -> None:
+def test_definitions_stand_in_what_holds_them(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     containers = {symbol.qualified: symbol.container for symbol in reading.symbols}
     assert {name: containers[name] for name in told.containers} == told.containers
 
 
-def test_the_first_line_that_is_said_of_a_definition_is_kept(case: tuple[Case, CodeReading]) -> None:
+def test_the_first_line_that_is_said_of_a_definition_is_kept(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {symbol.qualified: symbol.doc for symbol in reading.symbols if symbol.doc} == told.docs
 
 
-def test_imports_are_told_as_written_and_relative_ones_by_path(case: tuple[Case, CodeReading]) -> None:
+def test_imports_are_told_as_written_and_relative_ones_by_path(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {one.module: one.resolved for one in reading.imports} == told.imports
 
 
-def test_calls_are_told_by_caller_with_whose_they_plainly_are(case: tuple[Case, CodeReading]) -> None:
+def test_calls_are_told_by_caller_with_whose_they_plainly_are(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     calls = [(call.caller, call.callee, call.target, call.module) for call in reading.calls]
     assert told.calls <= set(calls)
     assert len(set(calls)) == len(calls)
 
 
-def test_bases_are_told(case: tuple[Case, CodeReading]) -> None:
+def test_bases_are_told(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     assert {(base.symbol, base.name, base.target) for base in reading.bases} == told.bases
 
 
-def test_a_definition_is_where_its_span_says(case: tuple[Case, CodeReading]) -> None:
+def test_a_definition_is_where_its_span_says(case: tuple[Case, CodeAnalysis]) -> None:
     told, reading = case
     for symbol in reading.symbols:
         assert symbol.qualified.rpartition(".")[2] in told.text[symbol.span.start : symbol.span.end]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.traces import FailureLink, StackTrace, read_trace
+from vicw_ingest.extraction.code.traces import FailureLink, StackTrace, parse_traces
 
 PYTHON = """It died again:
 2024-05-01 ERROR app: Traceback (most recent call last):
@@ -96,7 +96,7 @@ ALL = (PYTHON, JAVA, NODE, BROWSER, DOTNET, GO, RUST, RUBY)
 
 
 def the(text: str) -> StackTrace:
-    (trace,) = read_trace(text)
+    (trace,) = parse_traces(text)
     return trace
 
 
@@ -142,7 +142,7 @@ def test_a_group_of_exceptions_is_read_and_so_are_its_members() -> None:
     | ValueError: 1
     +------------------------------------
 """
-    assert [trace.failures[0].error for trace in read_trace(text)] == ["ExceptionGroup", "ValueError"]
+    assert [trace.failures[0].error for trace in parse_traces(text)] == ["ExceptionGroup", "ValueError"]
 
 
 def test_java_tells_its_causes_and_what_was_suppressed_is_none() -> None:
@@ -213,7 +213,7 @@ def test_ruby_tells_its_cause_behind_its_frames() -> None:
 
 
 def test_several_traces_of_one_text_are_kept_apart() -> None:
-    assert [trace.language for trace in read_trace("\n\n".join(ALL))] == [
+    assert [trace.language for trace in parse_traces("\n\n".join(ALL))] == [
         "python", "java", "javascript", "javascript", "csharp", "go", "rust", "ruby",
     ]  # fmt: skip
 
@@ -231,14 +231,14 @@ def test_several_traces_of_one_text_are_kept_apart() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_trace_is_none(text: str) -> None:
-    assert read_trace(text) == []
+    assert parse_traces(text) == []
 
 
 @given(st.lists(st.sampled_from([line + "\n" for text in ALL for line in text.splitlines()]), max_size=30))
 def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
     text = "".join(lines)
     behind = 0
-    for trace in read_trace(text):
+    for trace in parse_traces(text):
         assert behind <= trace.span.start <= trace.span.end <= len(text)
         behind = trace.span.end
         assert all(trace.span.start <= one.span.start <= one.span.end <= trace.span.end for one in trace.failures)
@@ -247,4 +247,4 @@ def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: lis
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    read_trace(text)
+    parse_traces(text)

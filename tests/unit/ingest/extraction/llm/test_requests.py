@@ -44,13 +44,13 @@ async def read(
     *replies: Reply, text: str = TEXT, speaker: str | None = None, **options: Any
 ) -> tuple[ModelExtraction, Chat]:
     async with chatting(*replies) as chat, asker(chat, **options) as opened:
-        return await opened.read(SourceText(text, AT, speaker), [text]), chat
+        return await opened.extract(SourceText(text, AT, speaker), [text]), chat
 
 
 def links(reading: TextExtraction) -> set[tuple[str, str, str]]:
-    names = {thing.key: thing.name for thing in reading.things} | {ITEM: ITEM, SPEAKER: SPEAKER}
-    names |= {event.key: event.text for event in reading.happenings}
-    return {(names[link.source], link.type, names[link.target]) for link in reading.links}
+    names = {thing.key: thing.name for thing in reading.entities} | {ITEM: ITEM, SPEAKER: SPEAKER}
+    names |= {event.key: event.text for event in reading.events}
+    return {(names[link.source], link.type, names[link.target]) for link in reading.relations}
 
 
 def dropped(reason: str) -> float:
@@ -69,19 +69,19 @@ async def test_an_answer_becomes_a_reading_that_says_who_read_it() -> None:
     )
     read_, chat = await read(answer)
     reading = read_.extraction
-    assert [(thing.name, thing.guess, thing.description) for thing in reading.things] == [
+    assert [(thing.name, thing.guess, thing.description) for thing in reading.entities] == [
         ("Mara", "thief", "She took the amulet."),
         ("sunken amulet", "artifact", None),
     ]
-    assert TEXT[reading.things[1].span.start : reading.things[1].span.end] == "Sunken Amulet"
-    assert [TEXT[event.span.start : event.span.end] for event in reading.happenings] == [THEFT["quote"], RIDE["quote"]]
+    assert TEXT[reading.entities[1].span.start : reading.entities[1].span.end] == "Sunken Amulet"
+    assert [TEXT[event.span.start : event.span.end] for event in reading.events] == [THEFT["quote"], RIDE["quote"]]
     assert links(reading) == {
         ("Mara", "INITIATED", "Mara steals the amulet"),
         ("Mara steals the amulet", "CAUSED", "Edran rides north"),
         (ITEM, "REFERENCES", "sunken amulet"),
     }
-    assert ({link.rule for link in reading.links}, reading.by, read_.by) == ({"llm:m"}, "llm:m", "llm:m")
-    assert [link.certainty for link in reading.links if link.type == "CAUSED"] == [0.7]
+    assert ({link.rule for link in reading.relations}, reading.by, read_.by) == ({"llm:m"}, "llm:m", "llm:m")
+    assert [link.certainty for link in reading.relations if link.type == "CAUSED"] == [0.7]
     (body,) = chat.asked
     assert json.loads(body["messages"][1]["content"])["text"] == TEXT
     types = body["response_format"]["json_schema"]["schema"]["$defs"]["AnswerRelation"]["properties"]["type"]["enum"]
@@ -100,8 +100,8 @@ async def test_what_the_text_does_not_have_is_left_out_and_counted() -> None:
             relations=[relation("e1", "RELATED_TO", "e3"), relation("e1", "INITIATED", "v3")],
         )
     )
-    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
-    assert (read_.extraction.happenings, read_.extraction.links) == ([], [])
+    assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
+    assert (read_.extraction.events, read_.extraction.relations) == ([], [])
     assert (dropped("not_in_text") - before[0], dropped("unknown_end") - before[1]) == (2, 2)
 
 
@@ -113,14 +113,14 @@ async def test_a_thing_is_called_what_the_text_calls_it() -> None:
         {"id": "e4", "name": "東京"},
     ]
     read_, _ = await read(told(entities=people), text="I saw Bob in 東京都.", speaker="Lena")
-    assert [thing.name for thing in read_.extraction.things] == ["Bob", "Lena", "東京"]
+    assert [thing.name for thing in read_.extraction.entities] == ["Bob", "Lena", "東京"]
 
 
 async def test_a_part_of_a_word_is_no_name() -> None:
     read_, _ = await read(
         told(entities=[{"id": "e1", "name": "art"}, {"id": "e2", "name": "C++"}]), text="Parts in C++."
     )
-    assert [thing.name for thing in read_.extraction.things] == ["C++"]
+    assert [thing.name for thing in read_.extraction.entities] == ["C++"]
 
 
 async def test_a_relation_that_is_none_is_left_out() -> None:
@@ -158,7 +158,7 @@ async def test_no_effect_is_before_its_cause() -> None:
     causes = [relation("v1", "CAUSED", "v2"), relation("v1", "CAUSED", "v3")]
     read_, _ = await read(told(events=events, relations=causes))
     assert links(read_.extraction) == {("A", "CAUSED", "C")}
-    times = [event.at for event in read_.extraction.happenings]
+    times = [event.at for event in read_.extraction.events]
     assert times == [datetime(2026, 1, 19, tzinfo=UTC), datetime(2026, 1, 18, 6, tzinfo=UTC), None]
 
 
@@ -166,12 +166,12 @@ async def test_no_answer_is_too_large() -> None:
     text = " ".join(f"Name{n}" for n in range(5000))
     flood = told(entities=[{"id": f"e{n}", "name": f"Name{n}"} for n in range(5000)])
     read_, _ = await read(flood, text=text, text_chars=100_000)
-    assert len(read_.extraction.things) == 60
+    assert len(read_.extraction.entities) == 60
     read_, _ = await read(flood, text=text, text_chars=100_000, most=7)
-    assert len(read_.extraction.things) == 7
+    assert len(read_.extraction.entities) == 7
     long = told(entities=[MARA | {"name": "Mara " * 100}, AMULET | {"description": "x" * 5000, "subtype": "y" * 500}])
     read_, _ = await read(long)
-    assert [(thing.name, thing.description, thing.guess) for thing in read_.extraction.things] == [
+    assert [(thing.name, thing.description, thing.guess) for thing in read_.extraction.entities] == [
         ("sunken amulet", None, "thing")
     ]
 
@@ -196,7 +196,7 @@ async def test_nonsense_is_sent_back_a_few_times(nonsense: str) -> None:
         await read(nonsense, repairs=2)
     assert raised.value.reason == "nonsense"
     read_, chat = await read(nonsense, nonsense, told(entities=[MARA]), repairs=2)
-    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     assert len(chat.asked) == 3
     assert "cannot be used" in chat.asked[1]["messages"][-1]["content"]
     assert len(chat.asked[2]["messages"]) == 4, "only the latest answer goes along"
@@ -205,7 +205,7 @@ async def test_nonsense_is_sent_back_a_few_times(nonsense: str) -> None:
 async def test_what_is_wrong_is_told_and_what_is_right_is_kept_in_the_end() -> None:
     half = told(entities=[MARA, {"id": "e2"}, {"id": "e3", "name": "a\x00b"}, "Edran"])
     read_, chat = await read(half, repairs=1)
-    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     problems = chat.asked[1]["messages"][-1]["content"]
     assert "entities[1].name: Field required" in problems
     assert "NUL" in problems
@@ -214,12 +214,12 @@ async def test_what_is_wrong_is_told_and_what_is_right_is_kept_in_the_end() -> N
 
 async def test_words_around_the_answer_do_no_harm() -> None:
     read_, _ = await read(f"```json\n{told(entities=[MARA])}\n```")
-    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_shorter() -> None:
     read_, chat = await read(lambda _: said('{"entities": [', "length"), told(entities=[MARA]))
-    assert [thing.name for thing in read_.extraction.things] == ["Mara"]
+    assert [thing.name for thing in read_.extraction.entities] == ["Mara"]
     assert "at most 20" in chat.asked[1]["messages"][-1]["content"]
     with pytest.raises(ExtractionError) as raised:
         await read(lambda _: said(NOTHING, "length"))
@@ -238,7 +238,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_shorter() -> None:
 async def test_a_text_that_a_model_refuses_is_not_argued_about(reply: Reply, reason: str) -> None:
     async with chatting(reply) as chat, asker(chat) as opened:
         with pytest.raises(ExtractionError) as raised:
-            await opened.read(SourceText(TEXT, AT), [TEXT])
+            await opened.extract(SourceText(TEXT, AT), [TEXT])
     assert (raised.value.reason, len(chat.asked)) == (reason, 1)
 
 
@@ -259,9 +259,9 @@ async def test_a_long_text_is_read_in_parts_each_where_it_stands() -> None:
 
     async with chatting(name) as chat, asker(chat, text_chars=200, parts=2) as opened:
         text = "".join(passages)
-        reading = (await opened.read(SourceText(text, AT), passages)).extraction
-    assert [text[t.span.start : t.span.end] for t in reading.things] == ["Person0", "Person7"]
-    assert len({thing.key for thing in reading.things}) == 2
+        reading = (await opened.extract(SourceText(text, AT), passages)).extraction
+    assert [text[t.span.start : t.span.end] for t in reading.entities] == ["Person0", "Person7"]
+    assert len({thing.key for thing in reading.entities}) == 2
     assert len(chat.texts) == 2, "no more parts than the setting allows"
 
 
@@ -274,9 +274,9 @@ async def test_the_last_time_what_could_be_read_is_taken() -> None:
     async with chatting(half) as chat, asker(chat, text_chars=200, repairs=0) as opened:
         source = SourceText("".join(passages), AT)
         with pytest.raises(ExtractionError):
-            await opened.read(source, passages)
-        read_ = await opened.read(source, passages, in_part=True)
-    assert ([thing.name for thing in read_.extraction.things], read_.missing) == (["Mara"], 1)
+            await opened.extract(source, passages)
+        read_ = await opened.extract(source, passages, in_part=True)
+    assert ([thing.name for thing in read_.extraction.entities], read_.missing) == (["Mara"], 1)
 
 
 async def test_a_text_cannot_end_what_it_stands_in() -> None:
@@ -294,8 +294,8 @@ async def test_subtypes_that_mean_something_to_the_store_are_no_models_to_give()
             events=[THEFT | {"subtype": "statement"}],
         )
     )
-    assert [thing.guess for thing in read_.extraction.things] == ["person", "idea"]
-    assert [event.subtype for event in read_.extraction.happenings] == ["event"]
+    assert [thing.guess for thing in read_.extraction.entities] == ["person", "idea"]
+    assert [event.subtype for event in read_.extraction.events] == ["event"]
 
 
 CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "Main loot", "value": "sunken amulet"}
@@ -304,7 +304,7 @@ CLAIM = {"quote": "Mara took the Sunken Amulet", "subject": "e1", "attribute": "
 async def test_a_claim_is_what_a_sentence_of_the_text_asserts() -> None:
     rest = {"of": "the horse", "ended": False, "changed": True, "heard_from": "a stranger"}
     told_, _ = await read(told(entities=[MARA], claims=[CLAIM | rest]), text=f"It rained. {TEXT}")
-    (mara,), (statement,), (asserted,) = told_.extraction.things, told_.extraction.happenings, told_.extraction.asserted
+    (mara,), (statement,), (asserted,) = told_.extraction.entities, told_.extraction.events, told_.extraction.claims
     assert (statement.text, statement.is_statement) == (TEXT.partition(". ")[0] + ".", True)
     assert (asserted.statement, asserted.owner, asserted.of) == (statement.key, mara.key, "horse")
     assert (asserted.attribute, asserted.value, asserted.source) == ("loot", "sunken amulet", "")
@@ -325,7 +325,7 @@ async def test_a_claim_is_what_a_sentence_of_the_text_asserts() -> None:
 async def test_a_claim_that_the_text_does_not_bear_out_is_counted(reason: str, wrong: dict[str, Any]) -> None:
     before = dropped(reason)
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM | wrong]))
-    assert (read_.extraction.asserted, dropped(reason)) == ([], before + 1)
+    assert (read_.extraction.claims, dropped(reason)) == ([], before + 1)
 
 
 @pytest.mark.parametrize(
@@ -339,36 +339,36 @@ async def test_a_claim_that_the_text_does_not_bear_out_is_counted(reason: str, w
 async def test_what_a_text_asks_or_orders_it_does_not_claim(reason: str, text: str) -> None:
     before = dropped(reason)
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM | {"quote": text}]), text=text)
-    assert (read_.extraction.asserted, dropped(reason)) == ([], before + 1)
+    assert (read_.extraction.claims, dropped(reason)) == ([], before + 1)
 
 
 async def test_who_speaks_is_the_speaker_by_name_and_has_nothing_from_herself() -> None:
     answer = told(entities=[MARA], claims=[CLAIM | {"heard_from": "Mara"}])
     read_, _ = await read(answer, text="Mara took the Sunken Amulet.", speaker="mara")
-    assert [(said.owner, said.source) for said in read_.extraction.asserted] == [(SPEAKER, None)]
+    assert [(said.owner, said.source) for said in read_.extraction.claims] == [(SPEAKER, None)]
 
 
 async def test_nobody_speaks_in_a_text_without_a_speaker() -> None:
     before = dropped("unknown_end")
     read_, _ = await read(told(claims=[CLAIM | {"subject": SPEAKER}]))
-    assert (read_.extraction.asserted, dropped("unknown_end")) == ([], before + 1)
+    assert (read_.extraction.claims, dropped("unknown_end")) == ([], before + 1)
 
 
 async def test_a_sentence_says_a_thing_once() -> None:
     before = dropped("repeated")
     again = [CLAIM | {"attribute": "booty"}, CLAIM | {"value": "amulet"}]
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM, *again]))
-    assert ([said.attribute for said in read_.extraction.asserted], dropped("repeated") - before) == (["loot"], 2)
+    assert ([said.attribute for said in read_.extraction.claims], dropped("repeated") - before) == (["loot"], 2)
 
 
 async def test_a_sentence_may_say_that_two_things_are_over() -> None:
     is_over: dict[str, Any] = {"value": None, "ended": True}
     over = [CLAIM | is_over | {"attribute": name} for name in ("employer", "home")]
     read_, _ = await read(told(entities=[MARA], claims=over))
-    assert [said.attribute for said in read_.extraction.asserted] == ["employer", "home"]
+    assert [said.attribute for said in read_.extraction.claims] == ["employer", "home"]
 
 
 async def test_claims_are_bounded_as_all_parts_are() -> None:
     before = dropped("too_many")
     read_, _ = await read(told(entities=[MARA], claims=[CLAIM, CLAIM | {"attribute": "age", "value": "dawn"}]), most=2)
-    assert (len(read_.extraction.asserted), dropped("too_many") - before) == (1, 1)
+    assert (len(read_.extraction.claims), dropped("too_many") - before) == (1, 1)

@@ -19,23 +19,23 @@ def rules() -> RuleExtractor:
 
 
 def read(rules: RuleExtractor, text: str, speaker: str | None = "Lena") -> TextExtraction:
-    (reading,) = rules.read([SourceText(text, AT, speaker)])
+    (reading,) = rules.extract([SourceText(text, AT, speaker)])
     return reading
 
 
 def links(reading: TextExtraction, *types: str) -> set[tuple[str, ...]]:
     """Return links by what their ends say: names of things, texts of happenings."""
-    said: dict[str, str] = {thing.key: thing.name for thing in reading.things}
-    said |= {happening.key: happening.text for happening in reading.happenings}
+    said: dict[str, str] = {thing.key: thing.name for thing in reading.entities}
+    said |= {happening.key: happening.text for happening in reading.events}
     return {
         (said.get(link.source, link.source), link.type, said.get(link.target, link.target))
-        for link in reading.links
+        for link in reading.relations
         if link.type in types
     }
 
 
 def statements(reading: TextExtraction) -> list[ExtractedEvent]:
-    return [happening for happening in reading.happenings if happening.is_statement]
+    return [happening for happening in reading.events if happening.is_statement]
 
 
 def test_sentences_become_statements_that_mention_names(rules: RuleExtractor) -> None:
@@ -46,14 +46,14 @@ def test_sentences_become_statements_that_mention_names(rules: RuleExtractor) ->
     ]
     mentioned = {name for _, _, name in links(reading, "MENTIONS")}
     assert {"Ana", "Porto", "Ben Carter", "config.yaml"} <= mentioned
-    assert {thing.kind for thing in reading.things if thing.name == "config.yaml"} == {"file"}
+    assert {thing.kind for thing in reading.entities if thing.name == "config.yaml"} == {"file"}
 
 
 def test_a_path_is_one_file_however_it_is_written(rules: RuleExtractor) -> None:
     text = (
         r"It broke in ./src/main.py:42 first. Ben says that src/main.py is fine, and D:\app\x.py and D:/app/x.py too."
     )
-    files = [thing.name for thing in read(rules, text).things if thing.kind == "file"]
+    files = [thing.name for thing in read(rules, text).entities if thing.kind == "file"]
     assert files == ["src/main.py", "D:/app/x.py"]
 
 
@@ -65,7 +65,7 @@ def test_what_says_nothing_is_no_statement(rules: RuleExtractor) -> None:
 
 def test_spans_are_those_of_the_text(rules: RuleExtractor) -> None:
     text = "  # Notes\n\nMara took the amulet because the vault was open.\n\n* Edran rode north."
-    for happening in read(rules, text).happenings:
+    for happening in read(rules, text).events:
         assert text[happening.span.start : happening.span.end] == happening.text
 
 
@@ -131,7 +131,7 @@ def test_a_cause_and_its_effect_are_events_with_their_agents(rules: RuleExtracto
     cause, effect = "Ana bumped libfoo without pinning it", "The build broke"
     assert links(reading, "CAUSED") == {(cause, "CAUSED", effect)}
     assert ("Ana", "INITIATED", cause) in links(reading, "INITIATED")
-    (caused,) = (link for link in reading.links if link.type == "CAUSED")
+    (caused,) = (link for link in reading.relations if link.type == "CAUSED")
     assert caused.rule == "rules:because"
     assert caused.certainty is not None
     assert caused.certainty >= 0.9
@@ -167,12 +167,12 @@ def test_a_time_in_the_text_is_that_of_its_statement(rules: RuleExtractor) -> No
 def test_other_languages_give_names_and_statements(rules: RuleExtractor) -> None:
     reading = read(rules, "Gestern hat Frau Müller in Hamburg die Datei /etc/hosts geändert.")
     assert len(statements(reading)) == 1
-    assert {"/etc/hosts"} <= {thing.name for thing in reading.things}
+    assert {"/etc/hosts"} <= {thing.name for thing in reading.entities}
 
 
 def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RuleExtractor) -> None:
     text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
-    assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).things}
+    assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).entities}
 
 
 @pytest.mark.parametrize(
@@ -189,5 +189,5 @@ def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RuleExtra
     ],
 )
 def test_who_seems_a_person(rules: RuleExtractor, text: str, guess: str) -> None:
-    guesses = {thing.guess for thing in read(rules, text).things if thing.name != "Porto"}
+    guesses = {thing.guess for thing in read(rules, text).entities if thing.name != "Porto"}
     assert guesses == {guess}

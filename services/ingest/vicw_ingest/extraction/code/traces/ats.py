@@ -75,83 +75,85 @@ _SKIPPED_LINES = 12
 """Lines of an error's properties that Node prints between its frames and its cause."""
 
 
-def read_frames_below(lines: Sequence[TraceLine], at: int, floor: int) -> tuple[StackTrace, int] | None:
+def parse_frames_below(lines: Sequence[TraceLine], at: int, floor: int) -> tuple[StackTrace, int] | None:
     """Return the trace whose first frame is this line, and the number of the line after it; else None.
 
     The header is searched above, but not above the line ``floor``.
     """
-    known = next((one for one in _FORMATS if _frame(one, lines[at])), None)
-    if known is None:
+    trace_format = next((one for one in _FORMATS if _frame(one, lines[at])), None)
+    if trace_format is None:
         return None
-    drafts = _heads_above(lines, at, floor, known)
+    drafts = _heads_above(lines, at, floor, trace_format)
     if not drafts:
         return None
-    open_ones = list(range(len(drafts)))
+    open_drafts = list(range(len(drafts)))
     suppressed = False
     n = at
     while n < len(lines):
         line = lines[n]
-        current = drafts[open_ones[-1]]
-        if found := _frame(known, line):
+        current = drafts[open_drafts[-1]]
+        if frame := _frame(trace_format, line):
             if not suppressed:
-                current.frames.append(frame_of(known.language, *(found[part] for part in ("function", "file", "line"))))
+                current.frames.append(
+                    frame_of(trace_format.language, *(frame[part] for part in ("function", "file", "line")))
+                )
                 current.end = line.end
         elif _MORE.match(line.text):
             pass
-        elif caused := known.cause.match(line.text):
+        elif caused := trace_format.cause.match(line.text):
             suppressed = False
             drafts.append(_draft(caused["head"], line) or FailureDraft(caused["head"], "", line.start, line.end))
-            open_ones.append(len(drafts) - 1)
-            n = _message_below(lines, n, known, drafts[-1])
+            open_drafts.append(len(drafts) - 1)
+            n = _message_below(lines, n, trace_format, drafts[-1])
         elif _SUPPRESSED.match(line.text):
             suppressed = True
-        elif known is _DOTNET and _RULE.match(line.text):
-            if len(open_ones) > 1 and not _SAME_FAILURE.search(line.text):
-                open_ones.pop()
+        elif trace_format is _DOTNET and _RULE.match(line.text):
+            if len(open_drafts) > 1 and not _SAME_FAILURE.search(line.text):
+                open_drafts.pop()
         else:
-            further = _further(lines, n, known)
+            further = _further(lines, n, trace_format)
             if further is None:
                 break
             n = further
             continue
         n += 1
-    trace = trace_of(known.language, drafts)
+    trace = trace_of(trace_format.language, drafts)
     return (trace, n) if trace else None
 
 
-def _frame(known: _TraceFormat, line: TraceLine) -> re.Match[str] | None:
-    return next((found for pattern in known.frames if (found := pattern.match(line.text))), None)
+def _frame(trace_format: _TraceFormat, line: TraceLine) -> re.Match[str] | None:
+    return next((match for pattern in trace_format.frames if (match := pattern.match(line.text))), None)
 
 
-def _further(lines: Sequence[TraceLine], n: int, known: _TraceFormat) -> int | None:
+def _further(lines: Sequence[TraceLine], n: int, trace_format: _TraceFormat) -> int | None:
     """Return the line of the cause after the error properties that Node prints, or None."""
-    if known is not _JAVASCRIPT or not lines[n - 1].text.endswith("{"):
+    if trace_format is not _JAVASCRIPT or not lines[n - 1].text.endswith("{"):
         return None
     return next(
-        (m for m in range(n, min(n + _SKIPPED_LINES, len(lines))) if known.cause.match(lines[m].text)),
+        (m for m in range(n, min(n + _SKIPPED_LINES, len(lines))) if trace_format.cause.match(lines[m].text)),
         None,
     )
 
 
-def _message_below(lines: Sequence[TraceLine], n: int, known: _TraceFormat, draft: FailureDraft) -> int:
+def _message_below(lines: Sequence[TraceLine], n: int, trace_format: _TraceFormat, draft: FailureDraft) -> int:
     """Append the lines between a cause and its first frame to its message; return the number of the last one."""
     for m in range(n + 1, min(n + _MESSAGE_LINES, len(lines))):
-        if _frame(known, lines[m]):
+        if _frame(trace_format, lines[m]):
             draft.message = "\n".join([draft.message, *(line.text for line in lines[n + 1 : m])])
             return m - 1
     return n
 
 
-def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, known: _TraceFormat) -> list[FailureDraft]:
+def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, trace_format: _TraceFormat) -> list[FailureDraft]:
     """Return the errors printed above the first frame, the outermost first; .NET prints all of them there."""
     inner: list[FailureDraft] = []
     for n in range(at - 1, max(at - 1 - _MESSAGE_LINES, floor - 1), -1):
         line = lines[n]
-        if known is _DOTNET and (mark := _INNER.match(line.text)):
+        if trace_format is _DOTNET and (mark := _INNER.match(line.text)):
             if draft := _draft(line.text[mark.end() :], line):
                 inner.insert(0, draft)
             continue
-        first, *rest = _INNER.split(line.text) if known is _DOTNET else [line.text]
+        first, *rest = _INNER.split(line.text) if trace_format is _DOTNET else [line.text]
         draft = _draft(first, line)
         if draft:
             below = lines[n + 1 : at - len(inner)]
@@ -163,5 +165,5 @@ def _heads_above(lines: Sequence[TraceLine], at: int, floor: int, known: _TraceF
 
 
 def _draft(head: str, line: TraceLine) -> FailureDraft | None:
-    found = _ERROR.match(head) or _ERROR_INSIDE.search(head[:_MAX_HEAD])
-    return found and FailureDraft(found["error"], (found["message"] or "").removesuffix("{"), line.start, line.end)
+    match = _ERROR.match(head) or _ERROR_INSIDE.search(head[:_MAX_HEAD])
+    return match and FailureDraft(match["error"], (match["message"] or "").removesuffix("{"), line.start, line.end)

@@ -58,18 +58,18 @@ class FailureDraft:
     link: FailureLink | None = None
 
 
-def cut(text: str) -> list[TraceLine]:
+def split_lines(text: str) -> list[TraceLine]:
     """Return the lines of a text."""
-    found = []
+    lines = []
     start = 0
     for raw in lines_of(text):
         line = raw.rstrip("\r\n")[:MAX_LINE]
         margin = _QUOTED.match(line)
         blank = _NO_MARK.sub(" ", margin[0]).expandtabs(4) if margin else ""
         bare = line[margin.end() :] if margin else line
-        found.append(TraceLine(bare.rstrip(), start, start + len(line), len(blank)))
+        lines.append(TraceLine(bare.rstrip(), start, start + len(line), len(blank)))
         start += len(raw)
-    return found
+    return lines
 
 
 def frame_of(language: str, function: str | None, file: str | None, line: str | None) -> TraceFrame:
@@ -83,18 +83,18 @@ def frame_of(language: str, function: str | None, file: str | None, line: str | 
 
 def trace_of(language: str, drafts: Sequence[FailureDraft]) -> StackTrace | None:
     """Return the trace of these failures, outermost first, with their frames innermost first; None if there is none."""
-    kept = list(drafts[:MAX_FAILURES])
-    if not kept:
+    used = list(drafts[:MAX_FAILURES])
+    if not used:
         return None
     failures = tuple(
         TracedFailure(
             draft.error,
             draft.message[:MAX_MESSAGE].strip(),
             tuple(draft.frames[:MAX_FRAMES]),
-            (draft.link or FailureLink.CAUSED) if number + 1 < len(kept) else None,
+            (draft.link or FailureLink.CAUSED) if number + 1 < len(used) else None,
             Span(draft.start, draft.end),
         )
-        for number, draft in enumerate(kept)
+        for number, draft in enumerate(used)
     )
     return StackTrace(
         language, failures, Span(min(one.span.start for one in failures), max(one.span.end for one in failures))

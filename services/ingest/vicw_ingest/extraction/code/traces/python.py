@@ -20,16 +20,16 @@ _MESSAGE_LINES = 30
 """Maximum lines from an error to the sentence that chains it to the next traceback."""
 
 
-def read_python(lines: Sequence[TraceLine], at: int) -> tuple[StackTrace, int] | None:
+def parse_python(lines: Sequence[TraceLine], at: int) -> tuple[StackTrace, int] | None:
     """Return the traceback that starts at this line, and the number of the line after it; else None."""
     drafts: list[FailureDraft] = []
     link: FailureLink | None = None
     start = at
     while start < len(lines) and _HEAD.match(lines[start].text):
-        read = _failure(lines, start)
-        if read is None:
+        failure = _failure(lines, start)
+        if failure is None:
             break
-        draft, at = read
+        draft, at = failure
         draft.link = link
         drafts.insert(0, draft)  # the last one printed ended the program
         chained = _chained(lines, at)

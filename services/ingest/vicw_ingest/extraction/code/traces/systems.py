@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from vicw_ingest.extraction.code.traces.lines import FailureDraft, TraceLine, frame_of, trace_of
 from vicw_ingest.extraction.code.traces.model import StackTrace
 
-Read = tuple[StackTrace, int] | None
+ParsedTrace = tuple[StackTrace, int] | None
 
 _GO_HEAD = re.compile(r"(?:.*\s)?(?P<error>panic|fatal error): (?P<message>.*)$")
 _GO_ROUTINE = re.compile(r"goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]*\]:$")
@@ -34,7 +34,7 @@ _RUBY_FRAME = re.compile(r"(?:\d+: )?from " + _RUBY_PLACE + "$")
 _RUBY_MORE = re.compile(r"\s*\.\.\. \d{1,9} levels\.\.\.")
 
 
-def read_go(lines: Sequence[TraceLine], at: int) -> Read:
+def parse_go(lines: Sequence[TraceLine], at: int) -> ParsedTrace:
     """Return the panic that starts at this line, and the number of the line after its goroutine; else None."""
     head = _GO_HEAD.match(lines[at].text)
     if not head:
@@ -45,8 +45,8 @@ def read_go(lines: Sequence[TraceLine], at: int) -> Read:
     if routine is None:
         return None
     draft = FailureDraft(head["error"], head["message"], lines[at].start, lines[routine].end)
-    if known := _GO_RUNTIME.match(draft.message):
-        draft.error, draft.message = known["error"], known["message"]
+    if runtime_error := _GO_RUNTIME.match(draft.message):
+        draft.error, draft.message = runtime_error["error"], runtime_error["message"]
     n = routine + 1
     while n + 1 < len(lines):
         function, place = _GO_FUNCTION.match(lines[n].text), _GO_PLACE.match(lines[n + 1].text)
@@ -59,7 +59,7 @@ def read_go(lines: Sequence[TraceLine], at: int) -> Read:
     return (trace, n) if trace else None
 
 
-def read_rust(lines: Sequence[TraceLine], at: int) -> Read:
+def parse_rust(lines: Sequence[TraceLine], at: int) -> ParsedTrace:
     """Return the panic that starts at this line, and the number of the line after its backtrace; else None."""
     head = _RUST_HEAD.match(lines[at].text)
     if not head:
@@ -95,7 +95,7 @@ def _rust_frames(lines: Sequence[TraceLine], n: int, draft: FailureDraft) -> int
     return n
 
 
-def read_ruby(lines: Sequence[TraceLine], at: int) -> Read:
+def parse_ruby(lines: Sequence[TraceLine], at: int) -> ParsedTrace:
     """Return the trace that starts at this line, and the number of the line after it; else None. Causes follow it."""
     drafts = []
     n = at

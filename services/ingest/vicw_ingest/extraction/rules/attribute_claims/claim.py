@@ -80,8 +80,8 @@ def _excludes(new: str, old: str) -> bool:
 
 def _differ(new: frozenset[str], old: frozenset[str]) -> bool:
     """Return whether no new quantity can equal an old one: *June* may be *12 June*."""
-    pairs = [(set(one.split()), set(other.split())) for one in new for other in old]
-    return not any(one <= other or other <= one for one, other in pairs)
+    pairs = [(set(new_words.split()), set(old_words.split())) for new_words in new for old_words in old]
+    return not any(new_words <= old_words or old_words <= new_words for new_words, old_words in pairs)
 
 
 def _overlap(new: str, old: str) -> bool:

@@ -19,11 +19,11 @@ _NOT_ASSERTED = re.compile(
     re.IGNORECASE,
 )
 """A question, wish, plan, condition, order, memory or quotation, or a claim limited to some times or some cases."""
-_WHO = r"((?!(?:The|My|Our|Your|His|Her|This|That|It) )[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|[Hh]e|[Ss]he|[Tt]hey)"
+_SOURCE = r"((?!(?:The|My|Our|Your|His|Her|This|That|It) )[A-Z][\w.-]+(?: [A-Z][\w.-]+)?|my \w+|[Hh]e|[Ss]he|[Tt]hey)"
 _HEARSAY = re.compile(
-    rf"(?:(?:According to {_WHO}|Apparently|Supposedly|Allegedly),? |"
-    rf"{_WHO} (?:says|said|tells me|told (?:me|us)|claims|claimed|mentioned|swears),? |"
-    rf"(?:I|We) (?:heard|hear|read|was told|am told),? (?:from {_WHO},? )?)(?:that )?"
+    rf"(?:(?:According to {_SOURCE}|Apparently|Supposedly|Allegedly),? |"
+    rf"{_SOURCE} (?:says|said|tells me|told (?:me|us)|claims|claimed|mentioned|swears),? |"
+    rf"(?:I|We) (?:heard|hear|read|was told|am told),? (?:from {_SOURCE},? )?)(?:that )?"
 )
 _EXPANDED = {
     r"\bI['’]m\b": "I am",
@@ -54,7 +54,7 @@ def clauses(sentence: Sentence) -> Iterator[tuple[str, str | None, bool]]:
 
     A conclusion from hearsay (*Tom says that it is off, so we moved it*) is the speaker's own.
     """
-    for told in _written(sentence).split(", so "):
+    for told in _expanded_text(sentence).split(", so "):
         text, source = _LEADING.sub("", told), None
         lead = told[: len(told) - len(text)]
         if (heard := _HEARSAY.match(told)) is not None:
@@ -67,7 +67,7 @@ def clauses(sentence: Sentence) -> Iterator[tuple[str, str | None, bool]]:
                 yield clause[0].upper() + clause[1:], source, bool(changed)
 
 
-def _written(sentence: Sentence) -> str:
+def _expanded_text(sentence: Sentence) -> str:
     """Return the text of a sentence with contractions expanded and line breaks as spaces."""
     text, end = "", None
     for word in sentence.words:

@@ -68,7 +68,7 @@ def _claims(clause: str, no_subjects: set[str]) -> list[ParsedClaim]:
     return []
 
 
-def _set(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
+def _changed(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
     """Yield the claims of changes, moves and renamings."""
     value, verb, part = found["v"], found["verb"], attribute_of(subject)
     if verb == "renamed":
@@ -101,7 +101,7 @@ def _valued(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
         yield ParsedClaim(*part, value, weak=part[1] in SEVERAL)
 
 
-def _said(attribute: str, *, ended: bool = False) -> ClaimReader:
+def _reader_of(attribute: str, *, ended: bool = False) -> ClaimReader:
     def tell(subject: str, found: re.Match[str]) -> Iterator[ParsedClaim]:
         part = attribute_of(subject) if attribute in {"schedule", "price"} else None
         fits = subject not in _PEOPLE if attribute == "schedule" else not is_time(found["v"])
@@ -119,20 +119,23 @@ PATTERNS = [
     for form, tell in (
         (
             rf"{_SUBJECT} {_ADV}(?:lives?|lived|am living|is living|are living)(?: now)? (?:in|at|on) {_V}",
-            _said("home"),
+            _reader_of("home"),
         ),
-        (rf"{_SUBJECT}{_BEEN} {_SET} {_TO} {_V}", _set),
-        (rf"{_ACTOR}{_SET} {_OBJECT} {_TO} {_V}", _set),
+        (rf"{_SUBJECT}{_BEEN} {_SET} {_TO} {_V}", _changed),
+        (rf"{_ACTOR}{_SET} {_OBJECT} {_TO} {_V}", _changed),
         (rf"{_THING}{_BEEN} (?P<verb>renamed) {_V}", _named),
-        (rf"{_SUBJECT} {_ADV}(?:left|no longer works? (?:at|for)) {_V}", _said("employer", ended=True)),
-        (rf"{_SUBJECT} {_ADV}(?:(?:works?|am working|is working)(?: now)? (?:at|for)|joined) {_V}", _said("employer")),
+        (rf"{_SUBJECT} {_ADV}(?:left|no longer works? (?:at|for)) {_V}", _reader_of("employer", ended=True)),
+        (
+            rf"{_SUBJECT} {_ADV}(?:(?:works?|am working|is working)(?: now)? (?:at|for)|joined) {_V}",
+            _reader_of("employer"),
+        ),
         (
             rf"{_SUBJECT} {_ADV}(?:works?(?: now)? as|(?:was |been )?promoted to) (?:an? )?(?!follows){_V}",
-            _said("occupation"),
+            _reader_of("occupation"),
         ),
         (rf"{_THING}{_BE} (?:called|named) (?!after){_V}", _named),
-        (rf"{_THING}(?: {_ADV}costs?(?: now)?|{_BE}) {_PRICE}", _said("price")),
-        (rf"{_THING}(?:{_BE}(?: planned| scheduled| due)?| {_BEGINS}) {_TIMES}", _said("schedule")),
+        (rf"{_THING}(?: {_ADV}costs?(?: now)?|{_BE}) {_PRICE}", _reader_of("price")),
+        (rf"{_THING}(?:{_BE}(?: planned| scheduled| due)?| {_BEGINS}) {_TIMES}", _reader_of("schedule")),
         (rf"{_THING}{_BE} {_V}", _valued),
     )
 ]

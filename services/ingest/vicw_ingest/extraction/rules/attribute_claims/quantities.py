@@ -34,12 +34,12 @@ def quantities(value: str) -> dict[str, frozenset[str]]:
     >>> quantities("Friday at 3pm")
     {'clock': frozenset({'15:00'}), 'day': frozenset({'friday'})}
     """
-    value, found = value.casefold(), {}
+    value, by_kind = value.casefold(), {}
     for kind, form in _KINDS.items():
-        if each := frozenset(_plain(kind, text) for text in re.findall(form, value)):
-            found[kind] = each
+        if values := frozenset(_normalised(kind, text) for text in re.findall(form, value)):
+            by_kind[kind] = values
         value = re.sub(form, " ", value)
-    return found
+    return by_kind
 
 
 def is_time(value: str) -> bool:
@@ -47,7 +47,7 @@ def is_time(value: str) -> bool:
     return not quantities(value).keys().isdisjoint({"clock", "day", "date"})
 
 
-def _plain(kind: str, text: str) -> str:
+def _normalised(kind: str, text: str) -> str:
     """Return the normal form of a quantity. A bare hour before seven is in the afternoon (*at two*)."""
     if kind == "number":
         text = str(_NUMBERS.index(text)) if text in _NUMBERS else text.replace(",", "")

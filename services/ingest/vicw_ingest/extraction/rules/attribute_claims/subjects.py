@@ -44,7 +44,7 @@ def subject_of(text: str) -> str | None:
     ('$speaker car', 'staging server port', "ana's boss")
     """
     if (owned := _OWNED.match(text)) is not None:
-        rest = _plain(text[owned.end() :].split())
+        rest = _normalised(text[owned.end() :].split())
         return f"{owned[1].casefold()}'s {rest}" if rest else None
     words = re.sub(r"['’]s\b", " 's", text).split()
     folded = [word.casefold() for word in words]
@@ -55,10 +55,10 @@ def subject_of(text: str) -> str | None:
     of = next((at for at, word in enumerate(words[:-1]) if at and (word == "of" or (at > 1 and word in _JOINS))), None)
     if of is not None:  # the piano in the hall is the hall's piano
         rest = " ".join(words[of + 1 :])
-        named = words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit()
-        return f"{subject_of(rest) or rest.casefold()}{"'s" if named else ''} {_plain(words[:of])}".strip()
+        is_owner_name = words[of] == "of" and re.fullmatch(NAME, rest) and not rest[-1].isdigit()
+        return f"{subject_of(rest) or rest.casefold()}{"'s" if is_owner_name else ''} {_normalised(words[:of])}".strip()
     owner = _OWNERS.get(folded[0])
-    return " ".join(filter(None, (owner, _plain(words if owner is None else words[1:])))) or None
+    return " ".join(filter(None, (owner, _normalised(words if owner is None else words[1:])))) or None
 
 
 def attribute_of(subject: str) -> tuple[str, str] | None:
@@ -69,8 +69,8 @@ def attribute_of(subject: str) -> tuple[str, str] | None:
     before, favourite, kind = subject.partition("favourite ")
     if favourite:
         return before.strip().removesuffix("'s"), favourite + kind
-    whose, _, attribute = subject.rpartition(" ")
-    return (whose.removesuffix("'s"), attribute) if attribute in _ATTRIBUTES else None
+    owner, _, attribute = subject.rpartition(" ")
+    return (owner.removesuffix("'s"), attribute) if attribute in _ATTRIBUTES else None
 
 
 def owner_and_attribute(subject: str, named: Mapping[str, str]) -> tuple[str | None, str] | None:
@@ -88,10 +88,10 @@ def owner_and_attribute(subject: str, named: Mapping[str, str]) -> tuple[str | N
     return (None, subject) if first not in _NO_SUBJECTS else None
 
 
-def _plain(words: list[str]) -> str:
+def _normalised(words: list[str]) -> str:
     folded = (word.casefold().strip(".,") for word in words)
-    kept = [_singular(_SAME.get(word, word)) for word in folded if word not in _LEFT_OUT]
-    return " ".join(_SAME.get(word, word) for word in kept)
+    nouns = [_singular(_SAME.get(word, word)) for word in folded if word not in _LEFT_OUT]
+    return " ".join(_SAME.get(word, word) for word in nouns)
 
 
 def _singular(noun: str) -> str:
