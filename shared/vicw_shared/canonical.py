@@ -37,8 +37,8 @@ async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict
     """Return the canonical node of each of these nodes: the node itself unless it was merged."""
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
-        found = await store.expand(tenant, frontier, [(MERGED_INTO, Direction.OUT)], _FEW)
-        return [(neighbour.origin, neighbour.node.uid) for neighbour in found]
+        neighbours = await store.expand(tenant, frontier, [(MERGED_INTO, Direction.OUT)], _FEW)
+        return [(neighbour.origin, neighbour.node.uid) for neighbour in neighbours]
 
     return await _follow(uids, step)
 
@@ -59,26 +59,28 @@ async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: st
     Inferred merges are ignored: new data stays with the node that it names, so that a split is exact. With a context
     ``within``, a node gets its own edges if its canonical node is in another context.
     """
-    known = {node.uid: node for node in nodes}
-    stands = await canonical_in(lookups, known, decided=True)
-    found = known | await lookups.nodes([uid for uid in set(stands.values()) if uid not in known])
+    given = {node.uid: node for node in nodes}
+    canonical_uids = await canonical_in(lookups, given, decided=True)
+    resolved = given | await lookups.nodes([uid for uid in set(canonical_uids.values()) if uid not in given])
     return {
-        uid: found[other] if other in found and within in {None, found[other].context} else known[uid]
-        for uid, other in stands.items()
+        uid: resolved[canonical_uid]
+        if canonical_uid in resolved and within in {None, resolved[canonical_uid].context}
+        else given[uid]
+        for uid, canonical_uid in canonical_uids.items()
     }
 
 
 async def circles(uids: Iterable[str], step: Step) -> tuple[set[str], set[str]]:
     """Return the nodes merged in a cycle, and the nodes merged into several others. Both should be empty."""
-    wanted = list(dict.fromkeys(uids))
-    into, several = await _read(wanted, step)
-    return {uid for uid in wanted if _returns(uid, into)}, several & set(wanted)
+    starts = list(dict.fromkeys(uids))
+    into, several = await _read(starts, step)
+    return {uid for uid in starts if _returns(uid, into)}, several & set(starts)
 
 
 async def _follow(uids: Iterable[str], step: Step) -> dict[str, str]:
-    wanted = list(dict.fromkeys(uids))
-    into, _ = await _read(wanted, step)
-    return _ends(wanted, into)
+    starts = list(dict.fromkeys(uids))
+    into, _ = await _read(starts, step)
+    return _ends(starts, into)
 
 
 async def _read(uids: Sequence[str], step: Step) -> tuple[dict[str, str], set[str]]:
@@ -111,14 +113,14 @@ def _ends(uids: Iterable[str], into: Mapping[str, str]) -> dict[str, str]:
     """Return the end of each node's path; for a path into a cycle, the smallest uid of the cycle."""
     ends: dict[str, str] = {}
     for uid in uids:
-        way: dict[str, None] = {}
+        path: dict[str, None] = {}
         at = uid
-        while at in into and at not in way and at not in ends:
-            way[at] = None
+        while at in into and at not in path and at not in ends:
+            path[at] = None
             at = into[at]
-        if at in way:
-            passed = list(way)
+        if at in path:
+            passed = list(path)
             at = min(passed[passed.index(at) :])
         end = ends.get(at, at)
-        ends |= dict.fromkeys([*way, uid], end)
+        ends |= dict.fromkeys([*path, uid], end)
     return {uid: ends[uid] for uid in uids}

@@ -40,17 +40,17 @@ class Chains:
 
     async def unlink(self, uids: Iterable[str]) -> None:
         """Remove Events from both chains and close the gaps. They must be retired already."""
-        gone = set(uids)
-        edges = await self.transaction.edges(sorted(gone), (NEXT, HAPPENED_AFTER))
+        removed = set(uids)
+        edges = await self.transaction.edges(sorted(removed), (NEXT, HAPPENED_AFTER))
         await self.transaction.drop_edges(edges)
         bridges = []
         for edge_type in (NEXT, HAPPENED_AFTER):
             onward = {edge.source: edge.target for edge in edges if edge.type == edge_type}
-            for start in onward.keys() - gone:
+            for start in onward.keys() - removed:
                 end = onward[start]
-                while end in gone and end in onward:
+                while end in removed and end in onward:
                     end = onward[end]
-                if end not in gone:
+                if end not in removed:
                     bridges.append(EdgeFactory(self.registry, self.now).edge(edge_type, start, end, by=_MAKER))
         await self.transaction.put_edges(bridges)
 
@@ -58,15 +58,15 @@ class Chains:
         gaps = await self.transaction.gaps(flow, [key for key, _ in entries])
         added: list[Edge] = []
         cut: list[Edge] = []
-        ties = EdgeFactory(self.registry, self.now)
+        factory = EdgeFactory(self.registry, self.now)
         start = 0
         for gap in gaps:
             run = [uid for _, uid in entries[start : start + gap.count]]
             start += gap.count
             line = [uid for uid in (gap.before, *run, gap.after) if uid is not None]
             if gap.before is not None and gap.after is not None:
-                cut.append(ties.edge(edge_type, *_oriented(edge_type, gap.before, gap.after), by=_MAKER))
-            added += [ties.edge(edge_type, *_oriented(edge_type, a, b), by=_MAKER) for a, b in pairwise(line)]
+                cut.append(factory.edge(edge_type, *_oriented(edge_type, gap.before, gap.after), by=_MAKER))
+            added += [factory.edge(edge_type, *_oriented(edge_type, a, b), by=_MAKER) for a, b in pairwise(line)]
         await self.transaction.drop_edges(cut)
         return added
 

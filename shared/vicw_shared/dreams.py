@@ -44,10 +44,10 @@ async def release_tags(transaction: GraphTransaction, tags: Iterable[str], now: 
 
     A tag that was merged or renamed counts as a caller's, even if a dream created it.
     """
-    alone = await transaction.isolated(sorted(set(tags)))
-    nodes = [node for node in (await transaction.nodes(sorted(alone))).values() if not node.aliases]
+    isolated = await transaction.isolated(sorted(set(tags)))
+    nodes = [node for node in (await transaction.nodes(sorted(isolated))).values() if not node.aliases]
     degrees = await transaction.degrees([node.uid for node in nodes])
-    bare = {node.uid for node in nodes if is_dreamt(node) and not degrees.get(node.uid)}
-    await transaction.drop_nodes(sorted(bare))
-    live = [node for node in nodes if node.uid not in bare and node.retired_at is None]
+    unused = {node.uid for node in nodes if is_dreamt(node) and not degrees.get(node.uid)}
+    await transaction.drop_nodes(sorted(unused))
+    live = [node for node in nodes if node.uid not in unused and node.retired_at is None]
     await transaction.put_nodes([replace(node, retired_at=now) for node in live])

@@ -37,7 +37,7 @@ class EdgeFactory:
 
         ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
         """
-        told = {TOLD_BY: item} if item is not None else {}
+        origin = {TOLD_BY: item} if item is not None else {}
         return Edge(
             id=edge_id(edge_type, source, target, desc=desc, source_item=source_item),
             type=edge_type,
@@ -46,7 +46,7 @@ class EdgeFactory:
             weight=self.registry.get(edge_type).weight,
             created_at=self.now,
             created_by=by,
-            properties={**(properties or {}), **told},
+            properties={**(properties or {}), **origin},
         )
 
 
@@ -59,7 +59,7 @@ def mention_edge(mention: Edge, description: str | None) -> Edge:
 
 def repoint(edge: Edge, source: str, target: str) -> Edge:
     """Return an edge with other ends and a new id; its properties stay."""
-    desc, teller = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
+    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
     return replace(
-        edge, id=edge_id(edge.type, source, target, desc=desc, source_item=teller), source=source, target=target
+        edge, id=edge_id(edge.type, source, target, desc=desc, source_item=source_item), source=source, target=target
     )

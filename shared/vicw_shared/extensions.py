@@ -32,7 +32,7 @@ def load_registries() -> Registries:
     Raises SettingsError, which names the extension, if it cannot be loaded or contradicts another.
     """
     registries = Registries(EdgeRegistry.with_core_types(), CollectionRegistry())
-    for entry in sorted(entry_points(group=GROUP), key=lambda found: found.name):
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
             entry.load()(registries.edges, registries.collections)
         except Exception as error:

@@ -46,8 +46,8 @@ def spellings(text: str) -> set[bytes]:
     Names and summaries contain its words in one line.
     """
     plain = {text, " ".join(text.split())}
-    quoted = {json.dumps(one, ensure_ascii=narrow)[1:-1] for one in plain for narrow in (True, False)}
-    return {one.encode() for one in (*plain, *quoted, fold_case(text), " ".join(sparse.stems(text)))}
+    quoted = {json.dumps(form, ensure_ascii=narrow)[1:-1] for form in plain for narrow in (True, False)}
+    return {form.encode() for form in (*plain, *quoted, fold_case(text), " ".join(sparse.stems(text)))}
 
 
 def id_spellings(uid: str) -> set[bytes]:
@@ -69,13 +69,13 @@ class Fingerprints:
 
     def add_text(self, text: str) -> None:
         """Add a text in all its forms; forms shorter than LEAST bytes are left out."""
-        for one in spellings(text):
-            self._add(one)
+        for form in spellings(text):
+            self._add(form)
 
     def add_uid(self, uid: str) -> None:
         """Add a uid."""
-        for one in id_spellings(uid):
-            self._add(one)
+        for form in id_spellings(uid):
+            self._add(form)
 
     def dump(self) -> dict[str, str]:
         """Return the marks as JSON fields."""
@@ -83,10 +83,10 @@ class Fingerprints:
         return {"key": f"{self.key:x}", "marks": base64.b85encode(rows.tobytes()).decode()}
 
     @classmethod
-    def load(cls, told: Mapping[str, object]) -> Fingerprints:
+    def load(cls, fields: Mapping[str, object]) -> Fingerprints:
         """Parse the output of ``dump``."""
-        rows = np.frombuffer(base64.b85decode(str(told["marks"])), np.uint64).reshape(-1, 3)
-        return cls(int(str(told["key"]), 16), {(int(a), int(b), int(c)) for a, b, c in rows})
+        rows = np.frombuffer(base64.b85decode(str(fields["marks"])), np.uint64).reshape(-1, 3)
+        return cls(int(str(fields["key"]), 16), {(int(a), int(b), int(c)) for a, b, c in rows})
 
     def _add(self, data: bytes) -> None:
         length = len(data)
@@ -109,23 +109,23 @@ class FingerprintFinder:
         self._wanted: dict[int, dict[int, list[Mark]]] = {}
         for mark in fingerprints.marks:
             self._wanted.setdefault(_width(mark[2] or WINDOW), {}).setdefault(mark[0], []).append(mark)
-        self._filters = {width: _filter(wanted) for width, wanted in self._wanted.items()}
+        self._filters = {width: _filter(hashes) for width, hashes in self._wanted.items()}
 
     def find(self, data: bytes) -> set[Mark]:
         """Return the marks found in a block of bytes."""
         block = np.frombuffer(data, np.uint8)
         if not self._wanted or not block.any():
             return set()
-        found: set[Mark] = set()
+        marks: set[Mark] = set()
         for width, hashes in _hashes(block, self._key):
             if width in self._wanted:
-                found |= self._found(width, hashes)
-        return found
+                marks |= self._found(width, hashes)
+        return marks
 
     def _found(self, width: int, hashes: _Hashes) -> set[Mark]:
-        wanted, found = self._wanted[width], set[Mark]()
+        marks, found = self._wanted[width], set[Mark]()
         for place in np.flatnonzero(self._filters[width][hashes >> np.uint64(48)]):
-            for mark in wanted.get(int(hashes[place]), ()):
+            for mark in marks.get(int(hashes[place]), ()):
                 last = int(place) + mark[2] - width
                 if not mark[2] or (last < len(hashes) and int(hashes[last]) == mark[1]):
                     found.add(mark)
@@ -136,11 +136,11 @@ def _width(length: int) -> int:
     return max(width for width in _WIDTHS if width <= length)
 
 
-def _filter(wanted: Iterable[int]) -> NDArray[np.bool_]:
+def _filter(hashes: Iterable[int]) -> NDArray[np.bool_]:
     """Return a filter by the first 16 bits of a hash: True if the hash needs a full look-up."""
-    known = np.zeros(2**16, np.bool_)
-    known[[one >> 48 for one in wanted]] = True
-    return known
+    filter_ = np.zeros(2**16, np.bool_)
+    filter_[[value >> 48 for value in hashes]] = True
+    return filter_
 
 
 def _hashes(block: NDArray[np.uint8], key: int) -> Iterator[tuple[int, _Hashes]]:

@@ -42,36 +42,36 @@ class Differences:
 async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differences:
     """Compare an index with the graph's state of these passages."""
     stored = await vectors.payloads([part.point_id for point in page for part in point.parts])
-    found = Differences()
+    differences = Differences()
     for point in page:
-        _compare(point, stored, found)
-    return found
+        _compare(point, stored, differences)
+    return differences
 
 
-def _compare(point: PendingPoint, stored: Mapping[str, Mapping[str, object]], found: Differences) -> None:
+def _compare(point: PendingPoint, stored: Mapping[str, Mapping[str, object]], differences: Differences) -> None:
     """Record the most expensive repair that a passage's points need, if any."""
     uid = point.point_id
     if point.kind is PendingKind.DELETE:
         if uid in stored:
-            found.unwanted.append(uid)
+            differences.unwanted.append(uid)
         return
-    wanted = {part.point_id: payload_of(part) for part in point.parts}
-    if not wanted.keys() <= stored.keys():
-        found.absent.append(point)
+    payloads = {part.point_id: payload_of(part) for part in point.parts}
+    if not payloads.keys() <= stored.keys():
+        differences.absent.append(point)
         return
-    differing = {part: _differing(stored[part], payload) for part, payload in wanted.items()}
+    differing = {part: _differing(stored[part], payload) for part, payload in payloads.items()}
     fields = tuple(sorted(set().union(*differing.values())))
     if fields:
-        found.fields[uid] = fields
+        differences.fields[uid] = fields
         if _EMBEDDED.isdisjoint(fields):
-            found.stale[uid] = {part: wanted[part] for part, names in differing.items() if names}
+            differences.stale[uid] = {part: payloads[part] for part, names in differing.items() if names}
         else:
-            found.reworded.append(point)
+            differences.reworded.append(point)
 
 
-def _differing(payload: Mapping[str, object], wanted: Mapping[str, object]) -> set[str]:
-    names = payload.keys() | wanted.keys()
-    return {name for name in names if _unordered(payload.get(name)) != _unordered(wanted.get(name))}
+def _differing(payload: Mapping[str, object], expected: Mapping[str, object]) -> set[str]:
+    names = payload.keys() | expected.keys()
+    return {name for name in names if _unordered(payload.get(name)) != _unordered(expected.get(name))}
 
 
 def _unordered(value: object) -> object:

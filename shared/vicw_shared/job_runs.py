@@ -35,34 +35,34 @@ async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterato
 
     A record that cannot be written does not fail the slice.
     """
-    turn, began = JobSlice(failed=True), time.monotonic()
-    round_ = await _begun(log, task, first=first)
+    slice_, began = JobSlice(failed=True), time.monotonic()
+    run = await _begun(log, task, first=first)
     try:
-        turn.failed = False
-        yield turn
+        slice_.failed = False
+        yield slice_
     except BaseException:
-        turn.failed = True
+        slice_.failed = True
         raise
     finally:
         SLICE_SECONDS.labels(task).observe(time.monotonic() - began)
-        over, error = not turn.more and not turn.failed, STOPPED if turn.failed else ""
-        await _store_run(log, replace(round_, at=now(), slices=round_.slices + 1, over=over, error=error))
+        over, error = not slice_.more and not slice_.failed, STOPPED if slice_.failed else ""
+        await _store_run(log, replace(run, at=now(), slices=run.slices + 1, over=over, error=error))
 
 
-async def _begun(rounds: SleepLog, task: str, *, first: bool) -> JobRun:
+async def _begun(log: SleepLog, task: str, *, first: bool) -> JobRun:
     """Return the run in progress, or a new one, and record it."""
-    known: list[JobRun] = []
+    running: list[JobRun] = []
     if not first:
         with suppress(VicwError):
-            known = [one for one in await rounds.job_runs() if one.task == task and in_progress(one)]
-    round_ = known[0] if known else JobRun(task, now(), now())
-    await _store_run(rounds, replace(round_, at=now()))
-    return round_
+            running = [run for run in await log.job_runs() if run.task == task and in_progress(run)]
+    current = running[0] if running else JobRun(task, now(), now())
+    await _store_run(log, replace(current, at=now()))
+    return current
 
 
-def in_progress(round_: JobRun) -> bool:
+def in_progress(run: JobRun) -> bool:
     """Return whether a run is in progress; one without recent updates counts as killed."""
-    return not round_.over and not round_.error and now() - round_.at < GIVEN_UP
+    return not run.over and not run.error and now() - run.at < GIVEN_UP
 
 
 async def record_run(log: SleepLog, task: str, began: datetime, error: str = "") -> None:
@@ -70,6 +70,6 @@ async def record_run(log: SleepLog, task: str, began: datetime, error: str = "")
     await _store_run(log, JobRun(task, began, now(), 1, not error, error))
 
 
-async def _store_run(rounds: SleepLog, round_: JobRun) -> None:
+async def _store_run(log: SleepLog, run: JobRun) -> None:
     with suppress(VicwError):
-        await rounds.record_job_run(round_)
+        await log.record_job_run(run)

@@ -75,10 +75,10 @@ class _Lossy(io.TextIOBase, TextIO):
             self._stream.flush()
 
 
-def bind_request_id(given: str | None) -> str:
+def bind_request_id(sent_id: str | None) -> str:
     """Bind and return the caller's request id if it is valid, or a new one."""
-    sane = given is not None and 0 < len(given) <= 128 and given.isascii() and given.isprintable()
-    request_id = given if sane and given is not None else uuid.uuid4().hex
+    sane = sent_id is not None and 0 < len(sent_id) <= 128 and sent_id.isascii() and sent_id.isprintable()
+    request_id = sent_id if sane and sent_id is not None else uuid.uuid4().hex
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=request_id)
     return request_id

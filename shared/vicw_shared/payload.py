@@ -19,12 +19,12 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
 
     Tags, bucket and about come from the edges of its item, never from its properties; names are case-folded.
     """
-    chunk, item, told = point.chunk, point.item, point.text_source
+    chunk, item, source = point.chunk, point.item, point.text_source
     assert chunk is not None
     assert item is not None
     instants = {
-        "timestamp": told.timestamp,
-        "created_at": told.created_at,
+        "timestamp": source.timestamp,
+        "created_at": source.created_at,
         "retired_at": _first(item.retired_at, chunk.retired_at),
         "valid_to": _first(item.valid_to, chunk.valid_to),
         "expires_at": item.expires_at,
@@ -34,7 +34,7 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "context": item.context,
         "domain": item.domain,
         "label": chunk.label.value,
-        "subtype": told.subtype if chunk.label is Label.CHUNK else chunk.subtype,
+        "subtype": source.subtype if chunk.label is Label.CHUNK else chunk.subtype,
         "node_id": chunk.uid,
         "item": item.uid,
         "item_label": item.label.value,
@@ -44,10 +44,10 @@ def payload_of(point: PendingPoint) -> dict[str, object]:
         "sensitivity": item.sensitivity.value,
         "portable": int(item.portable),  # not a boolean: Edge cannot match one
         "about": [fold_case(name) for name in point.about] or None,
-        "source_id": told.source_id,
-        "name": told.name,
+        "source_id": source.source_id,
+        "name": source.name,
         "text": chunk.text,
-        "importance": told.importance,
+        "importance": source.importance,
         LIGHT: 1 if chunk.is_light else None,
         **{field: to_ms(instant) for field, instant in instants.items() if instant is not None},
     }

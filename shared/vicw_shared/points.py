@@ -16,9 +16,9 @@ def wrapped(point: PendingPoint) -> str:
     """Return the text to embed for a passage or statement: a passage of one sentence shares its vector."""
     assert point.chunk is not None
     assert point.item is not None
-    told = point.text_source
-    name = told.title or told.speaker
-    return wrap(point.chunk.text or "", domain=point.item.domain, subtype=told.subtype, name=name)
+    source = point.text_source
+    name = source.title or source.speaker
+    return wrap(point.chunk.text or "", domain=point.item.domain, subtype=source.subtype, name=name)
 
 
 def lexical(point: PendingPoint) -> str:

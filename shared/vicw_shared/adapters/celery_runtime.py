@@ -103,11 +103,11 @@ def prepare_worker(
     def start(**_: object) -> None:
         try:
             require_traces(traces)
-            let_go = serve_metrics(metrics)
+            release_port = serve_metrics(metrics)
         except SettingsError as error:
             print(f"error: {error.detail}", file=sys.stderr, flush=True)
             sys.exit(exits.FATAL)  # Celery would log the exception and go on
-        worker_process_init.connect(lambda **_: let_go(), weak=False)
+        worker_process_init.connect(lambda **_: release_port(), weak=False)
 
     def stop(**_: object) -> None:
         runtime.close()

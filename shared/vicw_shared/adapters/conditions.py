@@ -121,12 +121,12 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
         must_not.append(Until("valid_to", instant))
     if scope.known_at is not None:
         # A record that was known then did not have its `valid_to` yet.
-        known = to_ms(scope.known_at)
-        must_not += [After("created_at", known), Until("retired_at", known)]
+        known_instant = to_ms(scope.known_at)
+        must_not += [After("created_at", known_instant), Until("retired_at", known_instant)]
     elif scope.as_of is not None:
         # Retired because the world changed (valid until valid_to): visible as of then. Retired as wrong: never visible.
-        believed = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
-        must.append(Group(should=(believed, After("valid_to", instant))))
+        not_retired = Group(must_not=(Until("retired_at", to_ms(scope.now)),))
+        must.append(Group(should=(not_retired, After("valid_to", instant))))
     else:
         must_not.append(Until("retired_at", to_ms(scope.now)))
     if scope.as_of is not None:
@@ -140,9 +140,9 @@ def of_public() -> tuple[Condition, ...]:
 
 
 def _visible_to(audience: Audience) -> list[Condition]:
-    own: list[Condition] = []
+    about_viewer: list[Condition] = []
     if audience.subjects:
         levels = ("personal", "sensitive") if audience.private else ("personal",)
-        own.append(Group(must=(AnyOf("sensitivity", levels), AnyOf("about", audience.subjects))))
-    home = [Is(CONTEXT, audience.context)] if audience.context is not None else []
-    return [Group(should=(Is("sensitivity", "public"), *own)), Group(should=(Is("portable", 1), *home))]
+        about_viewer.append(Group(must=(AnyOf("sensitivity", levels), AnyOf("about", audience.subjects))))
+    own_context = [Is(CONTEXT, audience.context)] if audience.context is not None else []
+    return [Group(should=(Is("sensitivity", "public"), *about_viewer)), Group(should=(Is("portable", 1), *own_context))]

@@ -108,11 +108,11 @@ class DataDir:
         """
         self._require(int(self._min_free_bytes * _INDEX_SHARE), "Make room; the index needs it to grow")
 
-    def _require(self, wanted: int, advice: str) -> None:
+    def _require(self, needed: int, advice: str) -> None:
         free = shutil.disk_usage(self.path).free
-        if free < wanted:
+        if free < needed:
             raise StorageFullError(
-                f"{self.path} has {free // 1048576} MiB free and needs {wanted // 1048576} (VICW_MIN_FREE_MB). {advice}"
+                f"{self.path} has {free // 1048576} MiB free and needs {needed // 1048576} (VICW_MIN_FREE_MB). {advice}"
             )
 
 

@@ -72,36 +72,36 @@ class EmbeddingServers:
         """Close all connections. Safe to call twice."""
         embedders = list(self._open.values())
         self._open.clear()  # stops all searches
-        looking = list(self._looking.values())
-        for task in looking:
+        searches = list(self._looking.values())
+        for task in searches:
             task.cancel()
-        await asyncio.gather(*looking, return_exceptions=True)
+        await asyncio.gather(*searches, return_exceptions=True)
         for embedder in embedders:
             await embedder.close()
 
     async def _search(
         self,
         name: str,
-        takes: Callable[[ModelIdentity], bool],
-        wanted: str,
+        accepts: Callable[[ModelIdentity], bool],
+        description: str,
         seconds: float,
         but: ModelIdentity | None = None,
     ) -> tuple[OpenAIEmbedder, ModelIdentity]:
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         while True:
             answers = {url: await self._ask(url, name) for url in self._settings.urls}
-            found = [(url, answer) for url, answer in answers.items() if isinstance(answer, ModelIdentity)]
-            for url, answer in sorted(found, key=lambda each: each[1] == but):
-                if takes(answer):
+            identities = [(url, answer) for url, answer in answers.items() if isinstance(answer, ModelIdentity)]
+            for url, answer in sorted(identities, key=lambda each: each[1] == but):
+                if accepts(answer):
                     return self._embedder(url, answer), answer
-            away = any(map(_is_away, answers.values())) or all(isinstance(a, RetryableError) for a in answers.values())
-            if not away or time.monotonic() > until:
+            down = any(map(_is_away, answers.values())) or all(isinstance(a, RetryableError) for a in answers.values())
+            if not down or time.monotonic() > deadline:
                 break
             await asyncio.sleep(_PAUSE_SECONDS)
-        told = "; ".join(f"{url} {_told(answer)}" for url, answer in answers.items())
-        if away:
-            raise UnavailableError("embedding", f"no server of VICW_EMBEDDING_URL answers as {wanted}: {told}")
-        raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {wanted}: {told}")
+        reports = "; ".join(f"{url} {_told(answer)}" for url, answer in answers.items())
+        if down:
+            raise UnavailableError("embedding", f"no server of VICW_EMBEDDING_URL answers as {description}: {reports}")
+        raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {description}: {reports}")
 
     async def _ask(self, url: str, name: str) -> ModelIdentity | list[str] | VicwError:
         """Return a server's identity of the model ``name``, or its error, or its models' names if it lacks this one."""
@@ -116,11 +116,11 @@ class EmbeddingServers:
             return error
 
     async def _names(self, url: str) -> list[str]:
-        hasty = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LOOK_SECONDS)
+        embedder = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LOOK_SECONDS)
         try:
-            return await hasty.listed()
+            return await embedder.listed()
         finally:
-            await hasty.close()
+            await embedder.close()
 
     async def _identity(self, url: str, name: str | None) -> ModelIdentity:
         embedder = open_embedder(self._settings, url, name)
@@ -130,17 +130,17 @@ class EmbeddingServers:
             await embedder.close()
 
     def _embedder(self, url: str, model: ModelIdentity) -> OpenAIEmbedder:
-        known = self._open.get(model)
-        if known is None:
-            known = self._open[model] = open_embedder(
+        embedder = self._open.get(model)
+        if embedder is None:
+            embedder = self._open[model] = open_embedder(
                 self._settings,
                 url,
                 model.name,
                 expected=model,
                 on_failure=lambda failed: self._search_other_servers(model, failed),
             )
-        known.switch_to(url)
-        return known
+        embedder.switch_to(url)
+        return embedder
 
     def _search_other_servers(self, model: ModelIdentity, failed: str) -> None:
         """Start a search for another server with the model, unless one is running or has switched already."""
@@ -148,11 +148,9 @@ class EmbeddingServers:
         if embedder is None or embedder.base_url != failed or model in self._looking or not others:
             return
         # In a context of its own: the task outlives the request that met the failure.
-        looking = asyncio.create_task(
-            self._switch(embedder, model, others), name="embedding-servers", context=Context()
-        )
-        self._looking[model] = looking
-        looking.add_done_callback(lambda _: self._looking.pop(model, None))
+        task = asyncio.create_task(self._switch(embedder, model, others), name="embedding-servers", context=Context())
+        self._looking[model] = task
+        task.add_done_callback(lambda _: self._looking.pop(model, None))
 
     async def _switch(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
         """Switch to the first of these servers that reports the model, if any; then pause before the next search."""
@@ -160,9 +158,9 @@ class EmbeddingServers:
         async def ask(url: str) -> tuple[str, ModelIdentity | list[str] | VicwError]:
             return url, await self._ask(url, model.name)
 
-        asked = [asyncio.create_task(ask(url)) for url in others]
+        queries = [asyncio.create_task(ask(url)) for url in others]
         try:
-            for each in asyncio.as_completed(asked):
+            for each in asyncio.as_completed(queries):
                 url, answer = await each
                 if answer == model:
                     before = embedder.base_url
@@ -170,9 +168,9 @@ class EmbeddingServers:
                     _log.info("turned to another embedding server", model=str(model), before=before, now=url)
                     break
         finally:
-            for task in asked:
+            for task in queries:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*queries, return_exceptions=True)
         await asyncio.sleep(_REST_SECONDS)
 
 

@@ -40,8 +40,8 @@ class HttpReranker:
         """Return a score for each text; see the port."""
         if not texts:
             return []
-        asked = RerankRequest(query=query, documents=list(texts), model=self._model, top_n=len(texts))
-        answer = await self._connection.send("POST", "/rerank", json=asked.model_dump(exclude_none=True))
+        request = RerankRequest(query=query, documents=list(texts), model=self._model, top_n=len(texts))
+        answer = await self._connection.send("POST", "/rerank", json=request.model_dump(exclude_none=True))
         try:
             rows = RerankResponse.model_validate(answer.json()).results
         except (ValueError, ValidationError) as error:

@@ -187,8 +187,8 @@ async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -
         if not _is_good(response.status) and len(body) > _REFUSAL_BYTES:
             break
         if len(body) > most_bytes:
-            said = f"an answer of {peer.called} is longer than {most_bytes} bytes"
-            raise BrokenError(peer.dependency, f"{said}. Look at {_named(peer, 'URL', 'MODEL')}")
+            problem = f"an answer of {peer.called} is longer than {most_bytes} bytes"
+            raise BrokenError(peer.dependency, f"{problem}. Look at {_named(peer, 'URL', 'MODEL')}")
     return bytes(body)
 
 
@@ -199,19 +199,19 @@ def _request_id() -> dict[str, str]:
 
 def _failure(peer: Peer, answer: HttpAnswer) -> VicwError:
     status, detail = answer.status, _detail(answer)
-    said = f"{peer.called} answered {status}: {detail}"
+    message = f"{peer.called} answered {status}: {detail}"
     if status == 429:
         _log.warning("a server is full", server=peer.dependency, said=detail)
         # Without the server's own text: its queue holds all tenants' requests, and one tenant gets this message.
         return OverloadedError(f"{peer.called} has too much waiting", dependency=peer.dependency)
     if status == 413:
-        return LimitExceededError(said)
+        return LimitExceededError(message)
     if status in {401, 403, 404, 405}:
-        return SettingsError(f"{said}. Look at {_named(peer, 'URL', 'API_KEY', 'MODEL')}")
+        return SettingsError(f"{message}. Look at {_named(peer, 'URL', 'API_KEY', 'MODEL')}")
     if 400 <= status < 500 and status != 408:
-        return InvalidInputError(FieldProblem("text", said, f"Shorten the text, or look at {peer.variables}*"))
+        return InvalidInputError(FieldProblem("text", message, f"Shorten the text, or look at {peer.variables}*"))
     kind = BrokenError if status not in _COMING_BACK else UnavailableError
-    return kind(peer.dependency, said)
+    return kind(peer.dependency, message)
 
 
 def _named(peer: Peer, *settings: str) -> str:

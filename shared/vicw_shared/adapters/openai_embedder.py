@@ -98,8 +98,8 @@ class OpenAIEmbedder:
         with self._watched():
             row = await self._model_row()
             self._served = self._served or row.id
-            told = row.size and (self._dimensions or row.size)
-            size = told or (await self._embed(["size"], Lane.QUERY)).shape[1]
+            reported_size = row.size and (self._dimensions or row.size)
+            size = reported_size or (await self._embed(["size"], Lane.QUERY)).shape[1]
             identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
             # The first identity counts: a server that changes its model must not fill one store with two models.
             if self._known is None:
@@ -177,9 +177,9 @@ class OpenAIEmbedder:
             body["model"] = model  # most servers require it, even those with a single model
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        most = MOST_BYTES + len(texts) * (self._size or _MOST_DIMENSIONS) * _BYTES_PER_NUMBER
+        max_bytes = MOST_BYTES + len(texts) * (self._size or _MOST_DIMENSIONS) * _BYTES_PER_NUMBER
         headers = {LANE_HEADER: lane.value}
-        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, most_bytes=most)
+        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, most_bytes=max_bytes)
         try:
             answer = EmbeddingsResponse.model_validate(response.json())
             rows = _rows(answer, len(texts))
@@ -231,9 +231,9 @@ def _is_ours(model: ModelIdentity) -> bool:
     return model.digest != _digest_of(model.name)
 
 
-def _changed(now: str, known: str) -> UnavailableError:
-    return UnavailableError("embedding", f"the server has {now} now, not {known}")
+def _changed(current: str, expected: str) -> UnavailableError:
+    return UnavailableError("embedding", f"the server has {current} now, not {expected}")
 
 
-def _nonsense(what: str) -> UnavailableError:
-    return UnavailableError("embedding", f"the server answered with {what}")
+def _nonsense(content: str) -> UnavailableError:
+    return UnavailableError("embedding", f"the server answered with {content}")

@@ -46,14 +46,14 @@ class _Dialect:
 
     def otherwise(self, refusal: str) -> _Dialect | None:
         """Return the next dialect after a refusal with this text; None: the refusal has another cause."""
-        said = refusal.casefold()
-        if self.bound == "max_tokens" and "max_completion_tokens" in said:
+        text = refusal.casefold()
+        if self.bound == "max_tokens" and "max_completion_tokens" in text:
             return replace(self, bound="max_completion_tokens")
-        if self.temperature and "temperature" in said:
+        if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
-        if self.holding is _Holding.SCHEMA and any(word in said for word in ("response_format", "schema", "grammar")):
+        if self.holding is _Holding.SCHEMA and any(word in text for word in ("response_format", "schema", "grammar")):
             return replace(self, holding=_Holding.TOOL)
-        if self.holding is _Holding.TOOL and any(word in said for word in ("tool", "function", "schema")):
+        if self.holding is _Holding.TOOL and any(word in text for word in ("tool", "function", "schema")):
             return replace(self, holding=_Holding.OBJECT)
         return None
 
@@ -98,10 +98,10 @@ class OpenAILanguageModel:
                 answer = await self._connection.send("POST", "/chat/completions", json=body)
             except (InvalidInputError, UnavailableError) as error:
                 # Some servers answer 500 instead of 400.
-                another = dialect.otherwise(error.detail)
-                if another is None:
+                fallback = dialect.otherwise(error.detail)
+                if fallback is None:
                     raise
-                dialect = another
+                dialect = fallback
                 continue
             self._dialect = dialect
             try:
@@ -126,29 +126,29 @@ class OpenAILanguageModel:
 
 
 def _body(
-    dialect: _Dialect, model: str, turns: Sequence[Prompt], schema: Mapping[str, object], max_tokens: int
+    dialect: _Dialect, model: str, messages: Sequence[Prompt], schema: Mapping[str, object], max_tokens: int
 ) -> dict[str, Any]:
-    body: dict[str, Any] = {"model": model, "messages": list(_messages(turns)), dialect.bound: max_tokens}
+    body: dict[str, Any] = {"model": model, "messages": list(_messages(messages)), dialect.bound: max_tokens}
     if dialect.temperature:
         body["temperature"] = 0
     match dialect.holding:
         case _Holding.SCHEMA:
-            held = {"name": _NAME, "strict": True, "schema": schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": held}
+            json_schema = {"name": _NAME, "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         case _Holding.TOOL:
             body["tools"] = [{"type": "function", "function": {"name": _NAME, "parameters": schema}}]
             body["tool_choice"] = {"type": "function", "function": {"name": _NAME}}
         case _Holding.OBJECT:
             body["response_format"] = {"type": "json_object", "schema": schema}
             # Constrained to JSON, with the schema as text, too: some servers ignore the one in `response_format`.
-            told = f"The JSON schema of your answer:\n{json.dumps(schema)}"
-            body["messages"].insert(0, {"role": Role.SYSTEM, "content": told})
+            instruction = f"The JSON schema of your answer:\n{json.dumps(schema)}"
+            body["messages"].insert(0, {"role": Role.SYSTEM, "content": instruction})
     return body
 
 
-def _messages(turns: Sequence[Prompt]) -> Iterator[dict[str, str]]:
-    for turn in turns:
-        yield {"role": turn.role.value, "content": turn.text}
+def _messages(messages: Sequence[Prompt]) -> Iterator[dict[str, str]]:
+    for message in messages:
+        yield {"role": message.role.value, "content": message.text}
 
 
 def _completion(body: Any, model: str) -> Completion:
@@ -160,8 +160,8 @@ def _completion(body: Any, model: str) -> Completion:
     if message.get("refusal"):
         finish = Finish.REFUSED
     calls = message.get("tool_calls")
-    called = _dict(_dict(calls[0]).get("function")).get("arguments") if isinstance(calls, list) and calls else None
-    text = called or message.get("content")
+    arguments = _dict(_dict(calls[0]).get("function")).get("arguments") if isinstance(calls, list) and calls else None
+    text = arguments or message.get("content")
     return Completion(
         text if isinstance(text, str) else "",
         finish,

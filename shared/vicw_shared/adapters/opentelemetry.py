@@ -65,11 +65,11 @@ class OpenTelemetryRecorder:
     @contextmanager
     def entry_span(self, name: str, kind: SpanRole, carrier: Mapping[str, str], *, starts: bool) -> Iterator[EntrySpan]:
         # The carrier may come from an unknown sender: an invalid header counts as none.
-        around = _W3C.extract(carrier, get_current())
-        if not starts and not trace.get_current_span(around).get_span_context().is_valid:
+        context = _W3C.extract(carrier, get_current())
+        if not starts and not trace.get_current_span(context).get_span_context().is_valid:
             yield _Live(trace.INVALID_SPAN)
             return
-        with self._open(name, kind, around) as span:
+        with self._open(name, kind, context) as span:
             trace_id = format_trace_id(span.get_span_context().trace_id)
             with structlog.contextvars.bound_contextvars(trace_id=trace_id):
                 yield _Live(span)

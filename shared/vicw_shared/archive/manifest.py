@@ -50,15 +50,15 @@ class DeclaredType:
     target_subtypes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, known: EdgeType) -> DeclaredType:
+    def of(cls, edge_type: EdgeType) -> DeclaredType:
         """Return the declaration of a registered type."""
         return cls(
-            name=known.name,
-            category=known.category.value,
-            pairs=tuple(sorted((source.value, target.value) for source, target in known.pairs)),
-            weight=known.weight,
-            on_consolidate=known.on_consolidate.value,
-            target_subtypes=tuple(sorted(known.target_subtypes)),
+            name=edge_type.name,
+            category=edge_type.category.value,
+            pairs=tuple(sorted((source.value, target.value) for source, target in edge_type.pairs)),
+            weight=edge_type.weight,
+            on_consolidate=edge_type.on_consolidate.value,
+            target_subtypes=tuple(sorted(edge_type.target_subtypes)),
         )
 
 
@@ -118,15 +118,15 @@ def is_name(name: str) -> bool:
 def load(text: str) -> Manifest:
     """Parse the output of ``dump``. Raises InvalidInputError if invalid, changed, unsafe or of another version."""
     try:
-        told = json.loads(text)
+        fields = json.loads(text)
     except ValueError as error:
         raise refusal(NAME, f"is no JSON: {error}") from error
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise refusal(NAME, f"is not of an export (its format is not {FORMAT!r})", "Name the folder of an export")
-    if told.get("version") != VERSION:
+    if fields.get("version") != VERSION:
         raise refusal(
             NAME,
-            f"version {told.get('version')!r} is not {VERSION}, the one that this program reads",
+            f"version {fields.get('version')!r} is not {VERSION}, the one that this program reads",
             "Import it with the program that made it, or upgrade VICW",
         )
     try:

@@ -97,11 +97,11 @@ class ArchiveReader:
             raise refusal(array, f"is {vectors.dtype} {vectors.shape}, which is not the ids' and the model's")
         return ids, vectors
 
-    def _text(self, name: str, most: int) -> str:
+    def _text(self, name: str, max_bytes: int) -> str:
         with self._open(name) as file:
-            raw: bytes = file.read(most + 1)
-        if len(raw) > most:
-            raise refusal(name, f"is over {most} bytes")
+            raw: bytes = file.read(max_bytes + 1)
+        if len(raw) > max_bytes:
+            raise refusal(name, f"is over {max_bytes} bytes")
         try:
             return raw.decode()
         except UnicodeDecodeError as error:

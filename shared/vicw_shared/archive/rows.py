@@ -90,15 +90,15 @@ class RowType[T: Row]:
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
         self._adapter = TypeAdapter(kind)
-        self._fields = [(one.name, _usual(one)) for one in fields(kind)]
+        self._fields = [(column.name, _usual(column)) for column in fields(kind)]
         self._names = {name for name, _ in self._fields}
-        self._times = [one.name for one in fields(kind) if "datetime" in str(one.type)]
+        self._times = [column.name for column in fields(kind) if "datetime" in str(column.type)]
 
     def dump(self, row: T) -> str:
         """Return a row as one line, without the newline."""
         values = {name: getattr(row, name) for name, _ in self._fields}
-        told = {name: _plain(values[name]) for name, usual in self._fields if values[name] != usual}
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        changed = {name: _plain(values[name]) for name, default in self._fields if values[name] != default}
+        return json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
 
     def load(self, line: str, file: str, number: int) -> T:
         """Return the row of a line. Raises InvalidInputError that names the file, the line and the field."""
@@ -106,13 +106,13 @@ class RowType[T: Row]:
             row = self._adapter.validate_json(line, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise refusal(file, f"{where or 'the line'}: {first['msg']}", line=number) from error
+            path = ".".join(map(str, first["loc"]))
+            raise refusal(file, f"{path or 'the line'}: {first['msg']}", line=number) from error
         try:
-            told = json.loads(line, parse_constant=_refused, parse_float=_finite)
+            parsed = json.loads(line, parse_constant=_refused, parse_float=_finite)
         except ValueError as error:
             raise refusal(file, f"the line: {error}", line=number) from error
-        if unknown := sorted(told.keys() - self._names):
+        if unknown := sorted(parsed.keys() - self._names):
             raise refusal(file, f"{unknown[0]!r} is no field that this program knows", line=number)
         if problem := self._flaw(row):
             raise refusal(file, problem, line=number)
@@ -145,11 +145,11 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number := float(text)) else _refused(text[:50])
 
 
-def _usual(one: Any) -> object:
+def _usual(column: Any) -> object:
     """Return a field's default; MISSING, which equals no value, if it has none."""
-    if one.default is not MISSING:
-        return one.default
-    return one.default_factory() if one.default_factory is not MISSING else MISSING
+    if column.default is not MISSING:
+        return column.default
+    return column.default_factory() if column.default_factory is not MISSING else MISSING
 
 
 def _flaw_of(at: datetime) -> str | None:

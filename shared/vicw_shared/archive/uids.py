@@ -35,12 +35,12 @@ class UidIndex:
         if not len(self):
             return np.full(len(uids), -1, np.int64)
         if not self._is_sorted:
-            known, values = np.concatenate(self._uids), np.concatenate(self._values)
-            order = np.argsort(known, kind="stable")
-            self._uids, self._values, self._is_sorted = [known[order]], [values[order]], True
-        wanted = _packed(uids)
-        places = np.minimum(np.searchsorted(self._uids[0], wanted), len(self) - 1)
-        return np.where(self._uids[0][places] == wanted, self._values[0][places], -1)
+            packed, values = np.concatenate(self._uids), np.concatenate(self._values)
+            order = np.argsort(packed, kind="stable")
+            self._uids, self._values, self._is_sorted = [packed[order]], [values[order]], True
+        keys = _packed(uids)
+        positions = np.minimum(np.searchsorted(self._uids[0], keys), len(self) - 1)
+        return np.where(self._uids[0][positions] == keys, self._values[0][positions], -1)
 
 
 def _packed(uids: Sequence[str]) -> _Uids:

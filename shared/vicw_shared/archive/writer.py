@@ -52,20 +52,20 @@ class ArchiveWriter:
     def __enter__(self) -> Self:
         """Begin. Raises StateConflictError for a folder with other content or another writer, DataDirError."""
         require_free(self.path)
-        for beside in (self._partial, self._aside):
-            if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_dir() or _foreign_in(beside)):
-                raise StateConflictError(f"{beside} is in the way, and no half of an export: move it away")
+        for path in (self._partial, self._aside):
+            if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or _foreign_in(path)):
+                raise StateConflictError(f"{path} is in the way, and no half of an export: move it away")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(mode=0o700, exist_ok=True)
             self._take()
             if not self.path.exists() and is_archive(self._aside):
                 self._aside.rename(self.path)  # the process died in the middle of a move
-            for left in self._partial.iterdir():
-                if left.is_dir():
-                    shutil.rmtree(left)
-                elif left.name != _LOCK:
-                    left.unlink()
+            for entry in self._partial.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                elif entry.name != _LOCK:
+                    entry.unlink()
             (self._partial / EMBEDDINGS).mkdir()
         except OSError as error:
             self._give_up()
@@ -117,25 +117,25 @@ class ArchiveWriter:
             _write_header(file, 0, vectors.shape[1])
         file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
         self._rows[array] += len(ids)
-        said = self._file(names)
-        said.write(("[\n" if not self._rows[names] else ",\n").encode())
-        said.write(",\n".join(map(json.dumps, ids)).encode())
+        ids_file = self._file(names)
+        ids_file.write(("[\n" if not self._rows[names] else ",\n").encode())
+        ids_file.write(",\n".join(map(json.dumps, ids)).encode())
         self._rows[names] += len(ids)
 
     def place(self) -> Place:
         """Return the position in all files."""
         return {name: (file.tell(), self._rows[name]) for name, file in self._files.items()}
 
-    def back(self, place: Place) -> None:
+    def back(self, position: Place) -> None:
         """Discard the data written since a position."""
         for name, file in self._files.items():
-            at, rows = place.get(name, (0, 0))
+            at, rows = position.get(name, (0, 0))
             file.flush()
             file.seek(at)
             file.truncate()
             self._rows[name] = rows
 
-    def finish(self, said: Manifest, size: int) -> Manifest:
+    def finish(self, manifest: Manifest, size: int) -> Manifest:
         """Complete the export and move it to its path; return its manifest. ``size`` is the vectors' dimensions."""
         for name, file in self._files.items():
             if name.endswith(".ids.json") and self._rows[name]:
@@ -149,13 +149,13 @@ class ArchiveWriter:
         written = {name: self._entry(name) for name in sorted(self._files) if self._rows[name]}
         for name in self._files.keys() - written.keys():
             (self._partial / name).unlink()
-        whole = replace(said, files=written).sealed()
+        sealed = replace(manifest, files=written).sealed()
         with (self._partial / manifests.NAME).open("wb") as file:
-            file.write(whole.dump().encode())
+            file.write(sealed.dump().encode())
             file.flush()
             os.fsync(file.fileno())
         self._move()
-        return whole
+        return sealed
 
     def _entry(self, name: str) -> FileEntry:
         with (self._partial / name).open("rb") as file:
@@ -212,10 +212,10 @@ def is_archive(path: Path) -> bool:
 
 def _foreign_in(path: Path) -> str:
     """Return the name of a file in a folder that no export has, "" if there is none."""
-    for one in path.rglob("*"):
-        name = one.relative_to(path).as_posix()
-        is_folder = name == EMBEDDINGS and one.is_dir() and not one.is_symlink()
-        if not is_folder and one.name not in _LITTER and not manifests.is_name(name):
+    for entry in path.rglob("*"):
+        name = entry.relative_to(path).as_posix()
+        is_folder = name == EMBEDDINGS and entry.is_dir() and not entry.is_symlink()
+        if not is_folder and entry.name not in _LITTER and not manifests.is_name(name):
             return name
     return ""
 

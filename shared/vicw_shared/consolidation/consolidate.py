@@ -116,17 +116,17 @@ def macro_uid(sources: Sequence[Node]) -> str:
 
 def level(event: Node) -> int:
     """Return an Event's level of consolidation: 0 for a caller's Event, 1 more than its sources for a Macro-Event."""
-    told = event.metadata.get("level") if event.is_macro else 0
-    return told if isinstance(told, int) else 0
+    value = event.metadata.get("level") if event.is_macro else 0
+    return value if isinstance(value, int) else 0
 
 
 def ids_of(events: Sequence[Node]) -> list[str]:
     """Return the callers' ids of these Events, for a Macro-Event those of its sources; the uid of one without id."""
-    found: list[str] = []
+    ids: list[str] = []
     for event in events:
-        told = event.metadata.get("ids") if event.is_macro else None
-        found += map(str, told) if isinstance(told, list) else [event.source_id or event.uid]
-    return found
+        stored = event.metadata.get("ids") if event.is_macro else None
+        ids += map(str, stored) if isinstance(stored, list) else [event.source_id or event.uid]
+    return ids
 
 
 def steps_of(events: Sequence[Node]) -> list[list[int]]:
@@ -149,32 +149,36 @@ class Consolidator:
     registry: EdgeRegistry
     now: datetime
 
-    async def consolidate(self, what: ConsolidatedBatch) -> Node:
+    async def consolidate(self, batch: ConsolidatedBatch) -> Node:
         """Consolidate the batch and return the Macro-Event. Raises ChangedError before the first write."""
-        macro, uids = what.macro, [source.uid for source in what.sources]
-        await self._require_unchanged(what)
+        macro, uids = batch.macro, [source.uid for source in batch.sources]
+        await self._require_unchanged(batch)
         edges = await self.transaction.edges(uids, [t.name for t in self.registry])
         await self._require_all(uids, edges)
-        _require_proofs(what, edges)
+        _require_proofs(batch, edges)
         dreamt = dream_edges(edges)
         await drop_dream_edges(self.transaction, dreamt, self.now)
         edges = [edge for edge in edges if edge not in dreamt]
-        told = [edge for edge in await self.transaction.edges_from_items(uids) if edge.id not in {e.id for e in edges}]
-        moving = EdgeTransfer(self.registry, frozenset(uids), macro.uid)
-        moved = merge_parallel_edges(place for edge in (*edges, *told) if (place := moving.move(edge)) is not None)
-        kept = self._with_entries(what, [edge for edge in edges if edge.type not in CHAINS], told)
+        extracted = [
+            edge for edge in await self.transaction.edges_from_items(uids) if edge.id not in {e.id for e in edges}
+        ]
+        transfer = EdgeTransfer(self.registry, frozenset(uids), macro.uid)
+        moved = merge_parallel_edges(
+            moved_edge for edge in (*edges, *extracted) if (moved_edge := transfer.move(edge)) is not None
+        )
+        passages = self._with_entries(batch, [edge for edge in edges if edge.type not in CHAINS], extracted)
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink(uids)
-        await self.transaction.drop_edges(told)
+        await self.transaction.drop_edges(extracted)
         await self.transaction.transfer_uses(uids, [macro.uid])
         await self.transaction.drop_nodes(uids)
         linked = await chains.place([macro])
-        await self.transaction.put_nodes([macro, *what.summary, *kept])
-        await self.transaction.put_edges([*moved, *linked, *self._own(macro, what.summary)])
+        await self.transaction.put_nodes([macro, *batch.summary, *passages])
+        await self.transaction.put_edges([*moved, *linked, *self._own(macro, batch.summary)])
         return macro
 
-    async def _require_unchanged(self, what: ConsolidatedBatch) -> None:
-        read = [*what.sources, *what.passages]
+    async def _require_unchanged(self, batch: ConsolidatedBatch) -> None:
+        read = [*batch.sources, *batch.passages]
         stored = await self.transaction.nodes([node.uid for node in read])
         changed = [node.name for node in read if _plain(stored.get(node.uid)) != _plain(node)]
         if changed:
@@ -187,19 +191,19 @@ class Consolidator:
         if any(degrees.get(uid, 0) != ends.count(uid) for uid in uids):
             raise ChangedError("it has edges of a type that is not registered, which would be lost")
 
-    def _with_entries(self, what: ConsolidatedBatch, edges: Sequence[Edge], told: Sequence[Edge]) -> list[Node]:
+    def _with_entries(self, batch: ConsolidatedBatch, edges: Sequence[Edge], extracted: Sequence[Edge]) -> list[Node]:
         """Return the passages, the first passage of each source with the source's ledger entry."""
-        passages = {passage.uid: passage for passage in what.passages}
-        lighter = {uid for uid, passage in passages.items() if uid not in what.heavy and not passage.is_light}
+        passages = {passage.uid: passage for passage in batch.passages}
+        lighter = {uid for uid, passage in passages.items() if uid not in batch.heavy and not passage.is_light}
         entries: dict[str, LedgerEntry] = {}
         parts: dict[str, str] = {}
-        for source in what.sources:
-            mine = [edge for edge in edges if source.uid in {edge.source, edge.target}]
-            light = [edge.target for edge in mine if edge.type == "EVIDENCED_BY" and edge.target in lighter]
-            parts |= {edge.target: source.uid for edge in mine if edge.type == "EVIDENCED_BY"}
-            mine += [edge for edge in told if edge.properties.get(TOLD_BY) == source.uid]
+        for source in batch.sources:
+            item_edges = [edge for edge in edges if source.uid in {edge.source, edge.target}]
+            light = [edge.target for edge in item_edges if edge.type == "EVIDENCED_BY" and edge.target in lighter]
+            parts |= {edge.target: source.uid for edge in item_edges if edge.type == "EVIDENCED_BY"}
+            item_edges += [edge for edge in extracted if edge.properties.get(TOLD_BY) == source.uid]
             assert source.qdrant_id is not None
-            entries[source.qdrant_id] = LedgerEntry(source, tuple(mine), tuple(sorted(light)))
+            entries[source.qdrant_id] = LedgerEntry(source, tuple(item_edges), tuple(sorted(light)))
         return [
             with_entry(passage, entries.get(uid), parts.get(uid), light=uid in lighter)
             for uid, passage in passages.items()
@@ -207,14 +211,14 @@ class Consolidator:
 
     def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
         """Return the edges that every item has: BELONGS_TO and EVIDENCED_BY."""
-        ties, root = EdgeFactory(self.registry, self.now), context_uid(macro.tenant, macro.context)
-        homes = [ties.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
-        return [*homes, *(ties.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
+        factory, root = EdgeFactory(self.registry, self.now), context_uid(macro.tenant, macro.context)
+        memberships = [factory.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
+        return [*memberships, *(factory.edge("EVIDENCED_BY", macro.uid, passage.uid, by=MAKER) for passage in summary)]
 
 
-def _require_proofs(what: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
+def _require_proofs(batch: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
     """Raise ChangedError if the batch lacks a passage: it would neither be linked to its item nor store the ledger."""
-    sources, read = ({node.uid for node in nodes} for nodes in (what.sources, what.passages))
+    sources, read = ({node.uid for node in nodes} for nodes in (batch.sources, batch.passages))
     proofs = {edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source in sources}
     if proofs - read:
         raise ChangedError(f"{len(proofs - read)} of its passages were not read")

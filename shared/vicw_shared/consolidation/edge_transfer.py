@@ -50,16 +50,16 @@ class EdgeTransfer:
 
 def merge_parallel_edges(edges: Iterable[Edge]) -> list[Edge]:
     """Return each edge once: of duplicates the first creator, the highest weight and certainty, and all properties."""
-    found: dict[str, Edge] = {}
+    merged: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda one: (one.created_at, one.id)):
-        known = found.get(edge.id)
-        found[edge.id] = edge if known is None else _merge_pair(known, edge)
-    return list(found.values())
+        first = merged.get(edge.id)
+        merged[edge.id] = edge if first is None else _merge_pair(first, edge)
+    return list(merged.values())
 
 
 def _merge_pair(first: Edge, other: Edge) -> Edge:
     properties: Mapping[str, object] = {**other.properties, **first.properties}
-    certainties = [one.properties["certainty"] for one in (first, other) if "certainty" in one.properties]
+    certainties = [edge.properties["certainty"] for edge in (first, other) if "certainty" in edge.properties]
     numbers = [value for value in certainties if isinstance(value, int | float)]
     if numbers:
         properties = {**properties, "certainty": max(numbers)}

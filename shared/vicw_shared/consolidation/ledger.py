@@ -32,16 +32,16 @@ class LedgerEntry:
 
     def dump(self) -> str:
         """Return the entry as text, about three fifths shorter than its JSON."""
-        told = {"item": _node_row(self.item), "edges": [_edge_row(edge) for edge in self.edges], "light": self.light}
-        packed = zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode())
+        fields = {"item": _node_row(self.item), "edges": [_edge_row(edge) for edge in self.edges], "light": self.light}
+        packed = zlib.compress(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode())
         return base64.b85encode(packed).decode()
 
     @classmethod
     def load(cls, text: str) -> LedgerEntry:
         """Parse the output of ``dump``. Raises ValueError for invalid text."""
         try:
-            told = json.loads(zlib.decompress(base64.b85decode(text)))
-            return cls(_node(told["item"]), tuple(map(_edge, told["edges"])), tuple(told["light"]))
+            fields = json.loads(zlib.decompress(base64.b85decode(text)))
+            return cls(_node(fields["item"]), tuple(map(_edge, fields["edges"])), tuple(fields["light"]))
         except (zlib.error, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"no entry of a ledger: {error}") from error
 
@@ -51,10 +51,10 @@ def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, li
 
     ``part`` is the uid of the consolidated item; a passage that was consolidated before keeps its first item.
     """
-    kept: dict[str, object] = {PART: part} if part is not None else {}
-    kept |= passage.metadata
-    kept |= {LEDGER: entry.dump()} if entry is not None else {}
-    return replace(passage, metadata={**kept, **({LIGHT: True} if light else {})})
+    metadata: dict[str, object] = {PART: part} if part is not None else {}
+    metadata |= passage.metadata
+    metadata |= {LEDGER: entry.dump()} if entry is not None else {}
+    return replace(passage, metadata={**metadata, **({LIGHT: True} if light else {})})
 
 
 def without_entry(passage: Node, entry: LedgerEntry) -> Node:
@@ -62,23 +62,23 @@ def without_entry(passage: Node, entry: LedgerEntry) -> Node:
 
     A passage that needs its vector back is not ``indexed`` until it has it.
     """
-    gone = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
-    gone |= {LIGHT} if passage.uid in entry.light else set()
-    gone |= {PART} if passage.metadata.get(PART) == entry.item.uid else set()
-    metadata = {name: value for name, value in passage.metadata.items() if name not in gone}
-    return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in gone)
+    removed = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
+    removed |= {LIGHT} if passage.uid in entry.light else set()
+    removed |= {PART} if passage.metadata.get(PART) == entry.item.uid else set()
+    metadata = {name: value for name, value in passage.metadata.items() if name not in removed}
+    return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in removed)
 
 
 def entries_of(passages: Sequence[Node]) -> dict[str, LedgerEntry]:
     """Return the entries of these passages, by the uids of the items."""
-    kept = [LedgerEntry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
-    return {entry.item.uid: entry for entry in kept}
+    entries = [LedgerEntry.load(str(passage.metadata[LEDGER])) for passage in passages if LEDGER in passage.metadata]
+    return {entry.item.uid: entry for entry in entries}
 
 
 def _node_row(node: Node) -> dict[str, object]:
     values = {name: getattr(node, name) for name in _DEFAULTS}
-    told = {name: value for name, value in values.items() if value != _DEFAULTS[name]}
-    return {name: to_us(value) if name in _TIMES else value for name, value in told.items()}
+    changed = {name: value for name, value in values.items() if value != _DEFAULTS[name]}
+    return {name: to_us(value) if name in _TIMES else value for name, value in changed.items()}
 
 
 def _node(row: Mapping[str, Any]) -> Node:

@@ -36,7 +36,7 @@ class Restorer:
     async def restore_items(self, source_ids: Sequence[str]) -> RestoredItems:
         """Restore the consolidated items with these ids, at any level, and the other sources of their Macro-Events."""
         items: dict[str, Node] = {}
-        gone: list[str] = []
+        deleted: list[str] = []
         while passages := await self.transaction.consolidated(source_ids):
             proofs = await self.transaction.edges(
                 [passage.uid for passage in passages.values()], ["EVIDENCED_BY"], Direction.IN
@@ -49,8 +49,8 @@ class Restorer:
                 done = await self.restore(macro)
                 items |= {item.uid: item for item in done.items}
                 items.pop(macro.uid, None)
-                gone += done.gone
-        return RestoredItems(tuple(items.values()), tuple(gone))
+                deleted += done.gone
+        return RestoredItems(tuple(items.values()), tuple(deleted))
 
     async def restore(self, macro: Node) -> RestoredItems:
         """Replace a Macro-Event by its sources."""
@@ -58,19 +58,19 @@ class Restorer:
         dreamt = dream_edges(edges)
         await drop_dream_edges(self.transaction, dreamt, self.now)
         edges = [edge for edge in edges if edge not in dreamt]
-        told = await self.transaction.edges_from_items([macro.uid])
+        extracted = await self.transaction.edges_from_items([macro.uid])
         proofs = [edge.target for edge in edges if edge.type == "EVIDENCED_BY" and edge.source == macro.uid]
         passages = await self.transaction.nodes(proofs)
         direct = macro.metadata.get("sources")
         assert isinstance(direct, list)
-        kept = {uid: entry for uid, entry in entries_of(list(passages.values())).items() if uid in direct}
-        entries = [kept[uid] for uid in direct if uid in kept]
+        by_uid = {uid: entry for uid, entry in entries_of(list(passages.values())).items() if uid in direct}
+        entries = [by_uid[uid] for uid in direct if uid in by_uid]
         summary = [uid for uid in proofs if uid in {chunk_uid(macro.uid, n) for n in range(len(proofs))}]
         items = [entry.item for entry in entries]
-        back = await self._restored(macro, entries, {e.id: e for e in (*edges, *told)}, {macro.uid, *summary})
+        restored = await self._restored(macro, entries, {e.id: e for e in (*edges, *extracted)}, {macro.uid, *summary})
         chains = Chains(self.transaction, self.registry, self.now)
         await chains.unlink([macro.uid])
-        await self.transaction.drop_edges(told)
+        await self.transaction.drop_edges(extracted)
         await self.transaction.transfer_uses([macro.uid], [item.uid for item in items])
         await self.transaction.drop_nodes([macro.uid, *summary])
         linked = await chains.place(items)
@@ -80,35 +80,37 @@ class Restorer:
         waiting = {uid for uid, passage in freed.items() if not passage.indexed}
         items = [replace(item, indexed=False) if item.qdrant_id in waiting else item for item in items]
         await self.transaction.put_nodes([*items, *freed.values()])
-        await self.transaction.put_edges([*back, *linked])
+        await self.transaction.put_edges([*restored, *linked])
         return RestoredItems(tuple(items), tuple(summary))
 
     async def _restored(
-        self, macro: Node, entries: Sequence[LedgerEntry], present: Mapping[str, Edge], gone: Collection[str]
+        self, macro: Node, entries: Sequence[LedgerEntry], present: Mapping[str, Edge], deleted: Collection[str]
     ) -> list[Edge]:
         """Return the earlier edges that are still valid, and the later edges, moved to the last source.
 
         An earlier edge is valid if it has not been removed from the Macro-Event and both of its ends are stored.
         """
         sources = frozenset(entry.item.uid for entry in entries)
-        moving = EdgeTransfer(self.registry, sources, macro.uid)
-        back: dict[str, Edge] = {}
-        explained: set[str] = set()
+        transfer = EdgeTransfer(self.registry, sources, macro.uid)
+        earlier: dict[str, Edge] = {}
+        accounted: set[str] = set()
         for edge in (edge for entry in entries for edge in entry.edges):
-            place = moving.move(edge)
-            explained |= {place.id} if place is not None else set()
-            if place is None or place.id in present:
-                back[edge.id] = edge
+            moved = transfer.move(edge)
+            accounted |= {moved.id} if moved is not None else set()
+            if moved is None or moved.id in present:
+                earlier[edge.id] = edge
         last = EdgeTransfer(self.registry, {macro.uid}, entries[-1].item.uid)
-        come = [edge for uid, edge in present.items() if uid not in explained and edge.type not in CHAINS]
-        new = [place for edge in come if (place := last.move(edge)) is not None]
-        return await self._still_valid([*back.values(), *new], sources, gone)
+        later = [edge for uid, edge in present.items() if uid not in accounted and edge.type not in CHAINS]
+        new = [moved for edge in later if (moved := last.move(edge)) is not None]
+        return await self._still_valid([*earlier.values(), *new], sources, deleted)
 
-    async def _still_valid(self, edges: Iterable[Edge], back: Collection[str], gone: Collection[str]) -> list[Edge]:
+    async def _still_valid(
+        self, edges: Iterable[Edge], restored: Collection[str], deleted: Collection[str]
+    ) -> list[Edge]:
         edges = merge_parallel_edges(edges)
-        ends = {end for edge in edges for end in (edge.source, edge.target)} - set(back)
-        known = (await self.transaction.nodes(sorted(ends))).keys() - set(gone)
-        return [edge for edge in edges if {edge.source, edge.target} <= known | set(back)]
+        ends = {end for edge in edges for end in (edge.source, edge.target)} - set(restored)
+        stored = (await self.transaction.nodes(sorted(ends))).keys() - set(deleted)
+        return [edge for edge in edges if {edge.source, edge.target} <= stored | set(restored)]
 
 
 def _without_proofs(passages: Iterable[Node], entries: Sequence[LedgerEntry]) -> list[Node]:

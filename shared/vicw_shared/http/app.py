@@ -87,19 +87,19 @@ def create_app(
         description="`failing` may name a dependency of a service that is ready, too: one that it can do without.",
     )
     async def readyz(request: Request, response: Response) -> dict[str, object]:
-        asked = {**probes, **(optional or {})}
-        answers = await asyncio.gather(*(_probe(*each) for each in asked.items()))
+        checks = {**probes, **(optional or {})}
+        answers = await asyncio.gather(*(_probe(*each) for each in checks.items()))
         failing = {name: reason for name, reason in answers if reason}
-        asker = await _caller(request, gate)
+        caller = await _caller(request, gate)
         # Reasons name hosts and ports, so callers without a key do not get them.
-        told = failing if gate is None or asker is not None else dict.fromkeys(failing, "does not work")
-        facts: Mapping[str, object] = {"failing": told} if told else {}
+        reasons = failing if gate is None or caller is not None else dict.fromkeys(failing, "does not work")
+        facts: Mapping[str, object] = {"failing": reasons} if reasons else {}
         if failing.keys() & probes.keys():
             response.status_code = 503
             return {"status": "not ready", **facts}
-        if describe is not None and asker is not None:
-            facts = {**facts, **await describe(None if Right.ADMIN in asker.rights else asker.tenant)}
-        return {"status": "ready", "dependencies": sorted(asked), **facts}
+        if describe is not None and caller is not None:
+            facts = {**facts, **await describe(None if Right.ADMIN in caller.rights else caller.tenant)}
+        return {"status": "ready", "dependencies": sorted(checks), **facts}
 
     @app.get(
         "/metrics",
@@ -199,12 +199,12 @@ class _Edge:
 
     @staticmethod
     def _record(scope: Scope, status: int, seconds: float, span: EntrySpan) -> None:
-        matched = scope.get("route")
-        route = getattr(matched, "path", "unmatched")
+        route_match = scope.get("route")
+        route = getattr(route_match, "path", "unmatched")
         method = scope["method"] if scope["method"] in {"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"} else "other"
         REQUESTS.labels(method, route, status).inc()
         SECONDS.labels(method, route).observe(seconds)
-        told = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
-        span.describe(f"{method} {route}", told, failed=status >= 500)
-        log = _log.debug if PROBES in getattr(matched, "tags", ()) else _log.info
+        attributes = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+        span.describe(f"{method} {route}", attributes, failed=status >= 500)
+        log = _log.debug if PROBES in getattr(route_match, "tags", ()) else _log.info
         log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

@@ -13,10 +13,10 @@ from vicw_shared.errors import LimitExceededError, OverloadedError
 class Bodies:
     """Counts the bytes of bodies until their requests are answered: processing a body takes several times its size."""
 
-    def __init__(self, most: int, together: int) -> None:
-        """Allow ``most`` bytes per body, and ``together`` bytes for all at once; a body alone is always read."""
-        self._most = most
-        self._together = together
+    def __init__(self, max_bytes: int, max_total_bytes: int) -> None:
+        """Allow ``max_bytes`` per body, and ``max_total_bytes`` for all at once; a body alone is always read."""
+        self._most = max_bytes
+        self._together = max_total_bytes
         self._held = 0
 
     @contextmanager
@@ -27,21 +27,21 @@ class Bodies:
         bodies leave no room.
         """
         self._require_allowed(declared)
-        held, seen = self._take(0, declared), 0
+        counted, received = self._take(0, declared), 0
 
         async def counting() -> Message:
-            nonlocal held, seen
+            nonlocal counted, received
             message = await receive()
-            seen += len(message.get("body", b""))
-            self._require_allowed(seen)
-            if seen > held:
-                held = self._take(held, seen)
+            received += len(message.get("body", b""))
+            self._require_allowed(received)
+            if received > counted:
+                counted = self._take(counted, received)
             return message
 
         try:
             yield counting
         finally:
-            self._held -= held
+            self._held -= counted
 
     def _require_allowed(self, size: int) -> None:
         if size > self._most:
@@ -49,12 +49,12 @@ class Bodies:
                 f"body: over {self._most} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
             )
 
-    def _take(self, held: int, wanted: int) -> int:
-        others = self._held - held
-        if others and others + wanted > self._together:
+    def _take(self, counted: int, size: int) -> int:
+        others = self._held - counted
+        if others and others + size > self._together:
             raise OverloadedError(
                 f"body: with those of other requests under way it is over {self._together} bytes "
                 "(VICW_MAX_BODIES_BYTES). Send it again in a moment, or in several requests"
             )
-        self._held = others + wanted
-        return wanted
+        self._held = others + size
+        return size

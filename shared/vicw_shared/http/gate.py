@@ -66,14 +66,14 @@ class Gate(ABC):
 
         Raises the errors of ``identify``, and ForbiddenError for a key without the right.
         """
-        asker = await self.identify(request)
-        if right is not None and right not in asker.rights:
+        caller = await self.identify(request)
+        if right is not None and right not in caller.rights:
             REFUSED.labels("right").inc()
             raise ForbiddenError(
                 f"This key does not have the right `{right}`. Ask with one that has: `vicw keys create "
-                f"--tenant {shlex.quote(asker.tenant)} --right {right}` makes one"
+                f"--tenant {shlex.quote(caller.tenant)} --right {right}` makes one"
             )
-        return asker.tenant
+        return caller.tenant
 
     def route(self, right: Right | None) -> type[StrictRoute]:
         """Return a route class that requires ``right``; ``tenant_of`` then returns the request's tenant."""
@@ -101,9 +101,9 @@ class Gate(ABC):
             raise self._refused("malformed", "The Authorization header holds no bearer key")
         return token.strip()
 
-    def _refused(self, reason: str, told: str) -> UnauthorizedError:
+    def _refused(self, reason: str, detail: str) -> UnauthorizedError:
         REFUSED.labels(reason).inc()
-        return UnauthorizedError(f"{told}. {self._how}")
+        return UnauthorizedError(f"{detail}. {self._how}")
 
 
 def tenant_of(request: Request) -> str:

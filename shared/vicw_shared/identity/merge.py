@@ -47,25 +47,28 @@ async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, so
     require_two_of_a_kind(source, target)
     if decision.by == CALLER:
         await _clear_inferred_merges(transaction, source, target)
-    known = await merged_into(transaction, source.uid)
-    if known is not None and known.target == target.uid:
+    existing = await merged_into(transaction, source.uid)
+    if existing is not None and existing.target == target.uid:
         return False
-    if known is not None:
+    if existing is not None:
         raise StateConflictError(
-            f"entity: {source.name!r} is merged into {known.target} already. Split it first, or merge that one"
+            f"entity: {source.name!r} is merged into {existing.target} already. Split it first, or merge that one"
         )
     await _require_no_circle(transaction, source, target)
-    apart = await transaction.edges([source.uid], [DISTINCT_FROM])
-    await transaction.drop_edges([edge for edge in apart if target.uid in {edge.source, edge.target}])
+    distinctions = await transaction.edges([source.uid], [DISTINCT_FROM])
+    await transaction.drop_edges([edge for edge in distinctions if target.uid in {edge.source, edge.target}])
     await transaction.put_edges([decision.edge(MERGED_INTO, source, target)])
     return True
 
 
 async def _clear_inferred_merges(transaction: GraphTransaction, source: Node, target: Node) -> None:
     """Remove an inferred merge of ``source``, and an inferred merge of ``target`` into ``source``."""
-    stands, other = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
-    in_the_way = [stands, other if other is not None and other.target == source.uid else None]
-    await transaction.drop_edges([edge for edge in in_the_way if edge is not None and is_guess(edge)])
+    source_merge, target_merge = await merged_into(transaction, source.uid), await merged_into(transaction, target.uid)
+    conflicting = [
+        source_merge,
+        target_merge if target_merge is not None and target_merge.target == source.uid else None,
+    ]
+    await transaction.drop_edges([edge for edge in conflicting if edge is not None and is_guess(edge)])
 
 
 async def apply_split(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:
@@ -75,19 +78,19 @@ async def apply_split(transaction: GraphTransaction, decision: MergeDecision, so
     """
     require_two_of_a_kind(source, other, field="apart_from")
     merged = await merged_into(transaction, source.uid)
-    stands = await canonical_in(transaction, [source.uid, other.uid])
-    one = stands[source.uid] == stands[other.uid]
-    if one and (merged is None or merged.target != other.uid):
+    canonical_uids = await canonical_in(transaction, [source.uid, other.uid])
+    are_merged = canonical_uids[source.uid] == canonical_uids[other.uid]
+    if are_merged and (merged is None or merged.target != other.uid):
         raise StateConflictError(
             f"apart_from: {source.name!r} and {other.uid} are one by other merges. GET /entities/{source.uid} and "
             f"GET /entities/{other.uid} say by which; split those"
         )
-    apart = await transaction.edges([source.uid], [DISTINCT_FROM])
-    known = [edge for edge in apart if other.uid in {edge.source, edge.target}]
-    if not one and known:
+    distinctions = await transaction.edges([source.uid], [DISTINCT_FROM])
+    recorded = [edge for edge in distinctions if other.uid in {edge.source, edge.target}]
+    if not are_merged and recorded:
         return False
-    await transaction.drop_edges([merged] if one and merged is not None else [])
-    await transaction.put_edges([] if known else [decision.edge(DISTINCT_FROM, source, other)])
+    await transaction.drop_edges([merged] if are_merged and merged is not None else [])
+    await transaction.put_edges([] if recorded else [decision.edge(DISTINCT_FROM, source, other)])
     return True
 
 

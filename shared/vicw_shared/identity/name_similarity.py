@@ -62,22 +62,22 @@ class Pair:
     spelt: bool = False
 
 
-def pairs_of(called: Sequence[NamedThing], threshold: float | None) -> list[Pair]:
+def pairs_of(names: Sequence[NamedThing], threshold: float | None) -> list[Pair]:
     """Return each pair of entities that may be the same, with its best score, best first.
 
     Pairs by spelling alone need a similarity of at least ``threshold``; None skips this slow comparison.
     """
     best: dict[tuple[int, int], Pair] = {}
-    spelt = _by_spelling(called, threshold) if threshold is not None else ()
-    for pair in (*_by_rules(called), *spelt):
+    spelt = _by_spelling(names, threshold) if threshold is not None else ()
+    for pair in (*_by_rules(names), *spelt):
         if pair.things not in best or pair.score > best[pair.things].score:
             best[pair.things] = pair
     return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))
 
 
-def _by_rules(called: Sequence[NamedThing]) -> Iterator[Pair]:
-    spelt = [one for one in called if one.is_spelt and len(one.words) > 1]
-    for one, other in _sharing((one, " ".join(one.words) or fold_case(one.name)) for one in called):
+def _by_rules(names: Sequence[NamedThing]) -> Iterator[Pair]:
+    spelt = [one for one in names if one.is_spelt and len(one.words) > 1]
+    for one, other in _sharing((one, " ".join(one.words) or fold_case(one.name)) for one in names):
         if fold_case(one.name) == fold_case(other.name):
             alike = one.subtype == other.subtype
             yield _pair(one, other, *((SAME, "same name") if alike else (OTHER_SUBTYPE, "same name, another subtype")))
@@ -89,10 +89,10 @@ def _by_rules(called: Sequence[NamedThing]) -> Iterator[Pair]:
     for one, other in _sharing((one, one.words[-1]) for one in spelt):
         if one.subtype == other.subtype and _is_short_for(one.words, other.words):
             yield _pair(one, other, INITIALS, "initials")
-    yield from _by_part(called, spelt)
+    yield from _by_part(names, spelt)
 
 
-def _by_part(called: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
+def _by_part(names: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
     """Pair a one-word name with longer names that begin or end with it, if they belong to one entity or to a few.
 
     The subtype ``name`` is the default of unclassified names, so it may match ``person``.
@@ -101,27 +101,27 @@ def _by_part(called: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Itera
     for one in spelt:
         for word in {one.words[0], one.words[-1]}:
             longer.setdefault((one.kind, word), []).append(one)
-    for one in called:
+    for one in names:
         if len(one.words) == 1 and one.is_spelt and len(one.words[0]) > 1:
-            found = [
+            matches = [
                 other
                 for other in longer.get((one.kind, one.words[0]), [])
                 if other.thing != one.thing and _may_be_alike(one.subtype, other.subtype)
             ]
-            things = {other.thing for other in found}
-            if len(things) == 1:
-                yield _pair(one, found[0], PART, "one word of the only longer name that has it")
-            elif one.subtype in _PEOPLE and len(things) <= _MOST_EITHER:
-                yield from (_pair(one, other, EITHER, "one word of several longer names") for other in found)
+            entities = {other.thing for other in matches}
+            if len(entities) == 1:
+                yield _pair(one, matches[0], PART, "one word of the only longer name that has it")
+            elif one.subtype in _PEOPLE and len(entities) <= _MOST_EITHER:
+                yield from (_pair(one, other, EITHER, "one word of several longer names") for other in matches)
 
 
 def _may_be_alike(one: str, other: str) -> bool:
     return one == other or {one, other} == _PEOPLE
 
 
-def _by_spelling(called: Sequence[NamedThing], threshold: float) -> Iterator[Pair]:
+def _by_spelling(names: Sequence[NamedThing], threshold: float) -> Iterator[Pair]:
     groups: dict[tuple[str, str], list[NamedThing]] = {}
-    for one in called:
+    for one in names:
         if one.is_spelt and len("".join(one.words)) >= _SHORTEST:
             groups.setdefault((one.kind, one.subtype), []).append(one)
     for group in groups.values():

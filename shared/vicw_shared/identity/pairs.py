@@ -43,17 +43,17 @@ async def names_of(
     graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, most: int
 ) -> Names:
     """Return up to ``most`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
-    found: list[Node] = []
-    things = NamedThings(tenant=tenant, context=context, subtype=subtype)
+    nodes: list[Node] = []
+    scan = NamedThings(tenant=tenant, context=context, subtype=subtype)
     while True:
-        room = most - len(found)
+        room = most - len(nodes)
         size = min(_PAGE, room + 1)
-        page = await graph.scan(things, after=after, limit=size)
-        found += [node for node in page[:room] if not is_knowledge(node)]
-        if kept := page[:room]:
-            after = things.place(kept[-1])
+        page = await graph.scan(scan, after=after, limit=size)
+        nodes += [node for node in page[:room] if not is_knowledge(node)]
+        if included := page[:room]:
+            after = scan.place(included[-1])
         if len(page) > room or len(page) < size:
-            return Names(found, len(page) <= room, after)
+            return Names(nodes, len(page) <= room, after)
 
 
 async def pairs_among(
@@ -65,44 +65,47 @@ async def pairs_among(
     """
     if len(things) < 2:
         return []
-    stands = await canonical(graph, tenant, [node.uid for node in things])
-    order = list(dict.fromkeys(stands.values()))
-    known = {node.uid: node for node in things}
-    known |= await graph.nodes(tenant, [uid for uid in order if uid not in known])
-    called = list(_called(things, stands, known, {uid: number for number, uid in enumerate(order)}))
-    pairs = await asyncio.to_thread(pairs_of, called, threshold)
-    apart = await _pairs_kept_apart(graph, tenant, pairs, order, stands)
-    found = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
+    canonical_uids = await canonical(graph, tenant, [node.uid for node in things])
+    order = list(dict.fromkeys(canonical_uids.values()))
+    nodes = {node.uid: node for node in things}
+    nodes |= await graph.nodes(tenant, [uid for uid in order if uid not in nodes])
+    names = list(_called(things, canonical_uids, nodes, {uid: number for number, uid in enumerate(order)}))
+    pairs = await asyncio.to_thread(pairs_of, names, threshold)
+    distinct = await _pairs_kept_apart(graph, tenant, pairs, order, canonical_uids)
+    numbered = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
     return [
-        SimilarPair((known[one], known[other]), pair.score, pair.reason, pair.spelt)
-        for pair, (one, other) in found
-        if frozenset((one, other)) not in apart
+        SimilarPair((nodes[one], nodes[other]), pair.score, pair.reason, pair.spelt)
+        for pair, (one, other) in numbered
+        if frozenset((one, other)) not in distinct
     ]
 
 
 def _called(
-    nodes: Iterable[Node], stands: Mapping[str, str], known: Mapping[str, Node], numbers: Mapping[str, int]
+    nodes: Iterable[Node],
+    canonical_uids: Mapping[str, str],
+    canonical_nodes: Mapping[str, Node],
+    numbers: Mapping[str, int],
 ) -> Iterable[NamedThing]:
     for node in nodes:
-        stand = known.get(stands[node.uid], node)
+        entity = canonical_nodes.get(canonical_uids[node.uid], node)
         for name in (node.name, *node.aliases):
-            yield NamedThing(numbers[stands[node.uid]], stand.label, fold_case(stand.subtype), name)
+            yield NamedThing(numbers[canonical_uids[node.uid]], entity.label, fold_case(entity.subtype), name)
 
 
 async def _pairs_kept_apart(
-    graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], stands: Mapping[str, str]
+    graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], canonical_uids: Mapping[str, str]
 ) -> set[frozenset[str]]:
     """Return the pairs of canonical entities that are, or have merged entities that are, marked as distinct.
 
     A user and the person linked to it by IS_PERSON are included: two nodes by design.
     """
     named = {order[thing] for pair in pairs for thing in pair.things}
-    members = [uid for uid, stand in stands.items() if stand in named]
-    found = await graph.expand(
+    members = [uid for uid, canonical_uid in canonical_uids.items() if canonical_uid in named]
+    neighbours = await graph.expand(
         tenant,
         list({*members, *named}),
         [(name, way) for name in (DISTINCT_FROM, IS_PERSON) for way in Direction],
         _MOST_APART,
     )
-    ends = await canonical(graph, tenant, {uid for n in found for uid in (n.edge.source, n.edge.target)})
-    return {frozenset((ends[n.edge.source], ends[n.edge.target])) for n in found}
+    ends = await canonical(graph, tenant, {uid for n in neighbours for uid in (n.edge.source, n.edge.target)})
+    return {frozenset((ends[n.edge.source], ends[n.edge.target])) for n in neighbours}

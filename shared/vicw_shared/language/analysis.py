@@ -59,15 +59,15 @@ class Analyst:
 
     def analyse(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Return the sentences of each text, in order."""
-        found: list[list[Sentence]] = [[] for _ in texts]
-        tagged = [self._tagged(some) for some in batched(_cut(texts), _AT_ONCE)]
+        results: list[list[Sentence]] = [[] for _ in texts]
+        tagged = [self._tagged(part) for part in batched(_cut(texts), _AT_ONCE)]
         _correct(tagged)
-        for some, batch, tags in tagged:
+        for part, batch, tags in tagged:
             bounds = pairwise([*batch.firsts.tolist(), len(tags)])
-            for (place, span, words), (first, last) in zip(some, bounds, strict=True):
+            for (number, span, words), (first, last) in zip(part, bounds, strict=True):
                 named = zip(words, tags[first:last].tolist(), strict=True)
-                found[place].append(Sentence(span, tuple(Word(*word, tagger.TAGS[tag]) for word, tag in named)))
-        return found
+                results[number].append(Sentence(span, tuple(Word(*word, tagger.TAGS[tag]) for word, tag in named)))
+        return results
 
     def _tagged(self, cut: Sequence[_Cut]) -> _Tagged:
         batch = lay_out([[word for word, _, _ in words] for _, _, words in cut], self._lexicon)
@@ -79,16 +79,18 @@ def _correct(tagged: Sequence[_Tagged]) -> None:
     texts: dict[int, list[tuple[list[str], Indices]]] = {}
     for cut, batch, tags in tagged:
         ends = (batch.firsts + batch.lengths).tolist()
-        for (place, _, words), first, end in zip(cut, batch.firsts.tolist(), ends, strict=True):
-            texts.setdefault(place, []).append(([word for word, _, _ in words], tags[first:end]))
-    for found in texts.values():
-        for sentence, place, tag in proper.corrections([(words, tags.tolist()) for words, tags in found]):
-            found[sentence][1][place] = tag
+        for (number, _, words), first, end in zip(cut, batch.firsts.tolist(), ends, strict=True):
+            texts.setdefault(number, []).append(([word for word, _, _ in words], tags[first:end]))
+    for tagged_sentences in texts.values():
+        for sentence, word_index, tag in proper.corrections(
+            [(words, tags.tolist()) for words, tags in tagged_sentences]
+        ):
+            tagged_sentences[sentence][1][word_index] = tag
 
 
 def _cut(texts: Sequence[str]) -> Iterator[_Cut]:
-    for place, text in enumerate(texts):
+    for number, text in enumerate(texts):
         for span in sentences(text):
             words = [(w, span.start + s, span.start + e) for w, s, e in tokenise(text[span.start : span.end])]
             for some in batched(words, _MOST_WORDS):
-                yield place, Span(some[0][1], some[-1][2]) if len(words) > _MOST_WORDS else span, list(some)
+                yield number, Span(some[0][1], some[-1][2]) if len(words) > _MOST_WORDS else span, list(some)

@@ -58,10 +58,10 @@ class Lexicon:
         with self._lock:
             if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
-            known = self._known
-            numbers = np.fromiter((known.get(word, -1) for word in words), dtype=np.int64, count=len(words))
-            for place in np.flatnonzero(numbers < 0).tolist():
-                numbers[place] = self._add(words[place])
+            table = self._known
+            numbers = np.fromiter((table.get(word, -1) for word in words), dtype=np.int64, count=len(words))
+            for index in np.flatnonzero(numbers < 0).tolist():
+                numbers[index] = self._add(words[index])
             return self._table[numbers]
 
     def _add(self, word: str) -> int:

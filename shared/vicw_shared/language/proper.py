@@ -52,12 +52,12 @@ _FEWEST_LETTERS = 2
 
 def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
     """Yield the corrections of one text as indices (sentence, word, tag)."""
-    found = {(number, 0) for number, (words, tags) in enumerate(sentences) if _is_stranger(words, tags)}
-    found |= set(_names(sentences)) if len(sentences) > 1 else set()
-    yield from ((sentence, place, _PROPN) for sentence, place in found)
+    names = {(number, 0) for number, (words, tags) in enumerate(sentences) if _is_stranger(words, tags)}
+    names |= set(_names(sentences)) if len(sentences) > 1 else set()
+    yield from ((sentence, index, _PROPN) for sentence, index in names)
     for number, (words, tags) in enumerate(sentences):
         if _VERBAL.isdisjoint(tags):
-            verb = _verb_of(words, [_PROPN if (number, at) in found else tag for at, tag in enumerate(tags)])
+            verb = _verb_of(words, [_PROPN if (number, at) in names else tag for at, tag in enumerate(tags)])
             if verb is not None:
                 yield number, verb, _VERB
 
@@ -65,21 +65,23 @@ def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
 def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
     """Yield the words tagged as nouns that are names elsewhere in the text and never occur in lower case."""
     doubtful = [
-        (number, place)
+        (number, index)
         for number, (words, tags) in enumerate(sentences)
-        for place, tag in enumerate(tags)
-        if tag in _TAKEN_FOR and _is_capital(words[place]) and _may_be_name(words, tags, place)
+        for index, tag in enumerate(tags)
+        if tag in _TAKEN_FOR and _is_capital(words[index]) and _may_be_name(words, tags, index)
     ]
     if not doubtful:
         return
-    wanted = {sentences[number][0][place] for number, place in doubtful}
-    named = {word for words, tags in sentences for word, tag in zip(words, tags, strict=True) if tag == _PROPN} & wanted
+    candidates = {sentences[number][0][index] for number, index in doubtful}
+    named = {
+        word for words, tags in sentences for word, tag in zip(words, tags, strict=True) if tag == _PROPN
+    } & candidates
     if named:
         small = {word for words, _ in sentences for word in words}
         yield from (
-            (number, place)
-            for number, place in doubtful
-            if (word := sentences[number][0][place]) in named and word.lower() not in small
+            (number, index)
+            for number, index in doubtful
+            if (word := sentences[number][0][index]) in named and word.lower() not in small
         )
 
 
@@ -102,11 +104,11 @@ def _may_be_name(words: Sequence[str], tags: Sequence[int], place: int) -> bool:
 
 def _verb_of(words: Sequence[str], tags: Sequence[int]) -> int | None:
     """Return the index of the untagged verb of a sentence that begins with a name: ``Otto danced with Agnes``."""
-    place = 0
-    while place < len(tags) and tags[place] == _PROPN and words[place][0].isupper():
-        place += 1
-    told = 0 < place < len(tags) and _is_past(words[place], tags[place])
-    return place if told else None
+    index = 0
+    while index < len(tags) and tags[index] == _PROPN and words[index][0].isupper():
+        index += 1
+    is_verb = 0 < index < len(tags) and _is_past(words[index], tags[index])
+    return index if is_verb else None
 
 
 def _is_past(word: str, tag: int) -> bool:

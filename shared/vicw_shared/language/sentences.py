@@ -35,9 +35,9 @@ def _rough(text: str) -> Iterator[tuple[int, int]]:
 def _boundaries(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of sentences; the dot of ``./src`` does not end one."""
     start: int | None = None
-    for found in get_sentence_boundaries("en", text):
-        start = found["start_index"] if start is None else start
-        end = found["end_index"]
+    for boundary in get_sentence_boundaries("en", text):
+        start = boundary["start_index"] if start is None else start
+        end = boundary["end_index"]
         if not (text[end - 1 : end + 1] == "./" and text[start:end].strip()):
             yield start, end
             start = None
@@ -47,9 +47,9 @@ def _boundaries(text: str) -> Iterator[tuple[int, int]]:
 
 def _word_cuts(text: str, start: int, end: int) -> Iterator[int]:
     """Yield sentence starts after words that the splitter mistakes for abbreviations (``called me. Then``)."""
-    for found in _PLAIN_END.finditer(text, start, end):
-        if found.end() < end:
-            yield found.end()
+    for match in _PLAIN_END.finditer(text, start, end):
+        if match.end() < end:
+            yield match.end()
 
 
 def _line_cuts(text: str, start: int, end: int) -> Iterator[int]:

@@ -47,13 +47,13 @@ def load_weights() -> Weights:
 
 def features(batch: SentenceBatch) -> Hashes:
     """Return the feature hashes of each word, shape (words, FEATURES)."""
-    seen = np.empty((len(batch.at), FEATURES), dtype=np.uint32)
+    hashes = np.empty((len(batch.at), FEATURES), dtype=np.uint32)
     for number, (offset, column) in enumerate(_ALONE):
-        seen[:, number] = combine(np.uint32(number), batch.words[batch.at + offset, column])
+        hashes[:, number] = combine(np.uint32(number), batch.words[batch.at + offset, column])
     for number, ((left, first), (right, second)) in enumerate(_PAIRS, len(_ALONE)):
         one, two = batch.words[batch.at + left, first], batch.words[batch.at + right, second]
-        seen[:, number] = combine(np.uint32(number), one, two)
-    return seen
+        hashes[:, number] = combine(np.uint32(number), one, two)
+    return hashes
 
 
 def tag(batch: SentenceBatch, weights: Weights) -> Indices:

@@ -84,13 +84,13 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
     future = is_about_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
         try:
-            said = _said(match)
-            found = _resolved(said, now, future)
+            parts = _said(match)
+            resolved = _resolved(parts, now, future)
         except (ValueError, OverflowError):
             continue  # the 31st of February; the year 12000
-        if found is not None:
-            unit = said.get("unit", said.get("ahead_unit"))
-            yield Time(Span(match.start(), match.end()), *found, unit and unit.lower())
+        if resolved is not None:
+            unit = parts.get("unit", parts.get("ahead_unit"))
+            yield Time(Span(match.start(), match.end()), *resolved, unit and unit.lower())
 
 
 def is_about_future(text: str) -> bool:
@@ -111,27 +111,27 @@ def months_on(at: datetime, months: int) -> datetime:
 
 def _said(match: re.Match[str]) -> dict[str, str]:
     """Return the named parts of a match; half an hour becomes thirty minutes."""
-    said = {name: value for name, value in match.groupdict().items() if value}
+    parts = {name: value for name, value in match.groupdict().items() if value}
     for count, unit in (("count", "unit"), ("ahead", "ahead_unit")):
-        if said.get(count, "").lower() == "half an":
-            said |= {count: "30", unit: "minute"}
-    return said
+        if parts.get(count, "").lower() == "half an":
+            parts |= {count: "30", unit: "minute"}
+    return parts
 
 
-def _resolved(said: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
+def _resolved(parts: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if "near" in said:
-        return today + timedelta(days=_NEAR.get(said["near"].lower(), 0)), "day"
-    if "count" in said or "ahead" in said:
-        return _counted(said, now, today)
-    if "weekday" in said:
-        return _weekday(said["which"].lower(), said["weekday"], today, future), "day"
-    if "period" in said:
-        return _period(said["whose"].lower(), said["period"].lower(), today)
-    if "iso" in said or "year" in said:
-        year, month, day = map(int, said.get("iso", f"{said.get('year')}-1-1").split("-"))
-        return today.replace(year=year, month=month, day=day), "day" if "iso" in said else "year"
-    return _date(said, today, future)
+    if "near" in parts:
+        return today + timedelta(days=_NEAR.get(parts["near"].lower(), 0)), "day"
+    if "count" in parts or "ahead" in parts:
+        return _counted(parts, now, today)
+    if "weekday" in parts:
+        return _weekday(parts["which"].lower(), parts["weekday"], today, future), "day"
+    if "period" in parts:
+        return _period(parts["whose"].lower(), parts["period"].lower(), today)
+    if "iso" in parts or "year" in parts:
+        year, month, day = map(int, parts.get("iso", f"{parts.get('year')}-1-1").split("-"))
+        return today.replace(year=year, month=month, day=day), "day" if "iso" in parts else "year"
+    return _date(parts, today, future)
 
 
 _NEAR = {
@@ -143,29 +143,34 @@ _NEAR = {
 }
 
 
-def _counted(said: dict[str, str], now: datetime, today: datetime) -> tuple[datetime, str]:
-    count = (said.get("count") or said["ahead"]).lower()
-    unit = (said.get("unit") or said["ahead_unit"]).lower()
+def _counted(parts: dict[str, str], now: datetime, today: datetime) -> tuple[datetime, str]:
+    count = (parts.get("count") or parts["ahead"]).lower()
+    unit = (parts.get("unit") or parts["ahead_unit"]).lower()
     number = int(count) if count.isdigit() else _NUMBERS[count]
-    sign = -1 if said.get("way", "").lower() == "ago" else 1
+    sign = -1 if parts.get("way", "").lower() == "ago" else 1
     start = now if unit in {"minute", "hour"} else today
-    away = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(7)}
-    if unit in away:
-        return start + sign * number * away[unit], "day" if unit == "week" else unit
+    lengths = {
+        "minute": timedelta(minutes=1),
+        "hour": timedelta(hours=1),
+        "day": timedelta(days=1),
+        "week": timedelta(7),
+    }
+    if unit in lengths:
+        return start + sign * number * lengths[unit], "day" if unit == "week" else unit
     return months_on(start, sign * number * (1 if unit == "month" else 12)), unit
 
 
-def _weekday(which: str, name: str, today: datetime, future: bool) -> datetime:
+def _weekday(modifier: str, name: str, today: datetime, future: bool) -> datetime:
     ahead = (WEEKDAYS.index(name.lower()) - today.weekday()) % 7
-    if which in {"next", "this coming", "for", "until", "by"} or (which == "on" and future):
+    if modifier in {"next", "this coming", "for", "until", "by"} or (modifier == "on" and future):
         return today + timedelta(days=ahead or 7)
-    if which == "this":
+    if modifier == "this":
         return today + timedelta(days=ahead)
     return today + timedelta(days=ahead - 7)
 
 
-def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
-    steps = {"this": 0, "next": 1}.get(whose, -1)
+def _period(modifier: str, name: str, today: datetime) -> tuple[datetime, str]:
+    steps = {"this": 0, "next": 1}.get(modifier, -1)
     if name in {"week", "weekend"}:
         monday = today - timedelta(days=today.weekday()) + timedelta(weeks=steps)
         return (monday, "week") if name == "week" else (monday + timedelta(days=5), "day")
@@ -174,18 +179,18 @@ def _period(whose: str, name: str, today: datetime) -> tuple[datetime, str]:
     return months_on(today.replace(month=1, day=1), 12 * steps), "year"
 
 
-def _date(said: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
+def _date(parts: dict[str, str], today: datetime, future: bool) -> tuple[datetime, str] | None:
     """Resolve a month with or without day and year."""
-    named = said.get("month_second") or said.get("month_first") or said.get("month") or said["in_month"].split()[-1]
-    month = 1 + next(place for place, name in enumerate(MONTHS) if name.startswith(named.lower()[:3]))
-    day = int(said.get("day_first") or said.get("day_second") or 1)
-    year = said.get("year_third") or said.get("year_last") or said.get("month_year")
-    precision = "day" if "day_first" in said or "day_second" in said else "month"
+    named = parts.get("month_second") or parts.get("month_first") or parts.get("month") or parts["in_month"].split()[-1]
+    month = 1 + next(number for number, name in enumerate(MONTHS) if name.startswith(named.lower()[:3]))
+    day = int(parts.get("day_first") or parts.get("day_second") or 1)
+    year = parts.get("year_third") or parts.get("year_last") or parts.get("month_year")
+    precision = "day" if "day_first" in parts or "day_second" in parts else "month"
     if year is not None:
         return today.replace(year=int(year), month=month, day=day), precision
     if precision == "month" and named.islower() and named in {"may", "march"}:
         return None  # verbs, more often than not
     at = today.replace(month=month, day=day)
-    if future or said.get("in_month", "").lower().startswith(("next", "until")):
+    if future or parts.get("in_month", "").lower().startswith(("next", "until")):
         return at if at >= today else months_on(at, 12), precision
     return at if at <= today else months_on(at, -12), precision

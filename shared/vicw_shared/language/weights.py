@@ -18,10 +18,10 @@ _BLOCK = 512
 _STEPS = 15
 
 
-def class_scores(seen: Hashes, weights: Weights) -> Scores:
+def class_scores(hashes: Hashes, weights: Weights) -> Scores:
     """Return scores (examples, classes) of features (examples, features). ``weights``: (2 ** bits, classes)."""
     bits = bits_of(weights)
-    blocks = (seen[start : start + _BLOCK] for start in range(0, len(seen), _BLOCK))
+    blocks = (hashes[start : start + _BLOCK] for start in range(0, len(hashes), _BLOCK))
     return np.concatenate([weights[rows(block, bits)].sum(axis=1, dtype=_sum_type(weights)) for block in blocks])
 
 

@@ -110,8 +110,8 @@ class Node:
     @property
     def items(self) -> tuple[str, ...]:
         """The uids of the callers' items that a Macro-Event replaces, in order; for any other node its own uid."""
-        told = self.metadata.get("items") if self.is_macro else None
-        return tuple(map(str, told)) if isinstance(told, list) and told else (self.uid,)
+        items = self.metadata.get("items") if self.is_macro else None
+        return tuple(map(str, items)) if isinstance(items, list) and items else (self.uid,)
 
     @property
     def is_echo(self) -> bool:

@@ -100,8 +100,8 @@ class EdgeRegistry:
             raise SettingsError(f"edge type {edge_type.name!r}: use capitals, digits and underscores, 64 at most")
         if not 0.0 <= edge_type.weight <= 1.0:
             raise SettingsError(f"edge type {edge_type.name}: weight {edge_type.weight} is outside [0, 1]")
-        known = self._types.setdefault(edge_type.name, edge_type)
-        if known != edge_type:
+        registered = self._types.setdefault(edge_type.name, edge_type)
+        if registered != edge_type:
             raise SettingsError(f"edge type {edge_type.name} is registered already with another meaning")
 
     def get(self, name: str, *, field: str = "type") -> EdgeType:

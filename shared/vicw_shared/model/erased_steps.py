@@ -18,8 +18,8 @@ def flow_key(tenant: str, context: str, flow: str) -> str:
 
 def vacated(root: Node) -> Iterator[tuple[str, int]]:
     """Yield the erased steps of a context, each with its flow's key: (key, step)."""
-    told = root.metadata.get(VACATED)
-    for key, runs in (told if isinstance(told, Mapping) else {}).items():
+    runs_by_flow = root.metadata.get(VACATED)
+    for key, runs in (runs_by_flow if isinstance(runs_by_flow, Mapping) else {}).items():
         for step in steps_of(runs):
             yield str(key), step
 

@@ -78,8 +78,8 @@ def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]
     """
     wholes: dict[str, Term] = {}
     words: dict[str, Term] = {}
-    for kind, called in ((TermKind.NAME, name), *((TermKind.ALIAS, alias) for alias in aliases)):
-        folded = fold_case(called)
+    for kind, spelling in ((TermKind.NAME, name), *((TermKind.ALIAS, alias) for alias in aliases)):
+        folded = fold_case(spelling)
         wholes.setdefault(folded, Term(kind, folded))
         if label is Label.ENTITY:
             words |= {word: Term(TermKind.WORD, word) for word in _words(folded)}

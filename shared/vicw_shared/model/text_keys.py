@@ -60,5 +60,5 @@ def keys_of(text: str) -> tuple[str, ...]:
     return text_key(text), text_key(text, verbatim=True)
 
 
-def _hash(said: str) -> str:
-    return hashlib.blake2b(said.encode(), digest_size=_KEY_BYTES).hexdigest()
+def _hash(normal_form: str) -> str:
+    return hashlib.blake2b(normal_form.encode(), digest_size=_KEY_BYTES).hexdigest()

@@ -40,9 +40,9 @@ def spellings(phrase: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((phrase, unaccented(phrase))))
 
 
-def phrases_of(told: Iterable[str]) -> list[str]:
+def phrases_of(phrases: Iterable[str]) -> list[str]:
     """Return phrases in look-up form, each once, without empty ones."""
-    return list(dict.fromkeys(filter(None, map(phrase_of, told))))
+    return list(dict.fromkeys(filter(None, map(phrase_of, phrases))))
 
 
 def has_triggers(node: Node) -> bool:
@@ -72,8 +72,8 @@ def precedence(importance: float | None, protected: bool) -> int:
 
 def foremost(nodes: Iterable[Node]) -> list[Node]:
     """Return nodes, each once, in order of precedence; ties the newest first."""
-    found = {node.uid: node for node in nodes}
+    by_uid = {node.uid: node for node in nodes}
     return sorted(
-        found.values(),
+        by_uid.values(),
         key=lambda node: (precedence(node.importance, node.protected), -node.created_at.timestamp(), node.uid),
     )

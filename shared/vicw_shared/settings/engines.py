@@ -35,8 +35,8 @@ class Neo4jSettings(WithSecrets):
         Failed transactions are retried only for a moment: long enough to replace connections that a restarted server
         has closed, short enough to report a server that is down at once.
         """
-        most = {"acquire_seconds": seconds, "query_seconds": seconds, "retry_seconds": min(_MOMENT_SECONDS, seconds)}
-        return self.model_copy(update={name: min(getattr(self, name), value) for name, value in most.items()})
+        limits = {"acquire_seconds": seconds, "query_seconds": seconds, "retry_seconds": min(_MOMENT_SECONDS, seconds)}
+        return self.model_copy(update={name: min(getattr(self, name), value) for name, value in limits.items()})
 
 
 class QdrantSettings(WithSecrets):

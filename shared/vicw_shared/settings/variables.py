@@ -31,8 +31,8 @@ VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"}).union(*
 
 def nearest(name: str, known: Collection[str] = VARIABLES) -> str:
     """Return the known variable whose spelling is most like ``name``, compared without the common prefix."""
-    rests = {one.removeprefix(PREFIX): one for one in sorted(known)}
-    return rests[difflib.get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.0)[0]]
+    suffixes = {variable_name.removeprefix(PREFIX): variable_name for variable_name in sorted(known)}
+    return suffixes[difflib.get_close_matches(name.removeprefix(PREFIX), suffixes, n=1, cutoff=0.0)[0]]
 
 
 @contextmanager
@@ -51,9 +51,9 @@ def _fault(concern_name: str, fault: Any, place: str) -> str:
     concern = _CONCERNS[concern_name]
     name = str(fault["loc"][0])
     # Shortened: "Input should be a valid integer, unable to parse string as an integer" says it twice.
-    wanted = fault["msg"].removeprefix("Input ").partition(", unable to")[0]
+    problem = fault["msg"].removeprefix("Input ").partition(", unable to")[0]
     default = default_of(name, concern.model_fields[name])
     otherwise = f" for the default, {default}" if default else ""
     return (
-        f"{variable(concern, name)} is {fault['input']!r} in {place}, but {wanted}. Correct it, or unset it{otherwise}"
+        f"{variable(concern, name)} is {fault['input']!r} in {place}, but {problem}. Correct it, or unset it{otherwise}"
     )

@@ -24,8 +24,8 @@ class _Living(MultiProcessCollector):
 
     def collect(self) -> Iterable[Metric]:
         with merged(self._directory):
-            found: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
-        return found
+            metrics: Iterable[Metric] = super().collect()  # type: ignore[no-untyped-call]
+        return metrics
 
 
 def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:

@@ -56,8 +56,8 @@ class Template(Message):
         if result is not None:
             places = set(PLACE.findall(result))
             if unknown := sorted(places - _PLACES):
-                said = {"place": unknown[0], "places": ", ".join(sorted(_PLACES))}
-                raise PydanticCustomError("places", "has an unknown place, {place}; there are {places}", said)
+                context = {"place": unknown[0], "places": ", ".join(sorted(_PLACES))}
+                raise PydanticCustomError("places", "has an unknown place, {place}; there are {places}", context)
             if "text" not in places:
                 raise PydanticCustomError("places", "must have the place {text}")
         return result

@@ -65,8 +65,8 @@ def _share_or_tier(value: Any, weigh: ValidatorFunctionWrapHandler) -> Any:
     try:
         return weigh(value)
     except ValidationError:
-        said = f"should be a number from 0 to 1, or one of {', '.join(Tier)}"
-        raise PydanticCustomError("importance", "{said}", {"said": said}) from None
+        problem = f"should be a number from 0 to 1, or one of {', '.join(Tier)}"
+        raise PydanticCustomError("importance", "{said}", {"said": problem}) from None
 
 
 Importance = Annotated[Unit | Tier, WrapValidator(_share_or_tier)]

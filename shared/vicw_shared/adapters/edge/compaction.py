@@ -24,9 +24,9 @@ def rewrite(path: Path, size: int) -> None:
     fresh, old = _beside(path)
     for name in FOLDERS.values():
         _copy(path / name, fresh / name, size)
-    for note in path.iterdir():
-        if note.is_file():
-            shutil.copy2(note, fresh / note.name)
+    for file in path.iterdir():
+        if file.is_file():
+            shutil.copy2(file, fresh / file.name)
     path.rename(old)
     fresh.rename(path)
     shutil.rmtree(old)
@@ -37,8 +37,8 @@ def recover(path: Path) -> None:
     fresh, old = _beside(path)
     if old.exists() and not path.exists():
         old.rename(path)
-    for left in (fresh, old):
-        shutil.rmtree(left, ignore_errors=True)
+    for folder in (fresh, old):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _beside(path: Path) -> tuple[Path, Path]:

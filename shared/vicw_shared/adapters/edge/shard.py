@@ -114,8 +114,8 @@ class Shard:
 
     def domains(self, tenant: str, *, public: bool) -> dict[str, int]:
         if (tenant, public) not in self._domains:
-            mine = edge_conditions([*self._of(tenant), *(of_public() if public else ())])
-            request = FacetRequest(DOMAIN, 1000, False, Filter(must=mine) if mine else None)
+            conditions = edge_conditions([*self._of(tenant), *(of_public() if public else ())])
+            request = FacetRequest(DOMAIN, 1000, False, Filter(must=conditions) if conditions else None)
             self._domains[tenant, public] = {str(hit.value): hit.count for hit in self._edge.facet(request).hits}
         return dict(self._domains[tenant, public])
 
@@ -123,12 +123,12 @@ class Shard:
         return {str(record.id): record.payload or {} for record in self._edge.retrieve(list(ids), True, False)}
 
     def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        found: dict[str, NDArray[np.float32]] = {}
+        dense: dict[str, NDArray[np.float32]] = {}
         for record in self._edge.retrieve(list(ids), False, True):
             vectors = record.vector
             if isinstance(vectors, dict) and _DENSE in vectors:
-                found[str(record.id)] = np.asarray(vectors[_DENSE], np.float32)
-        return found
+                dense[str(record.id)] = np.asarray(vectors[_DENSE], np.float32)
+        return dense
 
     def points(self, ids: Sequence[str]) -> list[Point]:
         """Return the existing points among these, as stored."""
@@ -160,9 +160,9 @@ class Shard:
 
     def _filter(self, query: VectorQuery) -> Filter | None:
         """Build the filter; omit conditions that every point meets, since each costs a pass over all points."""
-        wanted = within(query.scope)
-        must = edge_conditions([*wanted.must, *self._of(query.scope.tenant)])
-        must_not = [condition for condition in edge_conditions(wanted.must_not) if not self._is_idle(condition)]
+        group = within(query.scope)
+        must = edge_conditions([*group.must, *self._of(query.scope.tenant)])
+        must_not = [condition for condition in edge_conditions(group.must_not) if not self._is_idle(condition)]
         if query.without:
             must_not += edge_conditions([of_items(query.without)])
         return Filter(must=must, must_not=must_not) if must or must_not else None
@@ -177,8 +177,8 @@ class Shard:
             return False
         field = condition.key
         if field not in self._empty:
-            ever = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
-            self._empty[field] = self._edge.count(CountRequest(filter=ever, exact=True)) == 0
+            has_instant = Filter(must=[FieldCondition(field, range=RangeFloat(gte=_BEFORE_ALL))])
+            self._empty[field] = self._edge.count(CountRequest(filter=has_instant, exact=True)) == 0
         return self._empty[field]
 
 
@@ -218,8 +218,8 @@ def _edge_point(point: Point) -> EdgePoint:
 
 
 def _point(uid: object, vectors: object, payload: Mapping[str, object] | None) -> Point:
-    kept = vectors if isinstance(vectors, dict) else {}
-    dense, sparse = kept.get(_DENSE), kept.get(_SPARSE)
+    named_vectors = vectors if isinstance(vectors, dict) else {}
+    dense, sparse = named_vectors.get(_DENSE), named_vectors.get(_SPARSE)
     return Point(
         str(uid),
         np.asarray(dense, np.float32) if dense is not None else None,

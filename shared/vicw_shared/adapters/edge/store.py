@@ -158,10 +158,10 @@ class EdgeVectorStore:
 
 
 def _by_label(points: Sequence[Point]) -> dict[Label, list[Point]]:
-    sorted_out: dict[Label, list[Point]] = {}
+    groups: dict[Label, list[Point]] = {}
     for point in points:
-        sorted_out.setdefault(Label(str(point.payload[LABEL])), []).append(point)
-    return sorted_out
+        groups.setdefault(Label(str(point.payload[LABEL])), []).append(point)
+    return groups
 
 
 def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
@@ -170,9 +170,9 @@ def _upsert(shards: _Shards, label: Label, part: Sequence[Point]) -> None:
 
 def _scored(shards: _Shards, query: ScoreQuery) -> dict[str, float]:
     """Score passages, then the remaining ids (few as a rule) as statements, which have no sparse vectors."""
-    found = shards[Label.CHUNK].score(query)
-    others = [uid for uid in query.ids if uid not in found] if query.dense is not None else []
-    return found | shards[Label.EVENT].score(replace(query, ids=others)) if others else found
+    scores = shards[Label.CHUNK].score(query)
+    remaining = [uid for uid in query.ids if uid not in scores] if query.dense is not None else []
+    return scores | shards[Label.EVENT].score(replace(query, ids=remaining)) if remaining else scores
 
 
 def _open(path: Path) -> _Shards:
@@ -191,5 +191,5 @@ def _close(shards: _Shards) -> None:
             stack.callback(shard.close)
 
 
-def _united[T](found: Sequence[Mapping[str, T]]) -> dict[str, T]:
-    return {uid: value for part in found for uid, value in part.items()}
+def _united[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
+    return {uid: value for part in parts for uid, value in part.items()}

@@ -55,12 +55,12 @@ class Neo4jSnapshot:
         self._uses = Neo4jUses(database)
 
     async def roots(self) -> list[Node]:
-        found: list[Node] = []
+        roots: list[Node] = []
         query, after = nodes.page(Label.CONTEXT), ""
         while page := nodes_in(await self._database.read(query, after=after, limit=_PAGE)):
-            found += page
+            roots += page
             after = page[-1].uid
-        return sorted(found, key=lambda root: (root.tenant, root.context))
+        return sorted(roots, key=lambda root: (root.tenant, root.context))
 
     async def version(self, root: Node) -> int:
         locks = [arrivals_record(root.tenant, context) for context in (root.context, _OF_MERGES)]
@@ -68,12 +68,12 @@ class Neo4jSnapshot:
         return int(row["version"])
 
     async def members(self, root: Node) -> list[str]:
-        found: list[str] = []
+        uids: list[str] = []
         after = ""
         while rows := await self._database.read(archive.MEMBERS, root=root.uid, after=after, limit=_UIDS):
-            found += [row["uid"] for row in rows]
-            after = found[-1]
-        return sorted({root.uid, *found})
+            uids += [row["uid"] for row in rows]
+            after = uids[-1]
+        return sorted({root.uid, *uids})
 
     async def nodes(self, root: Node, uids: Sequence[str]) -> dict[str, Node]:
         rows = await self._database.read(nodes.FIND, uids=list(uids), tenant=root.tenant) if uids else []
@@ -102,10 +102,10 @@ class Neo4jSnapshot:
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
         at, key = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL
         values = {"tenant_key": tenant_key(tenant), "at": at, "key": key, "limit": limit}
-        kept = [row["receipt"] for row in await self._database.read(archive.RECEIPTS, **values)]
+        rows = [row["receipt"] for row in await self._database.read(archive.RECEIPTS, **values)]
         return [
-            Receipt(one["receipt_key"], one["fingerprint"], from_us(one["created_at"]), json.loads(one["body"]))
-            for one in kept
+            Receipt(row["receipt_key"], row["fingerprint"], from_us(row["created_at"]), json.loads(row["body"]))
+            for row in rows
         ]
 
     async def steps(self, *, before: MaintenanceStep | None, limit: int) -> list[MaintenanceStep]:

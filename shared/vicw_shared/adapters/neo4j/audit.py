@@ -38,15 +38,15 @@ class Neo4jAudit(Neo4jScans):
         places = [(event.uid, place_of(chain, event)) for event in events]
         # No place is before an empty end: a node in no chain has no follower.
         rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]
-        found = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
+        links = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
         return {
             row["uid"]: ChainLink(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"])
-            for row in found
+            for row in links
         }
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
-        given = {event.uid: dict(numbers_of(event)) for event in events}
-        wanted = sorted({record for numbers in given.values() for record in numbers})
-        rows = await self._database.read(records.COUNTERS, records=wanted) if wanted else []
+        assigned = {event.uid: dict(numbers_of(event)) for event in events}
+        keys = sorted({record for numbers in assigned.values() for record in numbers})
+        rows = await self._database.read(records.COUNTERS, records=keys) if keys else []
         counted = {row["record"]: row["value"] or 0 for row in rows}
-        return {uid for uid, numbers in given.items() if any(counted.get(r, 0) < n for r, n in numbers.items())}
+        return {uid for uid, numbers in assigned.items() if any(counted.get(r, 0) < n for r, n in numbers.items())}

@@ -67,8 +67,8 @@ class Neo4jDatabase:
             except TimeoutError as error:
                 if not deadline.expired():
                     raise
-                told = f"Neo4j: no answer within {self._seconds:g} s ({self._bound})"
-                raise UnavailableError("graph", told) from error
+                detail = f"Neo4j: no answer within {self._seconds:g} s ({self._bound})"
+                raise UnavailableError("graph", detail) from error
 
     async def wait(self, query: str, /, **values: Any) -> list[Record]:
         """Run one statement without a time limit."""

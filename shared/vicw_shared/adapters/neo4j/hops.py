@@ -52,12 +52,12 @@ def _bounds(tenant: str, limit: int, among: int | None) -> dict[str, object]:
 def _neighbours(records: Sequence[Properties], spreads: Sequence[Spread]) -> list[Neighbour]:
     rows = [row for record in records for row in record["nodes"] if is_node(row)]  # none removed during the read
     nodes = {row["uid"]: node_of(row) for row in rows}
-    found: dict[Spread, list[Neighbour]] = defaultdict(list)
+    neighbours: dict[Spread, list[Neighbour]] = defaultdict(list)
     for row in chain.from_iterable(record["rows"] for record in records):
         if row["uid"] in nodes and "weight" in row["edge"]:
-            way = Direction.OUT if row["out"] else Direction.IN
+            direction = Direction.OUT if row["out"] else Direction.IN
             node = nodes[row["uid"]]
             source, target = (row["origin"], node.uid) if row["out"] else (node.uid, row["origin"])
             edge = edge_of({**row["edge"], "type": row["type"], "source": source, "target": target})
-            found[row["type"], way].append(Neighbour(row["origin"], edge, node))
-    return [one for spread in spreads for one in sorted(found[spread], key=lambda one: -one.edge.weight)]
+            neighbours[row["type"], direction].append(Neighbour(row["origin"], edge, node))
+    return [hop for spread in spreads for hop in sorted(neighbours[spread], key=lambda hop: -hop.edge.weight)]

@@ -17,10 +17,10 @@ _BATCH = 500
 
 async def find_item_views(run: RunStatement, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
-    found: list[ItemView] = []
+    views: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
-        found += item_views_of(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
-    return found
+        views += item_views_of(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
+    return views
 
 
 def item_views_of(rows: Sequence[Record]) -> list[ItemView]:
@@ -35,6 +35,6 @@ def _item_view(row: Record) -> ItemView:
         tuple(sorted(map(node_of, filter(is_node, row["passages"])), key=lambda passage: passage.uid)),
         tags=tuple(sorted({name for kind, name in marks if kind != "bucket"})),
         buckets=tuple(sorted({name for kind, name in marks if kind == "bucket"})),
-        about=tuple(sorted({said for names in row["about"] for said in names if said is not None})),
+        about=tuple(sorted({about_name for names in row["about"] for about_name in names if about_name is not None})),
         auto_tags=tuple(sorted({tag for tag in row["auto_tags"] if tag is not None})),
     )

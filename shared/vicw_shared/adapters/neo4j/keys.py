@@ -113,14 +113,14 @@ def home_key(tenant: str, context: str) -> str:
     return make_uid(tenant, context)
 
 
-def name_place(tenant: str, context: str, folded: str) -> str:
+def name_place(tenant: str, context: str, folded_name: str) -> str:
     """Return the place of a name in its context's list: text that sorts by the beginning of the name."""
-    return f"{make_uid(tenant, context, 'names')}:{folded[:NAME_PREFIX]}"
+    return f"{make_uid(tenant, context, 'names')}:{folded_name[:NAME_PREFIX]}"
 
 
-def beginning(tenant: str, folded: str) -> str:
+def beginning(tenant: str, folded_text: str) -> str:
     """Return the tenant-wide prefix of names, and words of names, that begin with this text."""
-    return f"{make_uid(tenant, 'begins')}:{folded[:NAME_PREFIX]}"
+    return f"{make_uid(tenant, 'begins')}:{folded_text[:NAME_PREFIX]}"
 
 
 def phrase_prefix(tenant: str, phrase: str) -> str:
@@ -156,8 +156,8 @@ def _term_row(node: Node, home: str, term: Term) -> dict[str, object]:
 
 
 def _phrase_row(node: Node, home: str, phrase: str) -> dict[str, object]:
-    place = precedence(node.importance, node.protected)
-    return {"subtype": "phrase", "home": home, "place": f"{phrase_prefix(node.tenant, phrase)}{place:04d}"}
+    rank = precedence(node.importance, node.protected)
+    return {"subtype": "phrase", "home": home, "place": f"{phrase_prefix(node.tenant, phrase)}{rank:04d}"}
 
 
 def arrivals_record(tenant: str, context: str) -> str:

@@ -38,18 +38,18 @@ async def find_names(
     run: RunStatement, tenant: str, queries: Sequence[NameQuery], contexts: Sequence[str] | None
 ) -> list[dict[str, list[Node]]]:
     """Return the results of each query, in order, from one statement."""
-    found: list[dict[str, list[Node]]] = [{} for _ in queries]
-    asked = [
+    results: list[dict[str, list[Node]]] = [{} for _ in queries]
+    lookups = [
         _beginnings(tenant, query.texts) if query.by is By.BEGINNING else _terms(tenant, query.texts, _KINDS[query.by])
         for query in queries
     ]
-    if not any(asked):
-        return found
+    if not any(lookups):
+        return results
     statement = names.find(tuple(query.by is By.BEGINNING for query in queries), contexts is not None)
     limits = {f"limit_{number}": query.limit for number, query in enumerate(queries)}
-    for row in gathered(await run(statement, names=asked, homes=_homes(tenant, contexts), **limits)):
-        found[row["number"]].setdefault(row["text"], []).append(node_of(row["node"]))
-    return found
+    for row in gathered(await run(statement, names=lookups, homes=_homes(tenant, contexts), **limits)):
+        results[row["number"]].setdefault(row["text"], []).append(node_of(row["node"]))
+    return results
 
 
 def _homes(tenant: str, contexts: Sequence[str] | None) -> list[str] | None:
@@ -70,7 +70,7 @@ async def find_triggered(
 ) -> list[Node]:
     """Return the items with any of these phrases, at most ``limit`` per phrase."""
     homes = _homes(tenant, contexts)
-    found: list[Node] = []
+    items: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):
         starts = [phrase_prefix(tenant, phrase) for phrase in batch]
         rows = await run(
@@ -79,5 +79,5 @@ async def find_triggered(
             homes=homes,
             limit=limit,
         )
-        found += nodes_in(gathered(rows))
-    return foremost(found)
+        items += nodes_in(gathered(rows))
+    return foremost(items)

@@ -34,25 +34,25 @@ class Neo4jOutbox:
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
         async def work(run: RunStatement) -> list[PendingPoint]:
-            ((turn, now),) = await run(outbox.TURN)
+            ((last_tenant, now),) = await run(outbox.TURN)
             if items is None:
-                uids = await _next_in_turn(run, limit, turn or "", now)
+                uids = await _next_in_turn(run, limit, last_tenant or "", now)
             else:
                 uids = [r["uid"] for r in await run(outbox.DUE_OF_ITEMS, items=list(items), now=now, limit=limit)]
             if not uids:
                 return []
             until = now + round(seconds * MICROSECONDS)
             rows = await run(outbox.TAKE, uids=uids, now=now, until=until, resting=items is not None)
-            taken = {row["uid"]: point_of(row) for row in rows}
-            return [taken[uid] for uid in uids if uid in taken]
+            points = {row["uid"]: point_of(row) for row in rows}
+            return [points[uid] for uid in uids if uid in points]
 
         return await self._database.write(work) if limit > 0 else []
 
     async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
         if not points:
             return 0
-        rest = round(seconds * MICROSECONDS)
-        (row,) = await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=rest))
+        extension = round(seconds * MICROSECONDS)
+        (row,) = await self._database.write(lambda run: run(outbox.RENEW_CLAIM, points=_rows(points), rest=extension))
         return int(row["count"])
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
@@ -68,9 +68,11 @@ class Neo4jOutbox:
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
     ) -> None:
         if points:
-            said = error[:_ERROR_CHARS] if error is not None else None
-            rest = round(seconds * MICROSECONDS) if seconds is not None else None
-            await self._database.write(lambda run: run(outbox.POSTPONE, points=_rows(points), rest=rest, error=said))
+            message = error[:_ERROR_CHARS] if error is not None else None
+            delay = round(seconds * MICROSECONDS) if seconds is not None else None
+            await self._database.write(
+                lambda run: run(outbox.POSTPONE, points=_rows(points), rest=delay, error=message)
+            )
 
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
         (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
@@ -124,24 +126,24 @@ class Neo4jOutbox:
         return {row["uid"] for row in rows}
 
 
-async def _next_in_turn(run: RunStatement, limit: int, turn: str, now: int) -> list[str]:
-    """Return due entries of the tenants after ``turn``, then of those up to it, round-robin, one per tenant."""
+async def _next_in_turn(run: RunStatement, limit: int, last_tenant: str, now: int) -> list[str]:
+    """Return due entries of the tenants after ``last_tenant``, then of the others, round-robin, one per tenant."""
     served: list[tuple[str, str]] = []
-    start, around = turn, False
+    start, wrapped = last_tenant, False
     while len(served) < limit:
         (row,) = await run(outbox.tenants(), turn=start, now=now)
         tenants = [name for name in row["tenants"] if name is not None]
         ended = None in row["tenants"]
-        if around:
-            tenants = [name for name in tenants if name <= turn]
-            ended = ended or not tenants or tenants[-1] >= turn
+        if wrapped:
+            tenants = [name for name in tenants if name <= last_tenant]
+            ended = ended or not tenants or tenants[-1] >= last_tenant
         if tenants:
             served += _dealt(tenants, await run(outbox.DUE, tenants=tenants, now=now, limit=limit))
             start = tenants[-1]
         if ended:
-            if around or not turn:
+            if wrapped or not last_tenant:
                 break
-            start, around = "", True
+            start, wrapped = "", True
     served = served[:limit]
     if served:
         await run(outbox.SET_TURN, turn=served[-1][1])
@@ -167,12 +169,13 @@ def point_of(row: Record) -> PendingPoint:
         kind=PendingKind(row["kind"]),
         chunk=node_of(row["chunk"]),
         item=node_of(row["item"]),
-        about=tuple(said for names in row["about"] or () for said in names),
+        about=tuple(name for names in row["about"] or () for name in names),
         tags=tuple(name for kind, *names in marks if kind != "bucket" for name in names),
         buckets=tuple(name for kind, *names in marks if kind == "bucket" for name in names),
         tries=row["tries"] or 0,
         statements=tuple(
-            node_of(said) for said in sorted(filter(is_node, row["statements"]), key=lambda said: str(said["uid"]))
+            node_of(statement)
+            for statement in sorted(filter(is_node, row["statements"]), key=lambda statement: str(statement["uid"]))
         ),
     )
 

@@ -23,12 +23,12 @@ class Neo4jPendingExtractions:
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         async def work(run: RunStatement) -> list[PendingExtraction]:
-            ((turn, now),) = await run(pending_extractions.TURN)
+            ((last_tenant, now),) = await run(pending_extractions.TURN)
             values = {"now": now, "until": now + round(seconds * MICROSECONDS), "limit": limit}
             if items is not None:
                 rows = await run(pending_extractions.TAKE_THESE, records=_records(items), **values)
                 return [PendingExtraction(**row.data()) for row in rows]
-            tenant = await _next(run, turn or "", now)
+            tenant = await _next(run, last_tenant or "", now)
             if tenant is None:
                 return []
             await run(pending_extractions.SET_TURN, turn=tenant)
@@ -39,14 +39,14 @@ class Neo4jPendingExtractions:
         return await self._database.write(work) if limit > 0 else []
 
     async def renew(self, item: str, *, seconds: float) -> None:
-        rest = round(seconds * MICROSECONDS)
+        extension = round(seconds * MICROSECONDS)
         await self._database.write(
-            lambda run: run(pending_extractions.RENEW, record=pending_extraction_record(item), rest=rest)
+            lambda run: run(pending_extractions.RENEW, record=pending_extraction_record(item), rest=extension)
         )
 
     async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
-        rest = round(seconds * MICROSECONDS) if seconds is not None else None
-        values = {"rest": rest, "error": error[:_ERROR_CHARS] if error is not None else None}
+        delay = round(seconds * MICROSECONDS) if seconds is not None else None
+        values = {"rest": delay, "error": error[:_ERROR_CHARS] if error is not None else None}
         await self._database.write(
             lambda run: run(pending_extractions.POSTPONE, record=pending_extraction_record(item), **values)
         )
@@ -90,9 +90,9 @@ async def dequeue_extraction(run: RunStatement, tenant: str, item: str) -> bool:
     return bool(row["count"])
 
 
-async def _next(run: RunStatement, turn: str, now: int) -> str | None:
-    """Return the next tenant with due items after ``turn``, wrapping around."""
-    for after in dict.fromkeys((turn, "")):
+async def _next(run: RunStatement, last_tenant: str, now: int) -> str | None:
+    """Return the next tenant with due items after ``last_tenant``, wrapping around."""
+    for after in dict.fromkeys((last_tenant, "")):
         for row in await run(pending_extractions.NEXT, turn=after, now=now):
             return str(row["tenant"])
     return None

@@ -42,8 +42,8 @@ class Neo4jRecord:
     async def set_model(
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
     ) -> bool:
-        model, told = json.dumps(asdict(identity)), change.dump() if change is not None else None
-        values = {"model": model, "change": told, "holder": holder}
+        model, change_json = json.dumps(asdict(identity)), change.dump() if change is not None else None
+        values = {"model": model, "change": change_json, "holder": holder}
         (row,) = await self._database.write(lambda run: run(records.SET_MODEL, **values))
         return bool(row["count"])
 

@@ -145,16 +145,16 @@ def node_of(row: Properties) -> Node:
 def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
     """Return the ranking fields of an item; those of a consolidated item come from its ``passage``."""
     part = _load(passage["metadata"]).get(PART) if passage is not None else None
-    own = passage if passage is not None and part is not None else row
-    instants = {name: from_us(own[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
+    source = passage if passage is not None and part is not None else row
+    instants = {name: from_us(source[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
     return ItemRef(
         uid=row["uid"],
         label=Label(row["label"]),
         context=row["context"],
         domain=row["domain"],
-        speaker=own["speaker"],
+        speaker=source["speaker"],
         importance=row["importance"],
-        created_at=from_us(own["created_at"]),
+        created_at=from_us(source["created_at"]),
         is_macro=row["version"] == OF_NOBODY,
         part=str(part) if part is not None else None,
         **instants,

@@ -70,16 +70,16 @@ async def _passages(
 
 async def _edges(database: Neo4jDatabase, types: EdgeTypes, _: Edges, after: Edge | None, limit: int) -> list[EdgeEnds]:
     """Return edges type by type, since an index covers one type."""
-    found: list[EdgeEnds] = []
+    records: list[EdgeEnds] = []
     for name in types.all:
         if after is not None and name < after.type:
             continue
         start = after.id if after is not None and name == after.type else ""
-        rows = await database.read(edges.page(name), after=start, limit=limit - len(found))
-        found += [EdgeEnds(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
-        if len(found) == limit:
+        rows = await database.read(edges.page(name), after=start, limit=limit - len(records))
+        records += [EdgeEnds(edge_of(row["edge"]), Label(row["source"]), Label(row["target"])) for row in rows]
+        if len(records) == limit:
             break
-    return found
+    return records
 
 
 async def _items(
@@ -105,12 +105,12 @@ async def _flows(database: Neo4jDatabase, _types: EdgeTypes, what: Flows, after:
         rows = await database.read(nodes.FLOWS_WITHIN, limit=limit, **values)
         return [Flow(*what.within, row["flow_id"]) for row in rows]
     start = chain_end(chain_prefix(after.tenant, after.context, after.flow_id)) if after is not None else ""
-    found: list[Flow] = []
-    while len(found) < limit and (rows := await database.read(nodes.FLOW, start=start)):
+    flows: list[Flow] = []
+    while len(flows) < limit and (rows := await database.read(nodes.FLOW, start=start)):
         (row,) = rows
-        found.append(Flow(row["tenant"], row["context"], row["flow_id"]))
+        flows.append(Flow(row["tenant"], row["context"], row["flow_id"]))
         start = chain_end(row["place"])
-    return found
+    return flows
 
 
 async def _thread(

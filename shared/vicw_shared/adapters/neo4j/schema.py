@@ -64,18 +64,18 @@ _EDGE = "vicw_edge_"
 
 def statements(types: Iterable[str]) -> dict[str, str]:
     """Return the statement that creates each constraint and index, by name."""
-    made = dict([_RECORD])
+    created = dict([_RECORD])
     for label in Label:
         name = f"vicw_{label.lower()}_uid"
-        made[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE n.uid IS UNIQUE"
-    made |= {name: f"CREATE INDEX {name} IF NOT EXISTS {what}" for name, what in _INDEXES.items()}
-    made[INDEX] = _TEXT
+        created[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE n.uid IS UNIQUE"
+    created |= {name: f"CREATE INDEX {name} IF NOT EXISTS {definition}" for name, definition in _INDEXES.items()}
+    created[INDEX] = _TEXT
     for edge_type in types:
-        name, told = f"{_EDGE}{edge_type}", f"vicw_told_{edge_type}"
+        name, index_name = f"{_EDGE}{edge_type}", f"vicw_told_{edge_type}"
         pattern = f"FOR ()-[r:{one_of([edge_type])}]-()"
-        made[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS {pattern} REQUIRE r.id IS UNIQUE"
-        made[told] = f"CREATE INDEX {told} IF NOT EXISTS {pattern} ON (r.told_by)"
-    return made
+        created[name] = f"CREATE CONSTRAINT {name} IF NOT EXISTS {pattern} REQUIRE r.id IS UNIQUE"
+        created[index_name] = f"CREATE INDEX {index_name} IF NOT EXISTS {pattern} ON (r.told_by)"
+    return created
 
 
 async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, ...]:
@@ -85,16 +85,16 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
     """
     await database.define(_RECORD[1])
     await _write_patiently(database, _migrate)
-    wanted, holder = statements(types), uuid4().hex
-    while missing := wanted.keys() - (existing := await _existing(database)):
+    required, holder = statements(types), uuid4().hex
+    while missing := required.keys() - (existing := await _existing(database)):
         if await _hold(database, holder):
-            await _define(database, holder, {name: wanted[name] for name in wanted if name in missing})
+            await _define(database, holder, {name: required[name] for name in required if name in missing})
         else:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # A removed integration leaves edges of its types behind; checks have to include them.
-    known = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
-    return tuple(sorted(known.union(types)))
+    stored_types = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
+    return tuple(sorted(stored_types.union(types)))
 
 
 async def _existing(database: Neo4jDatabase) -> set[str]:
@@ -123,12 +123,12 @@ async def _hold(database: Neo4jDatabase, holder: str, *, seconds: float = _HELD_
 
 async def _write_patiently[T](database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[T]]) -> T:
     """Write, retrying while another process defines a constraint: its locks abort transactions that wait too long."""
-    until = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
             return await database.write(work)
         except OverloadedError:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 

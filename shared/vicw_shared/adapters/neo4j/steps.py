@@ -58,22 +58,24 @@ class Neo4jSleepLog:
         return _step(rows[0]["step"]) if rows else None
 
     async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
-        found: list[ArrivalCount] = []
+        counts: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
         # A counter record does not contain its context's name, so the contexts are scanned.
-        while len(found) < limit and (contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))):
+        while len(counts) < limit and (
+            contexts := nodes_in(await self._database.read(query, after=after, limit=_PAGE))
+        ):
             after = contexts[-1].uid
-            of = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
-            grown = await self._database.read(records.GROWN, records=list(of), by=by)
-            found += [ArrivalCount(*of[row["record"]], row["value"]) for row in grown]
-        return found[:limit]
+            roots = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
+            rows = await self._database.read(records.GROWN, records=list(roots), by=by)
+            counts += [ArrivalCount(*roots[row["record"]], row["value"]) for row in rows]
+        return counts[:limit]
 
     async def record_arrivals(self, growth: ArrivalCount) -> None:
         record = arrivals_record(growth.tenant, growth.context)
         await self._database.write(lambda run: run(records.NOTE_GROWTH, record=record, arrivals=growth.arrivals))
 
     async def record_job_run(self, note: JobRun) -> None:
-        told = {
+        properties = {
             "task": note.task,
             "began": to_us(note.began),
             "at": to_us(note.at),
@@ -81,7 +83,9 @@ class Neo4jSleepLog:
             "over": note.over,
             "error": note.error,
         }
-        await self._database.write(lambda run: run(records.NOTE_ROUND, record=job_run_record(note.task), told=told))
+        await self._database.write(
+            lambda run: run(records.NOTE_ROUND, record=job_run_record(note.task), told=properties)
+        )
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(records.ROUNDS)

@@ -120,8 +120,8 @@ class Neo4jGraphStore(Neo4jScans):
     async def expand(
         self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
     ) -> list[Neighbour]:
-        held = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
-        return await find_neighbours(self._database.read, tenant, uids, held, limit, among) if uids and held else []
+        stored = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
+        return await find_neighbours(self._database.read, tenant, uids, stored, limit, among) if uids and stored else []
 
     async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
@@ -145,8 +145,8 @@ class Neo4jGraphStore(Neo4jScans):
 
     async def items(self, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
         keys = [item_key(tenant, context, source_id) for context in contexts]
-        found = by_uid(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
-        return sorted(found.values(), key=lambda node: node.context)
+        latest = by_uid(await self._database.read(nodes.LATEST, keys=keys) if keys else [])
+        return sorted(latest.values(), key=lambda node: node.context)
 
     async def triggered(
         self, tenant: str, phrases: Sequence[str], *, contexts: Sequence[str] | None = None, limit: int
@@ -161,8 +161,8 @@ class Neo4jGraphStore(Neo4jScans):
     async def between(
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
-        homes = [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
-        spans = [clock_span(tenant, home, start, end) for home in dict.fromkeys(homes)]
+        context_names = [root.context for root in await self.contexts(tenant)] if contexts is None else contexts
+        spans = [clock_span(tenant, context, start, end) for context in dict.fromkeys(context_names)]
         rows = await self._database.read(nodes.BETWEEN, spans=spans, tenant=tenant, limit=limit) if spans else []
         return latest_first(nodes_in(rows))
 

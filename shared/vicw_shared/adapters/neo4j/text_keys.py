@@ -18,12 +18,12 @@ async def find_by_text_key(
     run: RunStatement, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
 ) -> dict[str, list[Node]]:
     """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
-    found: list[Node] = []
+    matches: list[Node] = []
     for batch in batched(dict.fromkeys(keys), _BATCH):
-        wanted = [tenant_text_key(tenant, key) for key in batch]
-        values = {"keys": wanted, "tenant": tenant, "contexts": contexts, "limit": limit}
-        found += nodes_in(await run(cypher.find(contexts is not None), **values))
+        tenant_keys = [tenant_text_key(tenant, key) for key in batch]
+        values = {"keys": tenant_keys, "tenant": tenant, "contexts": contexts, "limit": limit}
+        matches += nodes_in(await run(cypher.find(contexts is not None), **values))
     by_key: dict[str, list[Node]] = {}
-    for node in sorted(found, key=lambda node: (node.created_at, node.uid)):
+    for node in sorted(matches, key=lambda node: (node.created_at, node.uid)):
         by_key.setdefault(node.text_key or "", []).append(node)
     return {key: nodes[:limit] for key, nodes in by_key.items()}

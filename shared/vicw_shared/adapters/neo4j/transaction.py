@@ -88,22 +88,22 @@ class Neo4jTransaction:
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
-        found = by_uid(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
-        return {node.source_id or "": node for node in found.values()}
+        latest = by_uid(await self._run(of_nodes.LATEST, keys=keys) if keys else [])
+        return {node.source_id or "": node for node in latest.values()}
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
-        held = self._types.held(types)
-        if not uids or not held:
+        stored = self._types.held(types)
+        if not uids or not stored:
             return []
-        rows = await self._run(of_edges.touching(held, direction), uids=list(uids), tenant=self._tenant)
+        rows = await self._run(of_edges.touching(stored, direction), uids=list(uids), tenant=self._tenant)
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
 
     async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
-        found: dict[str, list[Node]] = {}
+        matches: dict[str, list[Node]] = {}
         for batch in batched(dict.fromkeys(names), _BATCH):
             query = NameQuery(By.NAME, batch, limit)
-            found |= (await find_names(self._run, self._tenant, [query], [self._context]))[0]
-        return found
+            matches |= (await find_names(self._run, self._tenant, [query], [self._context]))[0]
+        return matches
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
         types = tuple(name for name in self._types.all if name not in UNCOUNTED)
@@ -118,8 +118,8 @@ class Neo4jTransaction:
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
-        found = by_uid(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
-        return {node.source_id or "": node for node in found.values()}
+        passages = by_uid(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
+        return {node.source_id or "": node for node in passages.values()}
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         if not uids:
@@ -187,13 +187,13 @@ class Neo4jTransaction:
         await self._follow((edge.type, self._keys[edge.source]) for edge in edges)
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
-        gone: list[tuple[str, str]] = []
+        dropped: list[tuple[str, str]] = []
         for edge_type, group in _grouped(edges, _type):
             if edge_type not in self._types.all:
                 continue
             rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
-            gone += [(edge_type, row["source"]) for row in rows]
-        await self._follow(gone)
+            dropped += [(edge_type, row["source"]) for row in rows]
+        await self._follow(dropped)
 
     async def drop_nodes(self, uids: Sequence[str]) -> None:
         for batch in batched(dict.fromkeys(uids), _BATCH):
@@ -208,8 +208,8 @@ class Neo4jTransaction:
 
     async def transfer_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         rows = [{"record": use_record(uid), "uid": uid} for uid in sorted(targets)]
-        given = [use_record(uid) for uid in sources]
-        await self._run(records.HAND_ON_USES, records=given, uses=rows, tenant=self._tenant)
+        source_records = [use_record(uid) for uid in sources]
+        await self._run(records.HAND_ON_USES, records=source_records, uses=rows, tenant=self._tenant)
 
     async def raise_uses(self, uses: Mapping[str, Use]) -> None:
         rows = [
@@ -234,7 +234,7 @@ class Neo4jTransaction:
         await self._run(records.DROP_RECEIPTS, tenant_key=tenant_key(self._tenant), keys=list(keys))
 
     async def drop_steps(self, ids: Sequence[str]) -> None:
-        await self._run(records.DROP, records=[step_record(one) for one in ids])
+        await self._run(records.DROP, records=[step_record(step_id) for step_id in ids])
 
     async def drop_counters(self, flows: Sequence[str], *, arrivals: bool = False) -> None:
         # The record that counts arrivals is also the context's lock and holds no name: only its count is removed.
@@ -252,18 +252,18 @@ class Neo4jTransaction:
     async def dequeue_extraction(self, item: str) -> bool:
         return await dequeue_extraction(self._run, self._tenant, item)
 
-    async def _count(self, placed: Sequence[Node]) -> None:
+    async def _count(self, nodes: Sequence[Node]) -> None:
         counts: dict[str, int] = {}
-        for node in placed:
+        for node in nodes:
             for record, value in numbers_of(node):
                 counts[record] = max(value, counts.get(record, 0))
         if counts:
             rows = [{"record": record, "value": value} for record, value in sorted(counts.items())]
             await self._run(records.COUNT, counts=rows)
 
-    async def _find_ends(self, joined: Sequence[Edge]) -> None:
+    async def _find_ends(self, edges: Sequence[Edge]) -> None:
         """Look up the element ids of these edges' ends. Raises MissingRecordError if an end does not exist."""
-        ends = {uid for edge in joined for uid in (edge.source, edge.target)}
+        ends = {uid for edge in edges for uid in (edge.source, edge.target)}
         unknown = sorted(ends - self._keys.keys())
         if unknown:
             rows = await self._run(of_nodes.KEYS, uids=unknown, tenant=self._tenant)
@@ -286,22 +286,22 @@ class Neo4jTransaction:
 def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
     """Return the receipt of a look-up's rows, or None."""
     for row in rows:
-        kept = row["receipt"]
-        return Receipt(key, kept["fingerprint"], from_us(kept["created_at"]), json.loads(kept["body"]))
+        receipt = row["receipt"]
+        return Receipt(key, receipt["fingerprint"], from_us(receipt["created_at"]), json.loads(receipt["body"]))
     return None
 
 
 def _once(edges: Iterable[Edge]) -> list[Edge]:
     """Return each edge once: its last occurrence, with the creation data of its first."""
-    told: dict[str, Edge] = {}
+    merged: dict[str, Edge] = {}
     for edge in edges:
-        first = told.get(edge.id, edge)
-        told[edge.id] = replace(edge, created_at=first.created_at, created_by=first.created_by)
-    return list(told.values())
+        first = merged.get(edge.id, edge)
+        merged[edge.id] = replace(edge, created_at=first.created_at, created_by=first.created_by)
+    return list(merged.values())
 
 
-def _grouped[T, K](things: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:
+def _grouped[T, K](values: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:
     groups: dict[K, list[T]] = {}
-    for thing in things:
-        groups.setdefault(key(thing), []).append(thing)
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
     yield from groups.items()

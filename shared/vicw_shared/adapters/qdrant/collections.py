@@ -88,8 +88,8 @@ class QdrantCollections:
             if not await self._client.collection_exists(name):
                 await self._before_making(model)
                 await self._create(name, model)
-            known = (await self._client.get_collection(name)).payload_schema
-            missing = [(field, index) for field, index in indexes().items() if field not in known]
+            schema = (await self._client.get_collection(name)).payload_schema
+            missing = [(field, index) for field, index in indexes().items() if field not in schema]
             # Several processes may create the same index: creating it twice has no effect.
             await asyncio.gather(*(self._client.create_payload_index(name, f, i, wait=True) for f, i in missing))
         return name
@@ -103,22 +103,22 @@ class QdrantCollections:
         if name is None:
             return None
         with translated():
-            found = self._described(name, await self._client.get_collection(name), current=True)
-        if found is None:
+            collection = self._described(name, await self._client.get_collection(name), current=True)
+        if collection is None:
             raise SettingsError(f"VICW_QDRANT_ALIAS {self._alias!r} names a collection that VICW did not make: {name}")
-        return found
+        return collection
 
     async def all(self) -> list[VectorCollection]:
         """Return all collections made for this alias, by name."""
         target = await self._target()
         with translated():
             names = sorted(each.name for each in (await self._client.get_collections()).collections)
-            found = [
+            collections = [
                 self._described(name, await self._client.get_collection(name), current=name == target)
                 for name in names
                 if name.startswith(f"{self._alias}-")
             ]
-        return [each for each in found if each is not None]
+        return [each for each in collections if each is not None]
 
     async def swap(self, name: str) -> None:
         """Point the alias at another of its collections. The swap is atomic: each search sees one of the two.

@@ -26,12 +26,12 @@ _FULL = ("no space left on device", "disk usage is at")
 _OTHER_SIZE = "vector dimension error"
 
 
-def _settings(told: str) -> VicwError:
-    return SettingsError(f"VICW_QDRANT_API_KEY is not accepted. {told}")
+def _settings(detail: str) -> VicwError:
+    return SettingsError(f"VICW_QDRANT_API_KEY is not accepted. {detail}")
 
 
-def _unavailable(told: str) -> VicwError:
-    return UnavailableError(DEPENDENCY, told)
+def _unavailable(detail: str) -> VicwError:
+    return UnavailableError(DEPENDENCY, detail)
 
 
 # Any other status counts as unavailable: down, starting, locked, too slow, or without the collection that another
@@ -40,7 +40,7 @@ _BY_STATUS: Mapping[StatusCode, Callable[[str], VicwError]] = {
     StatusCode.RESOURCE_EXHAUSTED: OverloadedError,
     StatusCode.UNAUTHENTICATED: _settings,
     StatusCode.PERMISSION_DENIED: _settings,
-    StatusCode.UNIMPLEMENTED: lambda told: FatalError(f"The Qdrant server is too old. {told}"),
+    StatusCode.UNIMPLEMENTED: lambda detail: FatalError(f"The Qdrant server is too old. {detail}"),
     # The request itself is wrong, for example over a limit of strict mode: a retry does not help.
     StatusCode.INVALID_ARGUMENT: VicwError,
     StatusCode.OUT_OF_RANGE: VicwError,
@@ -70,10 +70,10 @@ def require_applied(result: UpdateResult) -> None:
 
 
 def _translate(code: StatusCode, details: str) -> VicwError:
-    told = f"Qdrant: {details} ({code.name})"
+    detail = f"Qdrant: {details} ({code.name})"
     lowered = details.lower()
     if any(sign in lowered for sign in _FULL):
         return StorageFullError("Qdrant has no room left: nothing of this request was stored there")
     if _OTHER_SIZE in lowered:
-        return ModelMismatchError(f"The collection was made for vectors of another model. {told}")
-    return _BY_STATUS.get(code, _unavailable)(told)
+        return ModelMismatchError(f"The collection was made for vectors of another model. {detail}")
+    return _BY_STATUS.get(code, _unavailable)(detail)

@@ -33,9 +33,9 @@ from vicw_shared.ports import Scope
 
 def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter:
     """Return the filter of a search: the points of a label in the scope, except those of the items ``without``."""
-    wanted = within(scope)
-    must_not = (*wanted.must_not, of_items(without)) if without else wanted.must_not
-    return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *wanted.must), must_not=must_not))
+    group = within(scope)
+    must_not = (*group.must_not, of_items(without)) if without else group.must_not
+    return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *group.must), must_not=must_not))
 
 
 def filter_of_passages(tenant: str, *, public: bool) -> Filter:

@@ -106,15 +106,15 @@ class QdrantVectorStore:
         return hits
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        asked = [(at, request) for at, query in enumerate(queries) for request in _scorings(query)]
-        answers = await self._rank([request for _, request in asked])
+        scorings = [(at, request) for at, query in enumerate(queries) for request in _scorings(query)]
+        answers = await self._rank([request for _, request in scorings])
         scores: list[dict[str, float]] = [{} for _ in queries]
-        for (at, _), hits in zip(asked, answers, strict=True):
+        for (at, _), hits in zip(scorings, answers, strict=True):
             scores[at].update({hit.id: hit.score for hit in hits})
         return scores
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        found: dict[str, NDArray[np.float32]] = {}
+        vectors: dict[str, NDArray[np.float32]] = {}
         for part in batched(ids, _PART):
             with translated():
                 records = await self._open.retrieve(
@@ -122,28 +122,30 @@ class QdrantVectorStore:
                 )
             for record in records:
                 if isinstance(record.vector, dict) and DENSE in record.vector:
-                    found[str(record.id)] = np.asarray(record.vector[DENSE], np.float32)
-        return found
+                    vectors[str(record.id)] = np.asarray(record.vector[DENSE], np.float32)
+        return vectors
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         """Derive each term's IDF from the engine: the score of a one-term query is idf × the hit's weight."""
-        found = {term: self._idf.get(term) for term in terms}
-        missing = [term for term, value in found.items() if value is None]
+        values = {term: self._idf.get(term) for term in terms}
+        missing = [term for term, value in values.items() if value is None]
         for term, hits in zip(missing, await self._ask([_probe(term) for term in missing]), strict=True):
-            found[term] = value = _idf_of(term, hits)
+            values[term] = value = _idf_of(term, hits)
             self._idf.put(term, value)
-        return [found[term] or 0.0 for term in terms]
+        return [values[term] or 0.0 for term in terms]
 
     async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
-        known = self._domains.get((tenant, public))
-        if known is None:
+        counts = self._domains.get((tenant, public))
+        if counts is None:
             with translated():
-                asked = filter_of_passages(tenant, public=public)
-                found = await self._open.facet(self._collection, DOMAIN, asked, limit=_DOMAINS, timeout=self._timeout)
-            known = {str(hit.value): hit.count for hit in found.hits}
-            if known:  # an empty result would hide a tenant's first items for minutes
-                self._domains.put((tenant, public), known)
-        return dict(known)
+                scope = filter_of_passages(tenant, public=public)
+                response = await self._open.facet(
+                    self._collection, DOMAIN, scope, limit=_DOMAINS, timeout=self._timeout
+                )
+            counts = {str(hit.value): hit.count for hit in response.hits}
+            if counts:  # an empty result would hide a tenant's first items for minutes
+                self._domains.put((tenant, public), counts)
+        return dict(counts)
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
         return {str(record.id): record.payload or {} for record in await self._retrieve(ids, with_payload=True)}
@@ -152,13 +154,13 @@ class QdrantVectorStore:
         return {str(record.id) for record in await self._retrieve(ids, with_payload=False)}
 
     async def _retrieve(self, ids: Sequence[str], *, with_payload: bool) -> list[Record]:
-        found: list[Record] = []
+        records: list[Record] = []
         for part in batched(ids, _PART):
             with translated():
-                found += await self._open.retrieve(
+                records += await self._open.retrieve(
                     self._collection, list(part), with_payload=with_payload, timeout=self._timeout
                 )
-        return found
+        return records
 
     async def ids(self, *, after: str | None, limit: int) -> list[str]:
         # The offset is the first id returned: skip it, since the caller has it already.
@@ -191,15 +193,15 @@ class QdrantVectorStore:
         try:
             points = self._open.grpc_points
         except NotImplementedError:  # the client's local mode has no wire
-            asked_for = await self._ask(requests)
-            return [[VectorHit(str(hit.id), hit.score) for hit in hits] for hits in asked_for]
+            rankings = await self._ask(requests)
+            return [[VectorHit(str(hit.id), hit.score) for hit in hits] for hits in rankings]
         answers: list[list[VectorHit]] = []
         for part in batched(requests, MAX_BATCH):
             queries = [RestToGrpc.convert_query_request(request, self._collection) for request in part]
-            asked = grpc.QueryBatchPoints(collection_name=self._collection, query_points=queries, timeout=self._timeout)
+            batch = grpc.QueryBatchPoints(collection_name=self._collection, query_points=queries, timeout=self._timeout)
             with translated():
-                found = await points.QueryBatch(asked, timeout=self._timeout)
-            answers += [[VectorHit(hit.id.uuid, hit.score) for hit in of_query.result] for of_query in found.result]
+                response = await points.QueryBatch(batch, timeout=self._timeout)
+            answers += [[VectorHit(hit.id.uuid, hit.score) for hit in ranking.result] for ranking in response.result]
         return answers
 
     async def _ask(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:

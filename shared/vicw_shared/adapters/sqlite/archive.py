@@ -92,11 +92,11 @@ class SqliteSnapshot:
         values = (root.tenant, pack(after) if after else b"", limit)
 
         def work(connection: sqlite3.Connection) -> list[Edge]:
-            found: list[Edge] = []
+            edges: list[Edge] = []
             for part in batched(uids, _BATCH):
                 rows = connection.execute(sql.format(marks(len(part))), (*map(pack, part), *values))
-                found += map(edge_of, rows)
-            return sorted(found, key=lambda edge: edge.id)[:limit]
+                edges += map(edge_of, rows)
+            return sorted(edges, key=lambda edge: edge.id)[:limit]
 
         return await self._do(work)
 
@@ -105,12 +105,12 @@ class SqliteSnapshot:
 
     async def pending_extractions(self, root: Node, items: Sequence[str]) -> set[str]:
         def work(connection: sqlite3.Connection) -> set[str]:
-            found: set[str] = set()
+            pending: set[str] = set()
             for part in batched(items, _BATCH):
                 sql = f"SELECT item FROM unread WHERE item IN ({marks(len(part))}) AND tenant = ?"  # noqa: S608
                 rows = connection.execute(sql, (*map(pack, part), root.tenant))
-                found.update(unpack(uid) for (uid,) in rows)
-            return found
+                pending.update(unpack(uid) for (uid,) in rows)
+            return pending
 
         return await self._do(work)
 

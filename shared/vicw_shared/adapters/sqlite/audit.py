@@ -58,7 +58,7 @@ class SqliteAudit(SqliteScans):
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:
-            found: dict[str, int] = {}
+            counts: dict[str, int] = {}
             for batch in batched(uids, _BATCH):
                 rows = connection.execute(
                     "SELECT n.uid, count(t.pk) FROM node n "  # noqa: S608
@@ -66,22 +66,22 @@ class SqliteAudit(SqliteScans):
                     f"WHERE n.uid IN ({marks(len(batch))}) GROUP BY n.uid",
                     tuple(map(pack, batch)),
                 )
-                found.update((unpack(uid), count) for uid, count in rows)
-            return found
+                counts.update((unpack(uid), count) for uid, count in rows)
+            return counts
 
         return await self._database.read(work)
 
     async def merge_edges(self, uids: Sequence[str]) -> list[tuple[str, str]]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            found: list[tuple[str, str]] = []
+            edges: list[tuple[str, str]] = []
             for batch in batched(uids, _BATCH):
                 rows = connection.execute(
                     "SELECT s.uid, t.uid FROM node s JOIN edge e ON e.source = s.pk AND e.type = 'MERGED_INTO' "  # noqa: S608
                     f"JOIN node t ON t.pk = e.target WHERE s.uid IN ({marks(len(batch))})",
                     tuple(map(pack, batch)),
                 )
-                found += [(unpack(source), unpack(target)) for source, target in rows]
-            return found
+                edges += [(unpack(source), unpack(target)) for source, target in rows]
+            return edges
 
         return await self._database.read(work)
 
@@ -93,13 +93,13 @@ class SqliteAudit(SqliteScans):
         return await self._database.read(work)
 
     async def uncounted(self, events: Sequence[Node]) -> set[str]:
-        found: dict[tuple[str, str], list[Node]] = {}
+        by_context: dict[tuple[str, str], list[Node]] = {}
         for event in events:
-            found.setdefault((event.tenant, event.context), []).append(event)
+            by_context.setdefault((event.tenant, event.context), []).append(event)
 
         def work(connection: sqlite3.Connection) -> set[str]:
             behind: set[str] = set()
-            for (tenant, context), group in found.items():
+            for (tenant, context), group in by_context.items():
                 flows = sorted({event.flow_id for event in group if event.flow_id is not None})
                 counters = read_counters(connection, tenant, context, flows)
                 behind |= {event.uid for event in group if _is_behind(counters, event)}
@@ -118,15 +118,15 @@ def _link(connection: sqlite3.Connection, chain: str, event: Node) -> ChainLink 
         flow = (event.flow_id,) if chain == NEXT else ()
         width = _ORDER[chain].count(",") + 1
         values = (event.tenant, event.context, *flow, *key[:width], uid)
-        found = connection.execute(FOLLOWER[chain], values).fetchone()
-        follower = found[0] if found else None
-    joined, strays = False, set[bytes]()
+        row = connection.execute(FOLLOWER[chain], values).fetchone()
+        follower = row[0] if row else None
+    joined, unexpected = False, set[bytes]()
     for (later,) in connection.execute(_JOINED[chain], stored):
         if later == follower:
             joined = True
-        elif len(strays) < MOST_STRAYS:
-            strays.add(later)
-    return ChainLink(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, strays)))
+        elif len(unexpected) < MOST_STRAYS:
+            unexpected.add(later)
+    return ChainLink(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, unexpected)))
 
 
 def _is_behind(counters: Counters, event: Node) -> bool:

@@ -56,9 +56,9 @@ class ReadCache:
     is not stored if a write ended since its read began: it may be from before that write.
     """
 
-    def __init__(self, most: int) -> None:
-        """Cache at most ``most`` nodes; 0 disables the cache."""
-        self._most = most
+    def __init__(self, max_nodes: int) -> None:
+        """Cache at most ``max_nodes`` nodes; 0 disables the cache."""
+        self._most = max_nodes
         # OrderedDict: in a plain dict, finding the oldest entry scans the slots of all removed ones.
         self._nodes: OrderedDict[str, Node] = OrderedDict()
         self._steps: OrderedDict[str, dict[_Asked, tuple[HopStep, ...]]] = OrderedDict()
@@ -87,11 +87,11 @@ class ReadCache:
 
     def kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
         """Return the nodes of ``uids`` if all are cached, so that no reader thread is needed; else None."""
-        found = self._kept(tenant, uids)
-        if len(found) < len(set(uids)):
+        nodes = self._kept(tenant, uids)
+        if len(nodes) < len(set(uids)):
             return None
-        _count("nodes", len(found), 0)
-        return found
+        _count("nodes", len(nodes), 0)
+        return nodes
 
     def _kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         return {uid: node for uid in uids if (node := self._nodes.get(uid)) is not None and node.tenant == tenant}
@@ -99,63 +99,63 @@ class ReadCache:
     def nodes(self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         """Return the tenant's nodes among ``uids``."""
         writes = self._writes
-        found = self._kept(tenant, uids)
-        missing = [uid for uid in dict.fromkeys(uids) if uid not in found]
-        _count("nodes", len(found), len(missing))
+        nodes = self._kept(tenant, uids)
+        missing = [uid for uid in dict.fromkeys(uids) if uid not in nodes]
+        _count("nodes", len(nodes), len(missing))
         if missing:
             read = read_nodes(connection, tenant, missing)
             self._keep(writes, lambda: self._keep_nodes(read))
-            found |= read
-        return _in_order(found, uids)
+            nodes |= read
+        return _in_order(nodes, uids)
 
     def neighbours(
         self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
     ) -> list[Neighbour]:
         """Return the neighbours spread by spread, the heaviest edges first in each."""
         steps = self._steps_of(connection, (tenant, tuple(spreads), limit), list(dict.fromkeys(uids)))
-        found = [(*step[:2], origin, step) for origin, of_origin in steps.items() for step in of_origin]
-        found.sort(key=_PLACE)
-        nodes = self.nodes(connection, tenant, list({step.uid for *_, step in found}))
-        return [Neighbour(origin, step.edge, nodes[step.uid]) for _, _, origin, step in found if step.uid in nodes]
+        hops = [(*step[:2], origin, step) for origin, of_origin in steps.items() for step in of_origin]
+        hops.sort(key=_PLACE)
+        nodes = self.nodes(connection, tenant, list({step.uid for *_, step in hops}))
+        return [Neighbour(origin, step.edge, nodes[step.uid]) for _, _, origin, step in hops if step.uid in nodes]
 
     def _steps_of(
-        self, connection: sqlite3.Connection, asked: _Asked, uids: Sequence[str]
+        self, connection: sqlite3.Connection, key: _Asked, uids: Sequence[str]
     ) -> Mapping[str, Sequence[HopStep]]:
         writes = self._writes
-        found = {uid: steps for uid in uids if (steps := self._steps.get(uid, {}).get(asked)) is not None}
-        missing = [uid for uid in uids if uid not in found]
-        _count("edges", len(found), len(missing))
+        result = {uid: steps for uid in uids if (steps := self._steps.get(uid, {}).get(key)) is not None}
+        missing = [uid for uid in uids if uid not in result]
+        _count("edges", len(result), len(missing))
         if missing:
-            tenant, spreads, limit = asked
+            tenant, spreads, limit = key
             read = read_steps(connection, tenant, missing, spreads, limit)
-            self._keep(writes, lambda: self._keep_steps(asked, read))
-            found |= read
-        return _in_order(found, uids)
+            self._keep(writes, lambda: self._keep_steps(key, read))
+            result |= read
+        return _in_order(result, uids)
 
-    def _keep(self, writes: int, keep: Callable[[], None]) -> None:
+    def _keep(self, writes: int, store: Callable[[], None]) -> None:
         with self._lock:
             if self._most and writes == self._writes:
-                keep()
+                store()
 
     def _keep_nodes(self, read: Mapping[str, Node]) -> None:
         self._nodes.update((uid, node) for uid, node in read.items() if _is_small(node))
         while len(self._nodes) > self._most:
             self._nodes.popitem(last=False)
 
-    def _keep_steps(self, asked: _Asked, read: Mapping[str, tuple[HopStep, ...]]) -> None:
+    def _keep_steps(self, key: _Asked, read: Mapping[str, tuple[HopStep, ...]]) -> None:
         for uid, steps in read.items():
             of_node = self._steps.setdefault(uid, {})
-            self._size += _size(steps) if asked not in of_node else 0
-            of_node[asked] = steps
-        most = EDGES_PER_NODE * self._most
-        while self._size > most:
+            self._size += _size(steps) if key not in of_node else 0
+            of_node[key] = steps
+        max_size = EDGES_PER_NODE * self._most
+        while self._size > max_size:
             _, of_node = self._steps.popitem(last=False)
             self._size -= sum(map(_size, of_node.values()))
 
 
-def _in_order[T](found: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:
+def _in_order[T](entries: Mapping[str, T], uids: Sequence[str]) -> dict[str, T]:
     """Return the entries in the order of the request: the order must not depend on the cache."""
-    return {uid: found[uid] for uid in uids if uid in found}
+    return {uid: entries[uid] for uid in uids if uid in entries}
 
 
 def _is_small(node: Node) -> bool:
@@ -166,6 +166,6 @@ def _size(steps: tuple[HopStep, ...]) -> int:
     return 1 + len(steps)
 
 
-def _count(what: str, kept: int, read: int) -> None:
-    READ.labels(what, "kept").inc(kept)
+def _count(what: str, cached: int, read: int) -> None:
+    READ.labels(what, "kept").inc(cached)
     READ.labels(what, "read").inc(read)

@@ -71,36 +71,36 @@ def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[
 
 
 def due(
-    connection: sqlite3.Connection, limit: int, now: int, held: Collection[bytes], turn: str
+    connection: sqlite3.Connection, limit: int, now: int, claimed: Collection[bytes], last_tenant: str
 ) -> tuple[list[int], str]:
-    """Return unclaimed (not ``held``) entries due at ``now`` (microseconds), round-robin over tenants after ``turn``.
+    """Return entries due at ``now`` (microseconds) and not ``claimed``, round-robin over tenants after ``last_tenant``.
 
     The second value is the tenant of the last entry.
     """
     rows = connection.execute(_TENANTS, {"now": now})
-    tenants = sorted((tenant for (tenant,) in rows), key=lambda name: (name <= turn, name))
-    most = limit if len(tenants) < _FEW_TENANTS else -(-2 * limit // len(tenants))
+    tenants = sorted((tenant for (tenant,) in rows), key=lambda name: (name <= last_tenant, name))
+    per_tenant = limit if len(tenants) < _FEW_TENANTS else -(-2 * limit // len(tenants))
     sql = "SELECT seq, point FROM outbox WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
-    free: dict[str, list[int]] = {}
+    unclaimed: dict[str, list[int]] = {}
     for tenant in tenants:
-        queue = connection.execute(sql, (tenant, now, most + len(held)))
-        if seqs := [seq for seq, point in queue if point not in held]:
-            free[tenant] = seqs
-        if len(free) == limit:
+        queue = connection.execute(sql, (tenant, now, per_tenant + len(claimed)))
+        if seqs := [seq for seq, point in queue if point not in claimed]:
+            unclaimed[tenant] = seqs
+        if len(unclaimed) == limit:
             break  # the next claim begins with the other tenants
-    turns = (
+    interleaved = (
         (seq, name)
-        for row in zip_longest(*free.values())
-        for seq, name in zip(row, free, strict=True)
+        for row in zip_longest(*unclaimed.values())
+        for seq, name in zip(row, unclaimed, strict=True)
         if seq is not None
     )
-    chosen = list(islice(turns, limit))
-    return [seq for seq, _ in chosen], chosen[-1][1] if chosen else turn
+    chosen = list(islice(interleaved, limit))
+    return [seq for seq, _ in chosen], chosen[-1][1] if chosen else last_tenant
 
 
-def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, held: Collection[bytes]) -> list[int]:
-    """Return entries of these items' Chunks, due or not, that are neither claimed (``held``) nor dead."""
-    found: list[int] = []
+def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, claimed: Collection[bytes]) -> list[int]:
+    """Return entries of these items' Chunks, due or not, that are neither ``claimed`` nor dead."""
+    free: list[int] = []
     for batch in batched(items, _BATCH):
         rows = connection.execute(
             "SELECT o.seq, o.point FROM node i JOIN edge e ON e.source = i.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
@@ -108,8 +108,8 @@ def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, h
             f"WHERE o.due_at IS NOT NULL AND i.uid IN ({marks(len(batch))})",
             tuple(map(pack, batch)),
         )
-        found += [seq for seq, point in rows if point not in held]
-    return sorted(set(found))[:limit]
+        free += [seq for seq, point in rows if point not in claimed]
+    return sorted(set(free))[:limit]
 
 
 def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
@@ -126,29 +126,29 @@ def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> se
 
 def point_states(connection: sqlite3.Connection, uids: Sequence[str]) -> dict[str, bool]:
     """Return whether each Chunk or statement among these uids is marked indexed; leave out other uids."""
-    found: dict[str, bool] = {}
+    states: dict[str, bool] = {}
     for batch in batched(uids, _BATCH):
         sql = f"SELECT uid, indexed FROM node WHERE uid IN ({marks(len(batch))}) AND {_HAS_POINT}"  # noqa: S608
-        found.update((unpack(uid), bool(indexed)) for uid, indexed in connection.execute(sql, tuple(map(pack, batch))))
-    return found
+        states.update((unpack(uid), bool(indexed)) for uid, indexed in connection.execute(sql, tuple(map(pack, batch))))
+    return states
 
 
 def postpone(
-    connection: sqlite3.Connection, points: Sequence[PendingPoint], now: int, rest: int | None, error: str | None
+    connection: sqlite3.Connection, points: Sequence[PendingPoint], now: int, delay: int | None, error: str | None
 ) -> None:
-    """Delay these entries by ``rest`` microseconds; None: they are dead."""
-    due_at = now + rest if rest is not None else None
+    """Delay these entries by ``delay`` microseconds; None: they are dead."""
+    due_at = now + delay if delay is not None else None
     rows = [{"seq": point.seq, "now": now, "due_at": due_at, "error": error} for point in points]
     connection.executemany(_POSTPONE, rows)
 
 
 def replay(connection: sqlite3.Connection, points: Sequence[str] | None, tenant: str | None) -> int:
     """Make failed entries due and reset their failures; return how many."""
-    mine, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
+    tenant_filter, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
     if points is None:
-        return connection.execute(_REPLAY + mine, values).rowcount
+        return connection.execute(_REPLAY + tenant_filter, values).rowcount
     cursors = [
-        connection.execute(f"{_REPLAY}{mine} AND point IN ({marks(len(batch))})", (*values, *map(pack, batch)))
+        connection.execute(f"{_REPLAY}{tenant_filter} AND point IN ({marks(len(batch))})", (*values, *map(pack, batch)))
         for batch in batched(dict.fromkeys(points), _BATCH)
     ]
     return sum(cursor.rowcount for cursor in cursors)
@@ -170,14 +170,14 @@ def queue(connection: sqlite3.Connection, chunk_uids: Sequence[str], kind: Pendi
 
 def find_queued(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, failing: bool) -> set[str]:
     """Return which of these Chunks have an entry; ``failing`` includes failed entries."""
-    found: set[str] = set()
+    queued: set[str] = set()
     for batch in batched(chunk_uids, _BATCH):
         rows = connection.execute(
             f"SELECT point FROM outbox WHERE point IN ({marks(len(batch))}) AND (? OR tries = 0)",  # noqa: S608
             (*map(pack, batch), failing),
         )
-        found.update(unpack(point) for (point,) in rows)
-    return found
+        queued.update(unpack(point) for (point,) in rows)
+    return queued
 
 
 def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> UnindexedCounts:
@@ -199,13 +199,13 @@ def failures(
     connection: sqlite3.Connection, tenant: str | None, limit: int, items: Sequence[str] | None
 ) -> list[IndexFailure]:
     """Return failed entries, most tries first."""
-    wanted = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
+    item_filter = "" if items is None else f"AND i.uid IN ({marks(len(items))}) "
     rows = connection.execute(
         "SELECT o.point, o.tenant, i.context, i.uid, i.source_id, o.tries, o.error, o.failed_at, "  # noqa: S608
         "o.due_at IS NULL FROM outbox o JOIN node k ON k.uid = o.point "
         "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
         "JOIN node i ON i.pk = e.source AND i.content_hash IS NOT NULL "
-        f"WHERE o.tries > 0 AND (o.tenant = ? OR ? IS NULL) {wanted}ORDER BY o.tries DESC, o.seq LIMIT ?",
+        f"WHERE o.tries > 0 AND (o.tenant = ? OR ? IS NULL) {item_filter}ORDER BY o.tries DESC, o.seq LIMIT ?",
         (tenant, tenant, *map(pack, items or ()), limit),
     )
     return [
@@ -239,12 +239,12 @@ def _points(
         f"WHERE {where}",
         tuple(values),
     ).fetchall()
-    said = _read_item_edges(connection, [row[4] for row in rows if row[4] is not None])
+    fields_by_item = _read_item_edges(connection, [row[4] for row in rows if row[4] is not None])
     statements = _read_statements(connection, [row[1] for row in rows])
     points = []
     for row in rows:
         chunk, item = row[5 : 5 + NODE_WIDTH], row[5 + NODE_WIDTH :]
-        told = said.get(row[4], {})
+        fields = fields_by_item.get(row[4], {})
         points.append(
             PendingPoint(
                 seq=row[0],
@@ -254,9 +254,9 @@ def _points(
                 chunk=node_of(chunk) if row[4] is not None else None,
                 item=node_of(item) if row[4] is not None else None,
                 statements=tuple(statements.get(row[1], ())) if row[4] is not None else (),
-                about=told.get("about", ()),
-                tags=told.get("tags", ()),
-                buckets=told.get("buckets", ()),
+                about=fields.get("about", ()),
+                tags=fields.get("tags", ()),
+                buckets=fields.get("buckets", ()),
             )
         )
     return points
@@ -264,7 +264,7 @@ def _points(
 
 def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) -> dict[bytes, list[Node]]:
     """Return the statements of each of these Chunks."""
-    found: dict[bytes, list[Node]] = {}
+    statements: dict[bytes, list[Node]] = {}
     for batch in batched(chunks, _BATCH):
         rows = connection.execute(
             f"SELECT k.uid, {columns_of('s')} FROM node k JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "  # noqa: S608
@@ -273,8 +273,8 @@ def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) ->
             tuple(batch),
         )
         for chunk, *statement in rows:
-            found.setdefault(chunk, []).append(node_of(statement))
-    return found
+            statements.setdefault(chunk, []).append(node_of(statement))
+    return statements
 
 
 def _read_item_edges(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
@@ -284,11 +284,11 @@ def _read_item_edges(connection: sqlite3.Connection, items: Sequence[int]) -> di
         f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
         tuple(items),
     )
-    said: dict[int, _Said] = {}
+    fields_by_item: dict[int, _Said] = {}
     for item, edge_type, name, uid, subtype, aliases in rows:
         field: Literal["about", "tags", "buckets"]
         field = "about" if edge_type == "ABOUT" else "buckets" if fold_case(subtype) == "bucket" else "tags"
-        fields = said.setdefault(item, {})
-        told = (name, *json.loads(aliases), *((unpack(uid),) if field == "about" else ()))
-        fields[field] = (*fields.get(field, ()), *told)
-    return said
+        fields = fields_by_item.setdefault(item, {})
+        names = (name, *json.loads(aliases), *((unpack(uid),) if field == "about" else ()))
+        fields[field] = (*fields.get(field, ()), *names)
+    return fields_by_item

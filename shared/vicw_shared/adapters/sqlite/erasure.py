@@ -55,7 +55,7 @@ def drop_receipts(connection: sqlite3.Connection, tenant: str, keys: Sequence[st
 
 def drop_steps(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     """Remove steps of the sleep cycle."""
-    connection.executemany("DELETE FROM step WHERE id = ?", [(one,) for one in ids])
+    connection.executemany("DELETE FROM step WHERE id = ?", [(step_id,) for step_id in ids])
 
 
 def _scrub(connection: sqlite3.Connection) -> None:

@@ -39,27 +39,27 @@ def find_passages(
     words = list(dict.fromkeys(sparse.stems(text)))[:_MAX_WORDS]
     if not words or () in {scope.contexts, scope.domains, scope.subtypes}:
         return []
-    telling, common = _by_rarity(connection, words, rare)
-    hits = _ranked(connection, telling)
+    terms, common = _by_rarity(connection, words, rare)
+    hits = _ranked(connection, terms)
     if hits and common:
-        hits |= _ranked(connection, telling, common)
-    found = _fitting(connection, scope, hits, limit)
-    if len(found) < limit and common:
+        hits |= _ranked(connection, terms, common)
+    matches = _fitting(connection, scope, hits, limit)
+    if len(matches) < limit and common:
         # Other tenants' texts may make a word common, but must not hide this tenant's passages with it.
-        found = _fitting(connection, scope, _ranked(connection, [*telling, *common]), limit)
-    return found
+        matches = _fitting(connection, scope, _ranked(connection, [*terms, *common]), limit)
+    return matches
 
 
-def _by_rarity(connection: sqlite3.Connection, words: Sequence[str], most: int) -> tuple[list[str], list[str]]:
+def _by_rarity(connection: sqlite3.Connection, words: Sequence[str], max_passages: int) -> tuple[list[str], list[str]]:
     """Return the terms to search by, and the common terms, which only score.
 
-    The search terms are the rarest: as many as have at most ``most`` passages in total, at least one.
+    The search terms are the rarest: as many as have at most ``max_passages`` passages in total, at least one.
     """
     counts = {term: _count(connection, term) for term in map(_term, words)}
     rare = sorted((term for term in counts if counts[term]), key=counts.__getitem__)
     reached = itertools.accumulate(counts[term] for term in rare)
-    few = max(1, sum(passages <= most for passages in reached))
-    return rare[:few], rare[few:]
+    count = max(1, sum(passages <= max_passages for passages in reached))
+    return rare[:count], rare[count:]
 
 
 def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequence[str] = ()) -> dict[int, float]:
@@ -84,13 +84,13 @@ def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, fl
         f"WHERE i.tenant = ? AND {where} ORDER BY h.key"
     )
     best = sorted(hits, key=lambda pk: (-hits[pk], pk))
-    found: list[TextHit] = []
+    matches: list[TextHit] = []
     start, size = 0, limit * _JUDGED
-    while start < len(best) and len(found) < limit:
+    while start < len(best) and len(matches) < limit:
         rows = connection.execute(sql, (json.dumps(best[start : start + size]), scope.tenant, *values))
-        found += [TextHit(unpack(uid), hits[pk]) for uid, pk in rows]
+        matches += [TextHit(unpack(uid), hits[pk]) for uid, pk in rows]
         start, size = start + size, size * _JUDGED
-    return found[:limit]
+    return matches[:limit]
 
 
 def _term(word: str) -> str:

@@ -40,8 +40,8 @@ def read_counts(path: Path) -> GraphCounts:
         if version == 0:
             return GraphCounts(None)
         sql = "SELECT key, value FROM meta WHERE key IN ('model', 'rebuilding')"
-        known = dict(connection.execute(sql).fetchall())
+        meta = dict(connection.execute(sql).fetchall())
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"
         (any_indexed,) = connection.execute(sql).fetchone()
-        model = ModelIdentity(**json.loads(known["model"])) if "model" in known else None
-        return GraphCounts(model, bool(any_indexed), "rebuilding" in known)
+        model = ModelIdentity(**json.loads(meta["model"])) if "model" in meta else None
+        return GraphCounts(model, bool(any_indexed), "rebuilding" in meta)

@@ -30,16 +30,16 @@ def read_steps(
 ) -> dict[str, tuple[HopStep, ...]]:
     """Return the steps of each node: per spread its ``limit`` heaviest edges."""
     places = {spread: place for place, spread in enumerate(spreads)}
-    given = {pack(uid): uid for uid in uids}
-    found: dict[str, list[HopStep]] = {uid: [] for uid in uids}
+    packed = {pack(uid): uid for uid in uids}
+    hops: dict[str, list[HopStep]] = {uid: [] for uid in uids}
     for direction, types in _by_direction(spreads).items():
         for batch in batched(uids, _BATCH):
             for row in _step_rows(connection, direction, types, batch, tenant, limit):
-                origin, uid = given[row[0]], unpack(row[7])
+                origin, uid = packed[row[0]], unpack(row[7])
                 ends = (origin, uid) if direction is Direction.OUT else (uid, origin)
                 edge = edge_between(ends, row[1:7])
-                found[origin].append(HopStep(places[edge.type, direction], -edge.weight, edge, uid))
-    return {uid: tuple(steps) for uid, steps in found.items()}
+                hops[origin].append(HopStep(places[edge.type, direction], -edge.weight, edge, uid))
+    return {uid: tuple(steps) for uid, steps in hops.items()}
 
 
 def read_weighted_neighbours(
@@ -47,40 +47,40 @@ def read_weighted_neighbours(
 ) -> list[WeightedNeighbour]:
     """Return the targets of one spread, the heaviest edges of each node first."""
     edge_type, direction = spread
-    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
-    given = {pack(uid): uid for uid in uids}
-    found = []
-    for batch in batched(given, _BATCH):
+    near, far = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    packed = {pack(uid): uid for uid in uids}
+    neighbours = []
+    for batch in batched(packed, _BATCH):
         rows = connection.execute(
             "SELECT o.uid, n.uid, n.label, n.name, n.content_hash IS NOT NULL, e.weight "  # noqa: S608
             "FROM node o CROSS JOIN edge e ON e.rowid IN "
-            f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = ? ORDER BY x.weight DESC LIMIT ?) "
-            f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(batch))}) AND o.tenant = ?",
+            f"(SELECT x.rowid FROM edge x WHERE x.{near} = o.pk AND x.type = ? ORDER BY x.weight DESC LIMIT ?) "
+            f"JOIN node n ON n.pk = e.{far} WHERE o.uid IN ({marks(len(batch))}) AND o.tenant = ?",
             (edge_type, limit, *batch, tenant),
         )
-        found += [
-            WeightedNeighbour(given[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
+        neighbours += [
+            WeightedNeighbour(packed[origin], unpack(uid), LABELS[label], name, bool(is_item), weight)
             for origin, uid, label, name, is_item, weight in rows
         ]
-    return found
+    return neighbours
 
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
     """Return the nodes without a live neighbour, ``UNHOLDING`` edges aside; the check stops at a node's first one."""
-    aside = ", ".join(f"'{name}'" for name in UNHOLDING)
-    alone = " ".join(
-        f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{there} "  # noqa: S608
-        f"WHERE e.{here} = n.pk AND e.type NOT IN ({aside}) AND o.retired_at IS NULL)"
-        for here, there in (("source", "target"), ("target", "source"))
+    ignored = ", ".join(f"'{name}'" for name in UNHOLDING)
+    conditions = " ".join(
+        f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{far} "  # noqa: S608
+        f"WHERE e.{near} = n.pk AND e.type NOT IN ({ignored}) AND o.retired_at IS NULL)"
+        for near, far in (("source", "target"), ("target", "source"))
     )
-    found: set[str] = set()
+    isolated: set[str] = set()
     for batch in batched(uids, _BATCH):
         rows = connection.execute(
-            f"SELECT n.uid FROM node n WHERE n.uid IN ({marks(len(batch))}) AND n.tenant = ? {alone}",  # noqa: S608
+            f"SELECT n.uid FROM node n WHERE n.uid IN ({marks(len(batch))}) AND n.tenant = ? {conditions}",  # noqa: S608
             (*map(pack, batch), tenant),
         )
-        found.update(unpack(uid) for (uid,) in rows)
-    return found
+        isolated.update(unpack(uid) for (uid,) in rows)
+    return isolated
 
 
 def _by_direction(spreads: Sequence[Spread]) -> dict[Direction, list[str]]:
@@ -98,13 +98,13 @@ def _step_rows(
     tenant: str,
     limit: int,
 ) -> sqlite3.Cursor:
-    here, there = ("source", "target") if direction is Direction.OUT else ("target", "source")
+    near, far = ("source", "target") if direction is Direction.OUT else ("target", "source")
     # The inner limit reads only as many of a hub's edges as it returns: the index orders them by weight.
     sql = (
         f"WITH wanted (type) AS (VALUES {', '.join(['(?)'] * len(types))}) "  # noqa: S608
         "SELECT o.uid, e.id, e.type, e.weight, e.created_at, e.created_by, e.properties, n.uid "
         "FROM node o CROSS JOIN wanted CROSS JOIN edge e ON e.rowid IN "
-        f"(SELECT x.rowid FROM edge x WHERE x.{here} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
-        f"JOIN node n ON n.pk = e.{there} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
+        f"(SELECT x.rowid FROM edge x WHERE x.{near} = o.pk AND x.type = wanted.type ORDER BY x.weight DESC LIMIT ?) "
+        f"JOIN node n ON n.pk = e.{far} WHERE o.uid IN ({marks(len(uids))}) AND o.tenant = ?"
     )
     return connection.execute(sql, (*types, limit, *map(pack, uids), tenant))

@@ -19,21 +19,21 @@ LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
 
 def read_item_views(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[ItemView]:
     """Return the live items among ``uids``, in uid order."""
-    found: list[ItemView] = []
+    views: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
         rows = connection.execute(
             f"SELECT pk, {NODE_COLUMNS} FROM node WHERE uid IN ({marks(len(batch))}) "  # noqa: S608
             f"AND tenant = ? AND {LIVE} ORDER BY uid",
             (*map(pack, batch), tenant),
         )
-        found += with_edges(connection, rows.fetchall())
-    return found
+        views += with_edges(connection, rows.fetchall())
+    return views
 
 
 def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[ItemView]:
     """Return the views of these items (pk, then NODE_COLUMNS)."""
     passages: dict[object, list[Node]] = {}
-    said: dict[tuple[object, str], set[str]] = {}
+    names: dict[tuple[object, str], set[str]] = {}
     for batch in batched((row[0] for row in rows), _BATCH):
         proofs = connection.execute(
             f"SELECT e.source, {columns_of('k')} FROM edge e JOIN node k ON k.pk = e.target "  # noqa: S608
@@ -48,18 +48,18 @@ def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]])
             f"WHERE e.source IN ({marks(len(batch))}) AND e.type IN ('ABOUT', 'TAGGED', 'AUTO_TAGGED')",
             batch,
         )
-        for item, kind, teller, own, name, uid, subtype, aliases in named:
+        for item, kind, source_item, item_uid, name, uid, subtype, aliases in named:
             if kind == "ABOUT":
-                said.setdefault((item, kind), set()).update((name, *json.loads(aliases), unpack(uid)))
+                names.setdefault((item, kind), set()).update((name, *json.loads(aliases), unpack(uid)))
             elif kind == AUTO_TAGGED:
-                said.setdefault((item, kind), set()).add(name)
-            elif teller is None or teller == unpack(own):
-                said.setdefault((item, "bucket" if fold_case(subtype) == "bucket" else "tag"), set()).add(name)
+                names.setdefault((item, kind), set()).add(name)
+            elif source_item is None or source_item == unpack(item_uid):
+                names.setdefault((item, "bucket" if fold_case(subtype) == "bucket" else "tag"), set()).add(name)
     return [
         ItemView(
             node_of(row[1:]),
             tuple(passages.get(row[0], ())),
-            *(tuple(sorted(said.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT", AUTO_TAGGED)),
+            *(tuple(sorted(names.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT", AUTO_TAGGED)),
         )
         for row in rows
     ]

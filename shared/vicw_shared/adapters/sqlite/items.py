@@ -28,15 +28,15 @@ _BATCH = 500
 
 def read_items(connection: sqlite3.Connection, tenant: str, source_id: str, contexts: Sequence[str]) -> list[Node]:
     """Return the latest version of an item in each context that has one."""
-    found: dict[str, Node] = {}
+    latest: dict[str, Node] = {}
     for batch in batched(contexts, _BATCH):
         rows = connection.execute(
             f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context IN ({marks(len(batch))}) "  # noqa: S608
             "AND source_id = ? AND label <> 'Chunk' ORDER BY version",
             (tenant, *batch, source_id),
         )
-        found |= {node.context: node for node in map(node_of, rows)}
-    return [found[context] for context in sorted(found)]
+        latest |= {node.context: node for node in map(node_of, rows)}
+    return [latest[context] for context in sorted(latest)]
 
 
 def read_between(
@@ -53,15 +53,15 @@ def read_between(
         )
         contexts = [name for (name,) in roots.fetchall()]
     start, end = map(to_us, span)
-    found: list[Node] = []
+    events: list[Node] = []
     for context in dict.fromkeys(contexts):
         rows = connection.execute(
             f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? AND arrival IS NOT NULL "  # noqa: S608
             "AND retired_at IS NULL AND timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC, arrival DESC LIMIT ?",
             (tenant, context, start, end, limit),
         )
-        found += map(node_of, rows)
-    return latest_first(found)[:limit]
+        events += map(node_of, rows)
+    return latest_first(events)[:limit]
 
 
 def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -> list[Node]:
@@ -76,9 +76,9 @@ def read_expired(connection: sqlite3.Connection, before: datetime, limit: int) -
 
 def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
     """Return the item that each Chunk proves."""
-    found: dict[str, ItemRef] = {}
-    given = {pack(uid): uid for uid in chunk_uids}
-    for batch in batched(given, _BATCH):
+    owners: dict[str, ItemRef] = {}
+    packed = {pack(uid): uid for uid in chunk_uids}
+    for batch in batched(packed, _BATCH):
         rows = connection.execute(
             f"SELECT k.uid, {ITEM_COLUMNS} FROM node k "  # noqa: S608
             "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' "
@@ -87,12 +87,12 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
             f"WHERE k.uid IN ({marks(len(batch))}) AND i.tenant = ?",
             (*batch, tenant),
         )
-        found.update((given[row[0]], item_ref(row[1:])) for row in rows)
-    for batch in batched([pack(uid) for uid, item in found.items() if item.is_macro], _BATCH):
+        owners.update((packed[row[0]], item_ref(row[1:])) for row in rows)
+    for batch in batched([pack(uid) for uid, item in owners.items() if item.is_macro], _BATCH):
         rows = connection.execute(
             f"SELECT k.uid, {PART_COLUMNS} FROM node k "  # noqa: S608
             f"WHERE k.uid IN ({marks(len(batch))}) AND k.version <> {OF_NOBODY}",
             batch,
         )
-        found.update((given[uid], part_of(found[given[uid]], row)) for uid, *row in rows)
-    return found
+        owners.update((packed[uid], part_of(owners[packed[uid]], row)) for uid, *row in rows)
+    return owners

@@ -56,7 +56,7 @@ def _read(
     """Return the nodes with terms of these kinds, by text; ``which`` is the selected column and the match condition."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
     selected, fits = which
-    found: dict[str, list[Node]] = {}
+    matches: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(texts), _BATCH):
         rows = connection.execute(
             f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
@@ -66,23 +66,23 @@ def _read(
             (*batch, tenant, *(contexts or ()), *kinds, limit),
         )
         for text, *row in rows:
-            found.setdefault(text, []).append(node_of(row))
-    return found
+            matches.setdefault(text, []).append(node_of(row))
+    return matches
 
 
 def count_edges(
-    connection: sqlite3.Connection, tenant: str, uids: Sequence[str], aside: Sequence[str]
+    connection: sqlite3.Connection, tenant: str, uids: Sequence[str], ignored: Sequence[str]
 ) -> dict[str, int]:
     """Return the number of edges of each node, except those of some types."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     ends = " + ".join(
-        f"(SELECT count(*) FROM edge e WHERE e.{end} = n.pk AND e.type NOT IN ({marks(len(aside))}))"  # noqa: S608
+        f"(SELECT count(*) FROM edge e WHERE e.{end} = n.pk AND e.type NOT IN ({marks(len(ignored))}))"  # noqa: S608
         for end in ("source", "target")
     )
     for batch in batched(uids, _BATCH):
         rows = connection.execute(
             f"SELECT n.uid, {ends} FROM node n WHERE n.uid IN ({marks(len(batch))}) AND n.tenant = ?",  # noqa: S608
-            (*aside, *aside, *map(pack, batch), tenant),
+            (*ignored, *ignored, *map(pack, batch), tenant),
         )
-        found.update((unpack(uid), count) for uid, count in rows)
-    return found
+        counts.update((unpack(uid), count) for uid, count in rows)
+    return counts

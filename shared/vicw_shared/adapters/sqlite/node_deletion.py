@@ -20,10 +20,10 @@ def drop_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
             f"SELECT pk, uid FROM node WHERE uid IN ({marks(len(part))}) AND tenant = ?",  # noqa: S608
             (*part, tenant),
         ).fetchall()
-        keys, gone = [(pk,) for pk, _ in rows], [(uid,) for _, uid in rows]
-        told: list[tuple[bytes, str, str]] = []
+        keys, removed = [(pk,) for pk, _ in rows], [(uid,) for _, uid in rows]
+        payload_entries: list[tuple[bytes, str, str]] = []
         for (pk,) in keys:
-            told += connection.execute(
+            payload_entries += connection.execute(
                 "SELECT DISTINCT k.uid, k.tenant, 'payload' FROM edge e JOIN edge x ON x.source = e.source "
                 "AND x.type = 'EVIDENCED_BY' JOIN node k ON k.pk = x.target AND k.label = 'Chunk' "
                 "WHERE e.target = ? AND e.type IN ('ABOUT', 'TAGGED')",
@@ -31,9 +31,9 @@ def drop_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
             ).fetchall()
         connection.executemany("DELETE FROM edge WHERE source = ?", keys)
         connection.executemany("DELETE FROM edge WHERE target = ?", keys)
-        connection.executemany("DELETE FROM outbox WHERE point = ?", gone)
-        connection.executemany("DELETE FROM unread WHERE item = ?", gone)
-        connection.executemany("DELETE FROM passage_change WHERE point = ?", gone)
-        connection.executemany("DELETE FROM item_use WHERE item = ?", gone)
+        connection.executemany("DELETE FROM outbox WHERE point = ?", removed)
+        connection.executemany("DELETE FROM unread WHERE item = ?", removed)
+        connection.executemany("DELETE FROM passage_change WHERE point = ?", removed)
+        connection.executemany("DELETE FROM item_use WHERE item = ?", removed)
         connection.executemany("DELETE FROM node WHERE pk = ?", keys)
-        put_entries(connection, [row for row in told if (row[0],) not in gone])
+        put_entries(connection, [row for row in payload_entries if (row[0],) not in removed])

@@ -46,20 +46,20 @@ class SqliteOutbox:
 
     async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
         clock = time.monotonic()
-        held = [uid for uid in (pack(p.point_id) for p in points) if self._held.get(uid, clock) > clock]
-        self._held.update(dict.fromkeys(held, clock + seconds))
-        return len(held)
+        claimed = [uid for uid in (pack(p.point_id) for p in points) if self._held.get(uid, clock) > clock]
+        self._held.update(dict.fromkeys(claimed, clock + seconds))
+        return len(claimed)
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
-        gone = await self._write(lambda c: entries.settle(c, points))
+        orphans = await self._write(lambda c: entries.settle(c, points))
         self._release(points)
-        return gone
+        return orphans
 
     async def postpone(
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
     ) -> None:
-        instant, rest = to_us(now()), round(seconds * MICROSECONDS) if seconds is not None else None
-        await self._write(lambda c: entries.postpone(c, points, instant, rest, error))
+        instant, delay = to_us(now()), round(seconds * MICROSECONDS) if seconds is not None else None
+        await self._write(lambda c: entries.postpone(c, points, instant, delay, error))
         self._release(points)
 
     def _release(self, points: Sequence[PendingPoint]) -> None:
@@ -78,10 +78,10 @@ class SqliteOutbox:
         return await self._write(lambda c: entries.replay(c, points, tenant))
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
-        mine = "" if tenant is None else "AND tenant = :tenant"
+        tenant_filter = "" if tenant is None else "AND tenant = :tenant"
         sql = (
-            f"SELECT (SELECT count(*) FROM outbox WHERE due_at IS NOT NULL {mine}), "  # noqa: S608
-            f"count(due_at), count(*) - count(due_at) FROM outbox WHERE tries > 0 {mine}"
+            f"SELECT (SELECT count(*) FROM outbox WHERE due_at IS NOT NULL {tenant_filter}), "  # noqa: S608
+            f"count(due_at), count(*) - count(due_at) FROM outbox WHERE tries > 0 {tenant_filter}"
         )
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 

@@ -48,28 +48,28 @@ class SqlitePendingExtractions:
             def work(connection: sqlite3.Connection) -> list[PendingExtraction]:
                 if items is None:
                     return self._next(connection, limit, instant)
-                found = [one for one, due in _these(connection, items) if due is not None and due <= instant]
-                return [one for one in found if one.item not in self._held][:limit]
+                due_items = [entry for entry, due in _these(connection, items) if due is not None and due <= instant]
+                return [entry for entry in due_items if entry.item not in self._held][:limit]
 
             claimed = await self._database.read(work)
-            self._held |= {one.item: clock + seconds for one in claimed}
+            self._held |= {entry.item: clock + seconds for entry in claimed}
             return claimed
 
     def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[PendingExtraction]:
         """Return due, unclaimed items of the next tenant that has any, wrapping around."""
-        after, around = self._turn, not self._turn
+        after, wrapped = self._turn, not self._turn
         while True:
             (tenant,) = connection.execute(_NEXT, (instant, after)).fetchone()
             if tenant is None:
-                if around:
+                if wrapped:
                     return []
-                after, around = "", True
+                after, wrapped = "", True
                 continue
             rows = connection.execute(_DUE, (tenant, instant, limit + len(self._held)))
-            free = [one for one in map(_item, rows) if one.item not in self._held][:limit]
-            if free:
+            unclaimed = [entry for entry in map(_item, rows) if entry.item not in self._held][:limit]
+            if unclaimed:
                 self._turn = tenant
-                return free
+                return unclaimed
             after = tenant
 
     async def renew(self, item: str, *, seconds: float) -> None:
@@ -87,8 +87,8 @@ class SqlitePendingExtractions:
         await self._write(lambda c: c.execute("DELETE FROM unread WHERE item = ?", (pack(item),)))
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
-        found = await self._database.read(lambda c: _these(c, items))
-        return {one.item: replace(one, dead=due is None) for one, due in found if one.tenant == tenant}
+        entries = await self._database.read(lambda c: _these(c, items))
+        return {entry.item: replace(entry, dead=due is None) for entry, due in entries if entry.tenant == tenant}
 
     async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
         sql = (
@@ -110,14 +110,14 @@ class SqlitePendingExtractions:
         return await self._database.read(work)
 
     async def replay(self, items: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
-        mine, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
+        tenant_filter, values = ("", ()) if tenant is None else (" AND tenant = ?", (tenant,))
 
         def work(connection: sqlite3.Connection) -> int:
             if items is None:
-                return connection.execute(_REPLAY + mine, values).rowcount
+                return connection.execute(_REPLAY + tenant_filter, values).rowcount
             return sum(
                 connection.execute(
-                    f"{_REPLAY}{mine} AND item IN ({marks(len(part))})", (*values, *map(pack, part))
+                    f"{_REPLAY}{tenant_filter} AND item IN ({marks(len(part))})", (*values, *map(pack, part))
                 ).rowcount
                 for part in batched(dict.fromkeys(items), _BATCH)
             )
@@ -125,10 +125,10 @@ class SqlitePendingExtractions:
         return await self._write(work)
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
-        mine = "" if tenant is None else "AND tenant = :tenant"
+        tenant_filter = "" if tenant is None else "AND tenant = :tenant"
         sql = (
-            f"SELECT (SELECT count(*) FROM unread WHERE due_at IS NOT NULL {mine}), "  # noqa: S608
-            f"count(due_at), count(*) - count(due_at) FROM unread WHERE tries > 0 {mine}"
+            f"SELECT (SELECT count(*) FROM unread WHERE due_at IS NOT NULL {tenant_filter}), "  # noqa: S608
+            f"count(due_at), count(*) - count(due_at) FROM unread WHERE tries > 0 {tenant_filter}"
         )
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
@@ -145,14 +145,14 @@ def dequeue_extraction(connection: sqlite3.Connection, tenant: str, item: str) -
 
 def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
     """Return the queued items among these, with their due time (None: dead)."""
-    found: list[tuple[PendingExtraction, int | None]] = []
+    entries: list[tuple[PendingExtraction, int | None]] = []
     for part in batched(items, _BATCH):
         rows = connection.execute(
             f"SELECT item, tenant, context, tries, due_at FROM unread WHERE item IN ({marks(len(part))}) ORDER BY seq",  # noqa: S608
             tuple(map(pack, part)),
         )
-        found += [(_item(row[:4]), row[4]) for row in rows]
-    return found
+        entries += [(_item(row[:4]), row[4]) for row in rows]
+    return entries
 
 
 def _item(row: Sequence[object]) -> PendingExtraction:

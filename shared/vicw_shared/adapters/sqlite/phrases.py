@@ -14,10 +14,10 @@ from vicw_shared.model.triggers import foremost, phrases_of, precedence
 _BATCH = 500
 
 
-def trigger_rows(told: str, importance: float | None, protected: int) -> str:
+def trigger_rows(phrases: str, importance: float | None, protected: int) -> str:
     """Return an item's phrases as JSON, [text, precedence] each, for triggers to insert."""
-    place = precedence(importance, bool(protected))
-    return json.dumps([(text, place) for text in phrases_of(json.loads(told))], ensure_ascii=False)
+    rank = precedence(importance, bool(protected))
+    return json.dumps([(text, rank) for text in phrases_of(json.loads(phrases))], ensure_ascii=False)
 
 
 def read_triggered(
@@ -25,7 +25,7 @@ def read_triggered(
 ) -> list[Node]:
     """Return the items with any of these phrases, at most ``limit`` per phrase, in order of precedence."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
-    found: list[Node] = []
+    items: list[Node] = []
     for batch in batched(dict.fromkeys(phrases), _BATCH):
         rows = connection.execute(
             f"WITH wanted (text) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
@@ -33,5 +33,5 @@ def read_triggered(
             f"SELECT node FROM phrase WHERE tenant = ? AND text = w.text {within}ORDER BY precedence, node LIMIT ?)",
             (*batch, tenant, *(contexts or ()), limit),
         )
-        found += map(node_of, rows)
-    return foremost(found)
+        items += map(node_of, rows)
+    return foremost(items)

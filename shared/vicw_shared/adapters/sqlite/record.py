@@ -39,8 +39,8 @@ class SqliteRecord:
     async def models(self) -> Models:
         def work(connection: sqlite3.Connection) -> Models:
             sql = "SELECT key, value FROM meta WHERE key IN ('model', 'change', 'rebuilding')"
-            known = dict(connection.execute(sql).fetchall())
-            used, change, since = known.get("model"), known.get("change"), known.get("rebuilding")
+            meta = dict(connection.execute(sql).fetchall())
+            used, change, since = meta.get("model"), meta.get("change"), meta.get("rebuilding")
             return Models(
                 used and ModelIdentity(**json.loads(used)),
                 ModelChange.load(change),

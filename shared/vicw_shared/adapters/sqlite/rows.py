@@ -90,8 +90,8 @@ def marks(count: int) -> str:
 def item_ref(row: Sequence[Any]) -> ItemRef:
     """Read ITEM_COLUMNS."""
     uid, label, context, domain, created_at, speaker, importance, *instants, version = row
-    told = (context, domain, from_us(created_at), speaker, importance)
-    return _new_item((unpack(uid), LABELS[label], *told, *map(from_us, instants), version == OF_NOBODY, None))
+    common = (context, domain, from_us(created_at), speaker, importance)
+    return _new_item((unpack(uid), LABELS[label], *common, *map(from_us, instants), version == OF_NOBODY, None))
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:

@@ -99,14 +99,14 @@ def _changes(
 
 def _flows(connection: sqlite3.Connection, what: Flows, after: Flow | None, limit: int) -> list[Flow]:
     """Return flows in the order of their items' index: one look-up per flow, however many items it has."""
-    found: list[Flow] = []
+    flows: list[Flow] = []
     place = (after.tenant, after.context, after.flow_id) if after is not None else (*(what.within or ("", "")), "")
-    while len(found) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
+    while len(flows) < limit and (row := connection.execute(_FLOW, place).fetchone()) is not None:
         place = row
         if what.within is not None and row[:2] != what.within:
             break
-        found.append(Flow(*row))
-    return found
+        flows.append(Flow(*row))
+    return flows
 
 
 def _thread(connection: sqlite3.Connection, what: Thread, after: ChainKey | None, limit: int) -> list[Node]:

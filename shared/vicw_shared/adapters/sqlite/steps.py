@@ -43,7 +43,7 @@ def read_steps(
     if after is not None:
         conditions["(at, id) < (?, ?)"] = (to_us(after.at), after.id)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    values = [value for given in conditions.values() for value in given]
+    values = [value for bound in conditions.values() for value in bound]
     sql = f"SELECT {_COLUMNS} FROM step {where} ORDER BY at DESC, id DESC LIMIT ?"  # noqa: S608
     return [_step(row) for row in connection.execute(sql, (*values, limit))]
 
@@ -69,12 +69,12 @@ class SqliteSleepLog:
         await self._write(lambda c: c.execute(_NOTE_GROWTH, row))
 
     async def record_job_run(self, note: JobRun) -> None:
-        told = json.dumps([to_us(note.began), to_us(note.at), note.slices, note.over, note.error])
-        await self._write(lambda c: c.execute(_NOTE_ROUND, (note.task, told)))
+        run_json = json.dumps([to_us(note.began), to_us(note.at), note.slices, note.over, note.error])
+        await self._write(lambda c: c.execute(_NOTE_ROUND, (note.task, run_json)))
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(lambda c: c.execute(_ROUNDS).fetchall())
-        return [_round(task, *json.loads(told)) for task, told in rows]
+        return [_round(task, *json.loads(run_json)) for task, run_json in rows]
 
 
 def _step(row: Any) -> MaintenanceStep:
@@ -92,5 +92,5 @@ def _step(row: Any) -> MaintenanceStep:
     )
 
 
-def _round(task: str, began: int, at: int, turns: int, over: bool, error: str) -> JobRun:
-    return JobRun(task, from_us(began), from_us(at), turns, over, error)
+def _round(task: str, began: int, at: int, slices: int, over: bool, error: str) -> JobRun:
+    return JobRun(task, from_us(began), from_us(at), slices, over, error)

@@ -108,21 +108,21 @@ class SqliteGraphStore(SqliteScans):
         return await self._write.run(lambda: work(transaction))
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        kept = self._cache.kept(tenant, uids)
-        return kept if kept is not None else await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
+        cached = self._cache.kept(tenant, uids)
+        return cached if cached is not None else await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
         def work(connection: sqlite3.Connection) -> dict[str, str]:
-            found: dict[str, str] = {}
-            given = {pack(uid): uid for uid in uids}
-            for part in batched(given, _BATCH):
+            texts: dict[str, str] = {}
+            packed = {pack(uid): uid for uid in uids}
+            for part in batched(packed, _BATCH):
                 rows = connection.execute(
                     f"SELECT uid, text FROM node WHERE uid IN ({marks(len(part))}) "  # noqa: S608
                     "AND tenant = ? AND text IS NOT NULL",
                     (*part, tenant),
                 )
-                found.update((given[uid], text) for uid, text in rows)
-            return found
+                texts.update((packed[uid], text) for uid, text in rows)
+            return texts
 
         return await self._database.read(work)
 

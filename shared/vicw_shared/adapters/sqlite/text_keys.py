@@ -17,7 +17,7 @@ def read_by_text_key(
 ) -> dict[str, list[Node]]:
     """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
-    found: dict[str, list[Node]] = {}
+    nodes: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(keys), _BATCH):
         rows = connection.execute(
             f"WITH wanted (key) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
@@ -27,5 +27,5 @@ def read_by_text_key(
             (*batch, tenant, *(contexts or ()), limit),
         )
         for node in map(node_of, rows):
-            found.setdefault(node.text_key or "", []).append(node)
-    return found
+            nodes.setdefault(node.text_key or "", []).append(node)
+    return nodes

@@ -98,22 +98,22 @@ class SqliteTransaction:
         return await self._sourced(source_ids, "label <> 'Chunk'")
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
-        keeping = f"label = 'Chunk' AND metadata <> '{{}}' AND json_extract(metadata, '$.{LEDGER}') IS NOT NULL"
-        return await self._sourced(source_ids, keeping)
+        has_ledger = f"label = 'Chunk' AND metadata <> '{{}}' AND json_extract(metadata, '$.{LEDGER}') IS NOT NULL"
+        return await self._sourced(source_ids, has_ledger)
 
-    async def _sourced(self, source_ids: Sequence[str], which: str) -> dict[str, Node]:
+    async def _sourced(self, source_ids: Sequence[str], condition: str) -> dict[str, Node]:
         """Return the context's nodes with these ids that meet an SQL condition, the latest version of each id."""
 
         def work(connection: sqlite3.Connection) -> dict[str, Node]:
-            found: dict[str, Node] = {}
+            nodes: dict[str, Node] = {}
             for part in batched(source_ids, _BATCH):
                 rows = connection.execute(
                     f"SELECT {NODE_COLUMNS} FROM node WHERE tenant = ? AND context = ? "  # noqa: S608
-                    f"AND source_id IN ({marks(len(part))}) AND {which} ORDER BY version",
+                    f"AND source_id IN ({marks(len(part))}) AND {condition} ORDER BY version",
                     (self._tenant, self._context, *part),
                 )
-                found.update((node.source_id or "", node) for node in map(node_of, rows))
-            return found
+                nodes.update((node.source_id or "", node) for node in map(node_of, rows))
+            return nodes
 
         return await self._do(work)
 
@@ -132,10 +132,10 @@ class SqliteTransaction:
         return await self._do(lambda c: [node_of(row) for row in c.execute(sql, values)])
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
-        ends = [end for end, way in (("source", Direction.OUT), ("target", Direction.IN)) if direction in {None, way}]
+        ends = [end for end, side in (("source", Direction.OUT), ("target", Direction.IN)) if direction in {None, side}]
 
         def work(connection: sqlite3.Connection) -> list[Edge]:
-            found: dict[bytes, Edge] = {}
+            edges: dict[bytes, Edge] = {}
             for batch in batched(uids, _BATCH):
                 part = [pack(uid) for uid in batch]
                 for end in ends:
@@ -147,8 +147,8 @@ class SqliteTransaction:
                         (*types, *part, self._tenant),
                     )
                     for row in rows:
-                        found[row[0]] = edge_of(row)
-            return list(found.values())
+                        edges[row[0]] = edge_of(row)
+            return list(edges.values())
 
         return await self._do(work)
 
@@ -161,7 +161,7 @@ class SqliteTransaction:
 
     async def edges_from_items(self, items: Sequence[str]) -> list[Edge]:
         def work(connection: sqlite3.Connection) -> list[Edge]:
-            found: list[Edge] = []
+            edges: list[Edge] = []
             for part in batched(items, _BATCH):
                 rows = connection.execute(
                     "SELECT e.id, e.type, s.uid, t.uid, e.weight, e.created_at, e.created_by, e.properties "  # noqa: S608
@@ -169,8 +169,8 @@ class SqliteTransaction:
                     f"WHERE e.told_by IN ({marks(len(part))}) AND s.tenant = ?",
                     (*part, self._tenant),
                 )
-                found += [edge_of(row) for row in rows]
-            return found
+                edges += [edge_of(row) for row in rows]
+            return edges
 
         return await self._do(work)
 
@@ -272,7 +272,7 @@ def read_receipt(connection: sqlite3.Connection, tenant: str, key: str) -> Recei
 
 def read_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
     """Return the tenant's nodes among ``uids``."""
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     for batch in batched(uids, _BATCH):
         part = [pack(uid) for uid in batch]
         rows = connection.execute(
@@ -280,8 +280,8 @@ def read_nodes(connection: sqlite3.Connection, tenant: str, uids: Sequence[str])
             (*part, tenant),
         )
         for row in rows:
-            found[unpack(row[0])] = node_of(row)
-    return found
+            nodes[unpack(row[0])] = node_of(row)
+    return nodes
 
 
 def read_counters(connection: sqlite3.Connection, tenant: str, context: str, flows: Sequence[str]) -> Counters:

@@ -34,8 +34,8 @@ def transfer_uses(connection: sqlite3.Connection, sources: Sequence[str], target
     times = last = 0
     for part in batched(map(pack, sources), _BATCH):
         sql = f"SELECT max(times), max(last_at) FROM item_use WHERE item IN ({marks(len(part))})"  # noqa: S608
-        found = connection.execute(sql, part).fetchone()
-        times, last = max(times, found[0] or 0), max(last, found[1] or 0)
+        row = connection.execute(sql, part).fetchone()
+        times, last = max(times, row[0] or 0), max(last, row[1] or 0)
     if times:
         connection.executemany(_HAND_ON, [(pack(uid), times, last) for uid in targets])
 
@@ -48,15 +48,15 @@ def raise_uses(connection: sqlite3.Connection, tenant: str, uses: Mapping[str, U
 
 def read_uses(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
     """Return the uses of these items of a tenant."""
-    found: dict[str, Use] = {}
+    uses: dict[str, Use] = {}
     for part in batched(map(pack, uids), _BATCH):
         rows = connection.execute(
             "SELECT u.item, u.times, u.last_at FROM item_use u JOIN node n ON n.uid = u.item "  # noqa: S608
             f"WHERE u.item IN ({marks(len(part))}) AND n.tenant = ?",
             (*part, tenant),
         )
-        found |= {unpack(uid): Use(times, from_us(last)) for uid, times, last in rows}
-    return found
+        uses |= {unpack(uid): Use(times, from_us(last)) for uid, times, last in rows}
+    return uses
 
 
 class SqliteUses:

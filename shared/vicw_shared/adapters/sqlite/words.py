@@ -20,9 +20,9 @@ def text_words(text: str | None) -> str:
 
 def head_words(name: str, title: str | None, tags: str, bucket: str | None) -> str:
     """Return the index words of an item's name, title, tags (a JSON list) and bucket."""
-    marks: list[str] = json.loads(tags)
-    names = [name, *([title] if title and title != name else []), *marks]
-    return text_words("\n".join([*names, *([bucket] if bucket and bucket not in marks else [])]))
+    tag_names: list[str] = json.loads(tags)
+    names = [name, *([title] if title and title != name else []), *tag_names]
+    return text_words("\n".join([*names, *([bucket] if bucket and bucket not in tag_names else [])]))
 
 
 class Domains:

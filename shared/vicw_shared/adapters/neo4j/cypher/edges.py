@@ -75,9 +75,9 @@ def along(spreads: tuple[Spread, ...]) -> str:
     No index orders a node's edges by weight: finding the heaviest of all requires reading all of them.
     """
     branches = " UNION ALL ".join(
-        f"MATCH {_hop(name, way)} WITH r, n LIMIT $most "
-        f"RETURN '{name}' AS type, {str(way is Direction.OUT).lower()} AS out, r, n ORDER BY r.weight DESC LIMIT $limit"
-        for name, way in spreads
+        f"MATCH {_hop(name, direction)} WITH r, n LIMIT $most RETURN '{name}' AS type, "
+        f"{str(direction is Direction.OUT).lower()} AS out, r, n ORDER BY r.weight DESC LIMIT $limit"
+        for name, direction in spreads
     )
     return (
         f"UNWIND $uids AS origin MATCH (o:{ANY}) WHERE o.uid = origin AND o.tenant = $tenant "
@@ -116,9 +116,9 @@ def put(name: str) -> str:
 
     Not a MERGE, which locks the ends of every edge and takes three times as long.
     """
-    known = f"OPTIONAL MATCH ()-[known:{one_of([name])}]->() {seek('known', name, 'id')} WHERE known.id = row.edge.id"
+    stored = f"OPTIONAL MATCH ()-[known:{one_of([name])}]->() {seek('known', name, 'id')} WHERE known.id = row.edge.id"
     return (
-        f"UNWIND $rows AS row {known} "
+        f"UNWIND $rows AS row {stored} "
         "CALL (row, known) { WITH row, known WHERE known IS NULL "
         "MATCH (s) WHERE elementId(s) = row.source MATCH (t) WHERE elementId(t) = row.target "
         f"CREATE (s)-[r:{name}]->(t) SET r = row.edge }} "

@@ -36,19 +36,19 @@ def find(begun: tuple[bool, ...], of_contexts: bool) -> str:
 
 
 def _found(names: str, limit: str, of_contexts: bool) -> str:
-    home = "t.home IN $homes" if of_contexts else "t.home > ''"
+    scope = "t.home IN $homes" if of_contexts else "t.home > ''"
     return (
         f"UNWIND {names} AS name CALL (name) {{ "
-        f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {home} "
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'term, home')} WHERE t.term = name.term AND {scope} "
         f"WITH t LIMIT {limit} MATCH (t)-[:term_of]->(n) RETURN n }}"
     )
 
 
 def _begun(names: str, limit: str, of_contexts: bool) -> str:
-    home = "AND t.home IN $homes " if of_contexts else ""
+    scope = "AND t.home IN $homes " if of_contexts else ""
     return (
         f"UNWIND {names} AS name CALL (name) {{ "
-        f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} WHERE t.begins > name.start AND t.begins < name.end {home}"
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'begins')} WHERE t.begins > name.start AND t.begins < name.end {scope}"
         f"MATCH (t)-[:term_of]->(n) RETURN DISTINCT n LIMIT {limit} }}"
     )
 
@@ -56,10 +56,10 @@ def _begun(names: str, limit: str, of_contexts: bool) -> str:
 @cache
 def triggered(of_contexts: bool) -> str:
     """Return the items with some trigger phrases, the highest precedence first, in some contexts or all of them."""
-    home = "AND t.home IN $homes " if of_contexts else ""
+    scope = "AND t.home IN $homes " if of_contexts else ""
     return (
         "UNWIND $phrases AS phrase CALL (phrase) { "
-        f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place > phrase.start AND t.place < phrase.end {home}"
+        f"MATCH (t:Entity) {seek('t', 'Entity', 'place')} WHERE t.place > phrase.start AND t.place < phrase.end {scope}"
         f"WITH t ORDER BY t.place LIMIT $limit MATCH (t)-[:term_of]->(n) RETURN n }} "
         f"WITH DISTINCT n {gathered(node=node('n'))}"
     )

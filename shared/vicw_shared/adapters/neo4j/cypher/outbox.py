@@ -162,11 +162,11 @@ QUEUED = (
 @cache
 def backlog(*, of_tenant: bool) -> str:
     """Return the number of waiting, failing and dead entries: ``$tenant_key``'s, or all."""
-    whose = "k.tenant_key = $tenant_key" if of_tenant else "k.tenant_key > ''"
+    scope = "k.tenant_key = $tenant_key" if of_tenant else "k.tenant_key > ''"
     return (
-        f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {whose} AND k.due IS NOT NULL "
+        f"CALL () {{ MATCH (k:Chunk) {_BY_DUE} WHERE {scope} AND k.due IS NOT NULL "
         "RETURN count(k) AS waiting } "
-        f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 AND {whose} "
+        f"CALL () {{ MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0 AND {scope} "
         "RETURN count(k.due) AS failing, count(k) - count(k.due) AS dead } RETURN waiting, failing, dead"
     )
 
@@ -193,15 +193,15 @@ def failures(*, of_items: bool, of_tenant: bool) -> str:
     tenant = " AND k.tenant = $tenant" if of_tenant else ""
     if of_items:
         # Not by the index on tries: there may be more failures than passages of these items.
-        where = f"coalesce(k.tries, 0) > 0{tenant}"
-        found = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE {where}"
+        condition = f"coalesce(k.tries, 0) > 0{tenant}"
+        match = f"MATCH (i:{ITEM}) WHERE i.uid IN $items MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) WHERE {condition}"
     else:
-        found = (
+        match = (
             f"MATCH (k:Chunk) {seek('k', 'Chunk', 'tries')} WHERE k.tries > 0{tenant} "
             "MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
         )
     return (
-        f"{found} RETURN k.uid AS point_id, k.tenant AS tenant, i.context AS context, i.uid AS item, "
+        f"{match} RETURN k.uid AS point_id, k.tenant AS tenant, i.context AS context, i.uid AS item, "
         "i.source_id AS source_id, k.tries AS tries, coalesce(k.error, '') AS error, "
         f"coalesce(k.failed_at, {NOW}) AS since, k.due IS NULL AS dead ORDER BY tries DESC, point_id LIMIT $limit"
     )
@@ -210,9 +210,9 @@ def failures(*, of_items: bool, of_tenant: bool) -> str:
 @cache
 def replay(*, of_points: bool, of_tenant: bool) -> str:
     """Make a page of failed entries due and reset their failures."""
-    which = "k.uid IN $uids AND k.tries > 0" if of_points else "k.tries > 0 AND k.uid > $after"
+    condition = "k.uid IN $uids AND k.tries > 0" if of_points else "k.tries > 0 AND k.uid > $after"
     return (
-        f"MATCH (k:Chunk) {_BY_UID if of_points else seek('k', 'Chunk', 'tries')} WHERE {which}"
+        f"MATCH (k:Chunk) {_BY_UID if of_points else seek('k', 'Chunk', 'tries')} WHERE {condition}"
         f"{' AND k.tenant = $tenant' if of_tenant else ''} WITH k ORDER BY k.uid LIMIT $limit "
         f"{locked('k')} WITH k, {NOW} AS now WHERE k.tries > 0 "
         "SET k.due = CASE WHEN k.held > now THEN k.due ELSE now END REMOVE k.tries, k.error, k.failed_at "

@@ -87,13 +87,13 @@ def failures(*, of_tenant: bool) -> str:
 @cache
 def replay(*, of_items: bool, of_tenant: bool) -> str:
     """Make failed items due and reset their failures."""
-    these = (
+    match = (
         f"{_BY_RECORD} WHERE u.record IN $records AND u.unread_tries > 0"
         if of_items
         else f"{_BY_TRIES} WHERE u.unread_tries > 0"
     )
     return (
-        f"MATCH (u:Entity) {these}{_mine(of_tenant)} {locked('u')} "
+        f"MATCH (u:Entity) {match}{_mine(of_tenant)} {locked('u')} "
         f"SET u.unread_due = {NOW} REMOVE u.unread_tries, u.unread_error, u.unread_failed_at RETURN count(u) AS count"
     )
 
@@ -101,11 +101,11 @@ def replay(*, of_items: bool, of_tenant: bool) -> str:
 @cache
 def backlog(*, of_tenant: bool) -> str:
     """Return the number of waiting items, of failed ones among them, and of dead ones."""
-    whose = "u.unread_of = $tenant_key" if of_tenant else "u.unread_of > ''"
+    scope = "u.unread_of = $tenant_key" if of_tenant else "u.unread_of > ''"
     return (
-        f"CALL () {{ MATCH (u:Entity) {_BY_DUE} WHERE {whose} AND u.unread_due IS NOT NULL "
+        f"CALL () {{ MATCH (u:Entity) {_BY_DUE} WHERE {scope} AND u.unread_due IS NOT NULL "
         "RETURN count(u) AS waiting } "
-        f"CALL () {{ MATCH (u:Entity) {_BY_TRIES} WHERE u.unread_tries > 0 AND {whose} "
+        f"CALL () {{ MATCH (u:Entity) {_BY_TRIES} WHERE u.unread_tries > 0 AND {scope} "
         "RETURN count(u.unread_due) AS failing, count(u) - count(u.unread_due) AS dead } RETURN waiting, failing, dead"
     )
 

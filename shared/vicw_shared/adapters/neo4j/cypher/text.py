@@ -47,9 +47,9 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
     return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
 
 
-def _called(thing: str, names: str) -> str:
+def _called(node: str, names: str) -> str:
     """Return the condition that a node has one of some names as its name or an earlier name."""
-    return f"({thing}.folded IN {names} OR any(name IN coalesce({thing}.formerly, []) WHERE name IN {names}))"
+    return f"({node}.folded IN {names} OR any(name IN coalesce({node}.formerly, []) WHERE name IN {names}))"
 
 
 def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PLR0911 - one a kind
@@ -68,8 +68,8 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
         case AnyOf("tags", names):
             return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_called('t', bound(list(names)))} }}"
         case AnyOf("about", names):
-            whom = bound(list(names))
-            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_called('p', whom)} OR p.uid IN {whom} }}"
+            subjects = bound(list(names))
+            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_called('p', subjects)} OR p.uid IN {subjects} }}"
         case AnyOf(field, names):
             return f"coalesce(i.{field} IN {bound(list(names))}, false)"
         # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
