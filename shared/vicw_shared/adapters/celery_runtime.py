@@ -98,7 +98,7 @@ def prepare_worker(
         worker_concurrency=worker.concurrency, worker_max_memory_per_child=worker.max_memory_mb * _KIB_PER_MIB
     )
     if worker.liveness_file is not None:
-        app.steps["consumer"].add(_alive(worker.liveness_file))
+        app.steps["consumer"].add(_liveness_step(worker.liveness_file))
 
     def start(**_: object) -> None:
         try:
@@ -116,17 +116,17 @@ def prepare_worker(
     celeryd_init.connect(start, weak=False)
     setup_logging.connect(lambda **_: configure_logs(log), weak=False)
     worker_process_init.connect(lambda **_: start_traces(traces, service), weak=False)
-    worker_process_init.connect(lambda **_: _stand_back(nice), weak=False)
+    worker_process_init.connect(lambda **_: _lower_priority(nice), weak=False)
     worker_ready.connect(lambda **_: _log.info("worker waits for tasks"), weak=False)
     worker_process_shutdown.connect(stop, weak=False)
 
 
-def _stand_back(nice: int) -> None:
+def _lower_priority(nice: int) -> None:
     if os.getpriority(os.PRIO_PROCESS, 0) < nice:
         os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
-def _alive(file: Path) -> type[bootsteps.StartStopStep]:
+def _liveness_step(file: Path) -> type[bootsteps.StartStopStep]:
     """Return a consumer step that touches ``file`` from the consumer's own loop while it consumes."""
 
     class Alive(bootsteps.StartStopStep):

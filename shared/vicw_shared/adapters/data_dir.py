@@ -12,7 +12,7 @@ from typing import Self
 from vicw_shared.errors import DataDirError, StorageFullError
 
 _LOCK = "vicw.lock"
-_OURS = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
+_OWN_FILES = {_LOCK, "graph.sqlite3", "models", "vicw.env"}
 _INDEX_SHARE = 0.5
 
 
@@ -40,7 +40,7 @@ class DataDir:
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._require_ours()
+            self._require_own()
             self.path.chmod(0o700)
             lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -48,7 +48,7 @@ class DataDir:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = _written(lock)[0] or "unknown"
+            holder = _read_lock_file(lock)[0] or "unknown"
             os.close(lock)
             raise DataDirError(
                 f"{self.path} is in use by another VICW process (pid {holder}). "
@@ -73,18 +73,18 @@ class DataDir:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            return _written(lock)[1] or None
+            return _read_lock_file(lock)[1] or None
         finally:
             os.close(lock)
         return None
 
-    def _require_ours(self) -> None:
+    def _require_own(self) -> None:
         """Refuse a directory with other contents, such as a home directory or /tmp.
 
         Otherwise a wrong path would make it private and mix the store's files into it.
         """
         entries = {entry.name for entry in self.path.iterdir()} - {"lost+found"}
-        if entries and entries.isdisjoint(_OURS):
+        if entries and entries.isdisjoint(_OWN_FILES):
             raise DataDirError(f"{self.path} holds other files. Name a directory that is new, empty or VICW's own")
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class DataDir:
             )
 
 
-def _written(lock: int) -> tuple[str, str]:
+def _read_lock_file(lock: int) -> tuple[str, str]:
     """Return the holder's process id and address; each is empty if it is not recorded."""
     pid, _, url = os.pread(lock, 512, 0).decode(errors="replace").partition("\n")
     return pid.strip(), url.strip()

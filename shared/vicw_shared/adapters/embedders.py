@@ -22,10 +22,10 @@ from vicw_shared.errors import (
 from vicw_shared.ports import ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 
-_START_SECONDS = 20.0
-_LOOK_SECONDS = 5.0
+_STARTUP_SECONDS = 20.0
+_LIST_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
-_REST_SECONDS = 2.0
+_SEARCH_PAUSE_SECONDS = 2.0
 _log = structlog.get_logger()
 
 
@@ -42,7 +42,7 @@ class EmbeddingServers:
             raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
         self._settings = settings
         self._open: dict[ModelIdentity, OpenAIEmbedder] = {}
-        self._looking: dict[ModelIdentity, asyncio.Task[None]] = {}
+        self._searches: dict[ModelIdentity, asyncio.Task[None]] = {}
 
     async def first(self) -> tuple[OpenAIEmbedder, ModelIdentity]:
         """Return the embedder and model for an empty store: of the first server, the chosen model or else its own.
@@ -53,7 +53,7 @@ class EmbeddingServers:
         model = await self._identity(url, self._settings.chosen_model)
         return self._embedder(url, model), model
 
-    async def find(self, model: ModelIdentity, *, seconds: float = _START_SECONDS) -> OpenAIEmbedder:
+    async def find(self, model: ModelIdentity, *, seconds: float = _STARTUP_SECONDS) -> OpenAIEmbedder:
         """Return the embedder of a model on any server; wait up to ``seconds`` for servers that are down.
 
         Raises UnavailableError while a server is down, else ModelMismatchError; both list each server's models.
@@ -66,13 +66,13 @@ class EmbeddingServers:
 
         Raises the errors of ``find``.
         """
-        return await self._search(name, lambda identity: True, name, _START_SECONDS, but)
+        return await self._search(name, lambda identity: True, name, _STARTUP_SECONDS, but)
 
     async def close(self) -> None:
         """Close all connections. Safe to call twice."""
         embedders = list(self._open.values())
         self._open.clear()  # stops all searches
-        searches = list(self._looking.values())
+        searches = list(self._searches.values())
         for task in searches:
             task.cancel()
         await asyncio.gather(*searches, return_exceptions=True)
@@ -94,11 +94,13 @@ class EmbeddingServers:
             for url, answer in sorted(identities, key=lambda each: each[1] == but):
                 if accepts(answer):
                     return self._embedder(url, answer), answer
-            down = any(map(_is_away, answers.values())) or all(isinstance(a, RetryableError) for a in answers.values())
+            down = any(map(_may_come_up, answers.values())) or all(
+                isinstance(a, RetryableError) for a in answers.values()
+            )
             if not down or time.monotonic() > deadline:
                 break
             await asyncio.sleep(_PAUSE_SECONDS)
-        reports = "; ".join(f"{url} {_told(answer)}" for url, answer in answers.items())
+        reports = "; ".join(f"{url} {_report(answer)}" for url, answer in answers.items())
         if down:
             raise UnavailableError("embedding", f"no server of VICW_EMBEDDING_URL answers as {description}: {reports}")
         raise ModelMismatchError(f"No server of VICW_EMBEDDING_URL has {description}: {reports}")
@@ -116,7 +118,7 @@ class EmbeddingServers:
             return error
 
     async def _names(self, url: str) -> list[str]:
-        embedder = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LOOK_SECONDS)
+        embedder = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LIST_SECONDS)
         try:
             return await embedder.listed()
         finally:
@@ -145,12 +147,12 @@ class EmbeddingServers:
     def _search_other_servers(self, model: ModelIdentity, failed: str) -> None:
         """Start a search for another server with the model, unless one is running or has switched already."""
         embedder, others = self._open.get(model), [url for url in self._settings.urls if url != failed]
-        if embedder is None or embedder.base_url != failed or model in self._looking or not others:
+        if embedder is None or embedder.base_url != failed or model in self._searches or not others:
             return
         # In a context of its own: the task outlives the request that met the failure.
         task = asyncio.create_task(self._switch(embedder, model, others), name="embedding-servers", context=Context())
-        self._looking[model] = task
-        task.add_done_callback(lambda _: self._looking.pop(model, None))
+        self._searches[model] = task
+        task.add_done_callback(lambda _: self._searches.pop(model, None))
 
     async def _switch(self, embedder: OpenAIEmbedder, model: ModelIdentity, others: Sequence[str]) -> None:
         """Switch to the first of these servers that reports the model, if any; then pause before the next search."""
@@ -171,7 +173,7 @@ class EmbeddingServers:
             for task in queries:
                 task.cancel()
             await asyncio.gather(*queries, return_exceptions=True)
-        await asyncio.sleep(_REST_SECONDS)
+        await asyncio.sleep(_SEARCH_PAUSE_SECONDS)
 
 
 def open_embedder(
@@ -206,12 +208,12 @@ def query_prefix(settings: EmbeddingSettings, model: ModelIdentity) -> str:
     return card.query_prefix if card is not None else ""
 
 
-def _is_away(answer: ModelIdentity | list[str] | VicwError) -> bool:
+def _may_come_up(answer: ModelIdentity | list[str] | VicwError) -> bool:
     """Return whether a server is down and may come up with the model. An unknown host name does not count as down."""
     return isinstance(answer, RetryableError) and not isinstance(answer, UnknownHostError)
 
 
-def _told(answer: ModelIdentity | list[str] | VicwError) -> str:
+def _report(answer: ModelIdentity | list[str] | VicwError) -> str:
     if isinstance(answer, VicwError):
         return f"says: {answer.detail}"
     return f"has {answer}" if isinstance(answer, ModelIdentity) else f"has {', '.join(answer[:20])}"

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-MOST_BYTES = 2**22
+MAX_BYTES = 2**22
 """Maximum size of an answer without vectors: a million tokens. The parsed answer takes some twenty times as much."""
 _REFUSAL_BYTES = 2**20
 """Maximum bytes read of a refusal: the message quotes a few words, but some servers repeat the request around them."""
 _CONNECT_SECONDS = 5.0
 _FIRST_DELAY_SECONDS = 0.05
-_LONGEST_DELAY_SECONDS = 1.0
+_MAX_DELAY_SECONDS = 1.0
 _log = structlog.get_logger()
-_LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
-_COMING_BACK = {502, 503, 504}
+_CONNECTION_ERRORS = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
+_TRANSIENT_STATUSES = {502, 503, 504}
 
 
-class _PassingError(Exception):
+class _TransientError(Exception):
     """A transient failure: a retry may succeed."""
 
     def __init__(self, failure: UnavailableError) -> None:
@@ -56,7 +56,7 @@ class Peer:
     """A server's names: its dependency name, its name in messages, and the prefix of its variables."""
 
     dependency: str
-    called: str
+    label: str
     variables: str
 
 
@@ -112,7 +112,7 @@ class OpenAIConnection:
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         **arguments: Any,
     ) -> HttpAnswer:
         """Return the answer to one request; ``arguments`` are those of aiohttp.
@@ -130,14 +130,14 @@ class OpenAIConnection:
                 while True:
                     base_url = self.base_url
                     try:
-                        return await self._try(method, base_url + path, most_bytes, **arguments)
-                    except _PassingError as passing:
+                        return await self._try(method, base_url + path, max_bytes, **arguments)
+                    except _TransientError as passing:
                         self._on_loss(base_url)
                         if loop.time() + delay > last_try:
                             raise passing.failure from passing
                     RETRIES.labels(self._peer.dependency).inc()
                     await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
-                    delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
+                    delay = min(delay * 2, _MAX_DELAY_SECONDS)
         except TimeoutError as error:
             raise TooSlowError(self._peer.dependency, f"no answer within {self._timeout_seconds:g} s") from error
 
@@ -146,21 +146,21 @@ class OpenAIConnection:
         if self._session is not None:
             await self._session.close()
 
-    async def _try(self, method: str, url: str, most_bytes: int, **arguments: Any) -> HttpAnswer:
+    async def _try(self, method: str, url: str, max_bytes: int, **arguments: Any) -> HttpAnswer:
         try:
             async with self._open().request(method, url, allow_redirects=False, **arguments) as response:
-                answer = HttpAnswer(response.status, await _body(self._peer, response, most_bytes))
-        except _LOST as error:
-            raise _PassingError(_unreachable(self._peer, error)) from error
+                answer = HttpAnswer(response.status, await _body(self._peer, response, max_bytes))
+        except _CONNECTION_ERRORS as error:
+            raise _TransientError(_unreachable(self._peer, error)) from error
         except (aiohttp.ClientError, RuntimeError) as error:  # RuntimeError: the session is closed
             raise _unreachable(self._peer, error) from error
         except ValueError as error:  # aiohttp's error for an invalid address or header
-            raise SettingsError(f"{error}. Look at {_named(self._peer, 'URL', 'API_KEY')}") from error
+            raise SettingsError(f"{error}. Look at {_variable_names(self._peer, 'URL', 'API_KEY')}") from error
         if _is_good(answer.status):
             return answer
         failure = _failure(self._peer, answer)
-        if isinstance(failure, UnavailableError) and answer.status in _COMING_BACK:
-            raise _PassingError(failure)
+        if isinstance(failure, UnavailableError) and answer.status in _TRANSIENT_STATUSES:
+            raise _TransientError(failure)
         raise failure
 
     def _open(self) -> aiohttp.ClientSession:
@@ -179,16 +179,16 @@ def _is_good(status: int) -> bool:
     return 200 <= status < 300
 
 
-async def _body(peer: Peer, response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+async def _body(peer: Peer, response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     """Return the body of an answer, or the beginning of a refusal's. Raises BrokenError if an answer is too long."""
     body = bytearray()
     async for part in response.content.iter_any():
         body += part
         if not _is_good(response.status) and len(body) > _REFUSAL_BYTES:
             break
-        if len(body) > most_bytes:
-            problem = f"an answer of {peer.called} is longer than {most_bytes} bytes"
-            raise BrokenError(peer.dependency, f"{problem}. Look at {_named(peer, 'URL', 'MODEL')}")
+        if len(body) > max_bytes:
+            problem = f"an answer of {peer.label} is longer than {max_bytes} bytes"
+            raise BrokenError(peer.dependency, f"{problem}. Look at {_variable_names(peer, 'URL', 'MODEL')}")
     return bytes(body)
 
 
@@ -199,22 +199,22 @@ def _request_id() -> dict[str, str]:
 
 def _failure(peer: Peer, answer: HttpAnswer) -> VicwError:
     status, detail = answer.status, _detail(answer)
-    message = f"{peer.called} answered {status}: {detail}"
+    message = f"{peer.label} answered {status}: {detail}"
     if status == 429:
         _log.warning("a server is full", server=peer.dependency, said=detail)
         # Without the server's own text: its queue holds all tenants' requests, and one tenant gets this message.
-        return OverloadedError(f"{peer.called} has too much waiting", dependency=peer.dependency)
+        return OverloadedError(f"{peer.label} has too much waiting", dependency=peer.dependency)
     if status == 413:
         return LimitExceededError(message)
     if status in {401, 403, 404, 405}:
-        return SettingsError(f"{message}. Look at {_named(peer, 'URL', 'API_KEY', 'MODEL')}")
+        return SettingsError(f"{message}. Look at {_variable_names(peer, 'URL', 'API_KEY', 'MODEL')}")
     if 400 <= status < 500 and status != 408:
         return InvalidInputError(FieldProblem("text", message, f"Shorten the text, or look at {peer.variables}*"))
-    kind = BrokenError if status not in _COMING_BACK else UnavailableError
+    kind = BrokenError if status not in _TRANSIENT_STATUSES else UnavailableError
     return kind(peer.dependency, message)
 
 
-def _named(peer: Peer, *settings: str) -> str:
+def _variable_names(peer: Peer, *settings: str) -> str:
     return ", ".join(peer.variables + name for name in settings)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from vicw_shared.adapters.openai_connection import MOST_BYTES, OpenAIConnection
+from vicw_shared.adapters.openai_connection import MAX_BYTES, OpenAIConnection
 from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane, ModelIdentity
 from vicw_shared.telemetry.engines import measured
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _TEXTS_PER_REQUEST = 64
 _CHARS_PER_REQUEST = 200_000
-_MOST_DIMENSIONS = 16_384
+_MAX_DIMENSIONS = 16_384
 """Vector size assumed for a server that does not report it."""
 _BYTES_PER_NUMBER = 40
 """Maximum length of a number as text, in any layout."""
 
 
-def _nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     """Do nothing."""
 
 
@@ -61,7 +61,7 @@ class OpenAIEmbedder:
         timeout_seconds: float = 120.0,
         retry_seconds: float = 20.0,
         expected: ModelIdentity | None = None,
-        on_failure: Callable[[str], None] = _nothing,
+        on_failure: Callable[[str], None] = _ignore,
     ) -> None:
         self._connection = OpenAIConnection(
             base_url=base_url,
@@ -73,8 +73,8 @@ class OpenAIEmbedder:
         )
         self._on_failure = on_failure
         self._model = model
-        self._served: str | None = None
-        self._known = expected
+        self._served_model: str | None = None
+        self._identity = expected
         self._dimensions = dimensions
         self.tokens_read = 0
         self._size = expected.size if expected is not None else None
@@ -95,17 +95,17 @@ class OpenAIEmbedder:
         model's name. Raises UnavailableError, OverloadedError, SettingsError; the last also if no model is set and the
         server has several.
         """
-        with self._watched():
+        with self._reporting_failures():
             row = await self._model_row()
-            self._served = self._served or row.id
+            self._served_model = self._served_model or row.id
             reported_size = row.size and (self._dimensions or row.size)
             size = reported_size or (await self._embed(["size"], Lane.QUERY)).shape[1]
-            identity = ModelIdentity(row.id, size, row.digest or _digest_of(row.id), WRAPPER_VERSION)
+            identity = ModelIdentity(row.id, size, row.digest or _name_digest(row.id), WRAPPER_VERSION)
             # The first identity counts: a server that changes its model must not fill one store with two models.
-            if self._known is None:
-                self._known, self._size = identity, size
-            elif identity != self._known:
-                raise _changed(str(identity), str(self._known))
+            if self._identity is None:
+                self._identity, self._size = identity, size
+            elif identity != self._identity:
+                raise _model_changed(str(identity), str(self._identity))
             return identity
 
     async def listed(self) -> list[str]:
@@ -122,7 +122,7 @@ class OpenAIEmbedder:
         queue is full, LimitExceededError and InvalidInputError when it refuses the texts, SettingsError when the
         address, the key or the model is wrong.
         """
-        with self._watched():
+        with self._reporting_failures():
             if self._size is None and not texts:
                 await self.identity()
             parts = [await self._embed(part, lane) for part in _requests(texts)]
@@ -130,7 +130,7 @@ class OpenAIEmbedder:
             if self._size is None:
                 self._size = rows.shape[1]
             if rows.shape[1] != self._size:
-                raise _nonsense(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
+                raise _invalid_answer(f"vectors of {rows.shape[1]} dimensions where they had {self._size}")
             return rows
 
     async def close(self) -> None:
@@ -138,7 +138,7 @@ class OpenAIEmbedder:
         await self._connection.close()
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _reporting_failures(self) -> Iterator[None]:
         base_url = self.base_url
         try:
             yield
@@ -153,7 +153,7 @@ class OpenAIEmbedder:
         try:
             return ModelsResponse.model_validate(response.json()).data
         except (ValueError, ValidationError) as error:
-            raise _nonsense("no list of models") from error
+            raise _invalid_answer("no list of models") from error
 
     async def _model_row(self) -> ModelRow:
         try:
@@ -168,25 +168,25 @@ class OpenAIEmbedder:
             names = ", ".join(row.id for row in rows[:20])
             raise SettingsError(f"the embedding server has several models; set VICW_EMBEDDING_MODEL to one of {names}")
         if not rows:
-            raise _nonsense("an empty list of models")
+            raise _invalid_answer("an empty list of models")
         return rows[0]
 
     async def _embed(self, texts: Sequence[str], lane: Lane) -> NDArray[np.float32]:
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "base64"}
-        if model := self._model or self._served:
+        if model := self._model or self._served_model:
             body["model"] = model  # most servers require it, even those with a single model
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        max_bytes = MOST_BYTES + len(texts) * (self._size or _MOST_DIMENSIONS) * _BYTES_PER_NUMBER
+        max_bytes = MAX_BYTES + len(texts) * (self._size or _MAX_DIMENSIONS) * _BYTES_PER_NUMBER
         headers = {LANE_HEADER: lane.value}
-        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, most_bytes=max_bytes)
+        response = await self._connection.send("POST", "/embeddings", json=body, headers=headers, max_bytes=max_bytes)
         try:
             answer = EmbeddingsResponse.model_validate(response.json())
             rows = _rows(answer, len(texts))
         except (ValueError, ValidationError) as error:
-            raise _nonsense("something that is not a vector for each text") from error
-        if self._known is not None and _is_ours(self._known) and answer.model != self._known.name:
-            raise _changed(answer.model, self._known.name)
+            raise _invalid_answer("something that is not a vector for each text") from error
+        if self._identity is not None and _reports_digest(self._identity) and answer.model != self._identity.name:
+            raise _model_changed(answer.model, self._identity.name)
         self.tokens_read += answer.usage.total_tokens
         return rows
 
@@ -222,18 +222,18 @@ def _vector(embedding: list[float] | str) -> NDArray[np.float64]:
     return np.asarray(embedding, dtype=np.float64)
 
 
-def _digest_of(name: str) -> str:
+def _name_digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
 
 
-def _is_ours(model: ModelIdentity) -> bool:
+def _reports_digest(model: ModelIdentity) -> bool:
     """Return whether the server reported its file's digest: the answers of such a server name their model."""
-    return model.digest != _digest_of(model.name)
+    return model.digest != _name_digest(model.name)
 
 
-def _changed(current: str, expected: str) -> UnavailableError:
+def _model_changed(current: str, expected: str) -> UnavailableError:
     return UnavailableError("embedding", f"the server has {current} now, not {expected}")
 
 
-def _nonsense(content: str) -> UnavailableError:
+def _invalid_answer(content: str) -> UnavailableError:
     return UnavailableError("embedding", f"the server answered with {content}")

@@ -28,7 +28,7 @@ _NAME = "extraction"
 _FINISH = {"length": Finish.LENGTH, "content_filter": Finish.REFUSED}
 
 
-class _Holding(Enum):
+class _SchemaMode(Enum):
     """Ways to constrain an answer to the schema, the strictest first."""
 
     SCHEMA = "json_schema"
@@ -40,21 +40,23 @@ class _Holding(Enum):
 class _Dialect:
     """Request features that a server accepts."""
 
-    holding: _Holding = _Holding.SCHEMA
-    bound: str = "max_tokens"
+    schema_mode: _SchemaMode = _SchemaMode.SCHEMA
+    limit_field: str = "max_tokens"
     temperature: bool = True
 
-    def otherwise(self, refusal: str) -> _Dialect | None:
+    def next_dialect(self, refusal: str) -> _Dialect | None:
         """Return the next dialect after a refusal with this text; None: the refusal has another cause."""
         text = refusal.casefold()
-        if self.bound == "max_tokens" and "max_completion_tokens" in text:
-            return replace(self, bound="max_completion_tokens")
+        if self.limit_field == "max_tokens" and "max_completion_tokens" in text:
+            return replace(self, limit_field="max_completion_tokens")
         if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
-        if self.holding is _Holding.SCHEMA and any(word in text for word in ("response_format", "schema", "grammar")):
-            return replace(self, holding=_Holding.TOOL)
-        if self.holding is _Holding.TOOL and any(word in text for word in ("tool", "function", "schema")):
-            return replace(self, holding=_Holding.OBJECT)
+        if self.schema_mode is _SchemaMode.SCHEMA and any(
+            word in text for word in ("response_format", "schema", "grammar")
+        ):
+            return replace(self, schema_mode=_SchemaMode.TOOL)
+        if self.schema_mode is _SchemaMode.TOOL and any(word in text for word in ("tool", "function", "schema")):
+            return replace(self, schema_mode=_SchemaMode.OBJECT)
         return None
 
 
@@ -98,7 +100,7 @@ class OpenAILanguageModel:
                 answer = await self._connection.send("POST", "/chat/completions", json=body)
             except (InvalidInputError, UnavailableError) as error:
                 # Some servers answer 500 instead of 400.
-                fallback = dialect.otherwise(error.detail)
+                fallback = dialect.next_dialect(error.detail)
                 if fallback is None:
                     raise
                 dialect = fallback
@@ -121,24 +123,24 @@ class OpenAILanguageModel:
             rows = []
         if len(rows) != 1:
             names = ", ".join(row.id for row in rows[:20]) or "none"
-            raise SettingsError(f"{PEER.called} has not exactly one model, but {names}; set VICW_LLM_MODEL to one")
+            raise SettingsError(f"{PEER.label} has not exactly one model, but {names}; set VICW_LLM_MODEL to one")
         return rows[0].id
 
 
 def _body(
     dialect: _Dialect, model: str, messages: Sequence[Prompt], schema: Mapping[str, object], max_tokens: int
 ) -> dict[str, Any]:
-    body: dict[str, Any] = {"model": model, "messages": list(_messages(messages)), dialect.bound: max_tokens}
+    body: dict[str, Any] = {"model": model, "messages": list(_messages(messages)), dialect.limit_field: max_tokens}
     if dialect.temperature:
         body["temperature"] = 0
-    match dialect.holding:
-        case _Holding.SCHEMA:
+    match dialect.schema_mode:
+        case _SchemaMode.SCHEMA:
             json_schema = {"name": _NAME, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
-        case _Holding.TOOL:
+        case _SchemaMode.TOOL:
             body["tools"] = [{"type": "function", "function": {"name": _NAME, "parameters": schema}}]
             body["tool_choice"] = {"type": "function", "function": {"name": _NAME}}
-        case _Holding.OBJECT:
+        case _SchemaMode.OBJECT:
             body["response_format"] = {"type": "json_object", "schema": schema}
             # Constrained to JSON, with the schema as text, too: some servers ignore the one in `response_format`.
             instruction = f"The JSON schema of your answer:\n{json.dumps(schema)}"

@@ -49,7 +49,7 @@ class OpenTelemetryRecorder:
         base = endpoint.rstrip("/")
         exporter = OTLPSpanExporter(endpoint=base if base.endswith(_PATH) else base + _PATH)
         resource = Resource.create({SERVICE_NAME: os.environ.get("OTEL_SERVICE_NAME") or service})
-        _log_as_we_do()
+        _forward_logs()
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         provider.add_span_processor(BatchSpanProcessor(exporter))
         return cls(provider)
@@ -67,12 +67,12 @@ class OpenTelemetryRecorder:
         # The carrier may come from an unknown sender: an invalid header counts as none.
         context = _W3C.extract(carrier, get_current())
         if not starts and not trace.get_current_span(context).get_span_context().is_valid:
-            yield _Live(trace.INVALID_SPAN)
+            yield _RecordedSpan(trace.INVALID_SPAN)
             return
         with self._open(name, kind, context) as span:
             trace_id = format_trace_id(span.get_span_context().trace_id)
             with structlog.contextvars.bound_contextvars(trace_id=trace_id):
-                yield _Live(span)
+                yield _RecordedSpan(span)
 
     def headers(self) -> dict[str, str]:
         carrier: dict[str, str] = {}
@@ -103,19 +103,19 @@ class OpenTelemetryRecorder:
                 raise
 
 
-class _Lines(logging.Handler):
+class _LogForwarder(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         _log.warning("traces", said=record.getMessage())
 
 
-def _log_as_we_do() -> None:
+def _forward_logs() -> None:
     """Write the exporter's messages as log lines, one per lost batch and not one per retry."""
     logger = logging.getLogger("opentelemetry")
-    logger.handlers, logger.propagate = [_Lines()], False
+    logger.handlers, logger.propagate = [_LogForwarder()], False
     logger.setLevel(logging.ERROR)
 
 
-class _Live:
+class _RecordedSpan:
     def __init__(self, span: Span) -> None:
         self._span = span
 

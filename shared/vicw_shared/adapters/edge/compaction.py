@@ -21,7 +21,7 @@ def rewrite(path: Path, size: int) -> None:
 
     If the process dies midway, the old index remains, at ``path`` or beside it, for ``recover``.
     """
-    fresh, old = _beside(path)
+    fresh, old = _work_paths(path)
     for name in FOLDERS.values():
         _copy(path / name, fresh / name, size)
     for file in path.iterdir():
@@ -34,14 +34,14 @@ def rewrite(path: Path, size: int) -> None:
 
 def recover(path: Path) -> None:
     """Clean up after a process died in ``rewrite``: restore the old index if ``path`` is missing, remove leftovers."""
-    fresh, old = _beside(path)
+    fresh, old = _work_paths(path)
     if old.exists() and not path.exists():
         old.rename(path)
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _beside(path: Path) -> tuple[Path, Path]:
+def _work_paths(path: Path) -> tuple[Path, Path]:
     return path.with_name(f"{path.name}.rewritten"), path.with_name(f"{path.name}.old")
 
 

@@ -119,7 +119,7 @@ class EdgeVectorStore:
         return await self._do(work)
 
     async def dense(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        return await self._do(lambda shards: _united([shard.dense(ids) for shard in shards.values()]))
+        return await self._do(lambda shards: _merged([shard.dense(ids) for shard in shards.values()]))
 
     async def idf(self, terms: Sequence[int]) -> list[float]:
         return await self._do(lambda shards: shards[Label.CHUNK].idf(terms))
@@ -128,7 +128,7 @@ class EdgeVectorStore:
         return await self._do(lambda shards: shards[Label.CHUNK].domains(tenant, public=public))
 
     async def payloads(self, ids: Sequence[str]) -> dict[str, Mapping[str, object]]:
-        return await self._do(lambda shards: _united([shard.payloads(ids) for shard in shards.values()]))
+        return await self._do(lambda shards: _merged([shard.payloads(ids) for shard in shards.values()]))
 
     async def present(self, ids: Sequence[str]) -> set[str]:
         return await self._do(lambda shards: set().union(*(shard.present(ids) for shard in shards.values())))
@@ -191,5 +191,5 @@ def _close(shards: _Shards) -> None:
             stack.callback(shard.close)
 
 
-def _united[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
+def _merged[T](parts: Sequence[Mapping[str, T]]) -> dict[str, T]:
     return {uid: value for part in parts for uid, value in part.items()}

@@ -22,7 +22,7 @@ from vicw_shared.telemetry.engines import measured
 _PAGE = 1000
 _UIDS = 50_000
 """Page size of uids: each page reads all members of the context, so pages should be few."""
-_OF_MERGES = ""
+_MERGE_CONTEXT = ""
 """Context whose lock serialises merges across contexts; no caller can use this name."""
 _BEFORE_ALL = (-(2**62), "")
 
@@ -51,7 +51,7 @@ class Neo4jSnapshot:
     def __init__(self, database: Neo4jDatabase, types: EdgeTypes) -> None:
         self._database = database
         self._types = types
-        self._unread = Neo4jPendingExtractions(database)
+        self._pending_extractions = Neo4jPendingExtractions(database)
         self._uses = Neo4jUses(database)
 
     async def roots(self) -> list[Node]:
@@ -63,7 +63,7 @@ class Neo4jSnapshot:
         return sorted(roots, key=lambda root: (root.tenant, root.context))
 
     async def version(self, root: Node) -> int:
-        locks = [arrivals_record(root.tenant, context) for context in (root.context, _OF_MERGES)]
+        locks = [arrivals_record(root.tenant, context) for context in (root.context, _MERGE_CONTEXT)]
         (row,) = await self._database.read(archive.VERSION, records=locks)
         return int(row["version"])
 
@@ -94,7 +94,7 @@ class Neo4jSnapshot:
         return Counters(values.get(arrivals, 0), {flow: values.get(record, 0) for flow, record in steps.items()})
 
     async def pending_extractions(self, root: Node, items: Sequence[str]) -> set[str]:
-        return set(await self._unread.of(root.tenant, items)) if items else set()
+        return set(await self._pending_extractions.of(root.tenant, items)) if items else set()
 
     async def uses(self, root: Node, items: Sequence[str]) -> dict[str, Use]:
         return await self._uses.uses(root.tenant, items) if items else {}

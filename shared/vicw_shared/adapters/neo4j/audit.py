@@ -26,10 +26,10 @@ class Neo4jAudit(Neo4jScans):
         return {row["uid"]: row["indexed"] for row in rows}
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
-        return {row["uid"]: row["count"] for row in await self._database.read(nodes.HOMES, uids=list(uids))}
+        return {row["uid"]: row["count"] for row in await self._database.read(nodes.BELONGS_TO_COUNTS, uids=list(uids))}
 
     async def merge_edges(self, uids: Sequence[str]) -> list[tuple[str, str]]:
-        if not self._types.held([MERGED_INTO]):
+        if not self._types.stored([MERGED_INTO]):
             return []
         rows = await self._database.read(edges.MERGED, uids=list(uids))
         return [(row["source"], row["target"]) for row in rows]

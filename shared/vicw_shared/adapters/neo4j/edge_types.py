@@ -15,6 +15,6 @@ class EdgeTypes:
     registry: EdgeRegistry
     all: tuple[str, ...]
 
-    def held(self, types: Iterable[str]) -> tuple[str, ...]:
+    def stored(self, types: Iterable[str]) -> tuple[str, ...]:
         """Return the ``types`` that the database may hold, each once."""
         return tuple(name for name in dict.fromkeys(types) if name in self.all)

@@ -37,7 +37,7 @@ class Neo4jErasures:
 async def put_erasure_record(run: RunStatement, note: ErasureNote) -> None:
     """Store a part of an erasure's record, replacing one with the same number."""
     await run(
-        records.NOTE_ERASURE,
+        records.RECORD_ERASURE,
         record=erasure_record(note.erasure, note.number),
         erasure=note.erasure,
         number=note.number,

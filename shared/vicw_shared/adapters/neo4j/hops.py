@@ -15,7 +15,7 @@ from vicw_shared.ports import Direction, Neighbour, Spread, WeightedNeighbour
 HUB = 256
 """Number of edges above which a node is a hub; each spread of a hub is followed separately."""
 _ALL = 1_000_000_000
-_FEW = 4
+_MAX_SEPARATE = 4
 """Number of spreads up to which each is followed separately."""
 
 
@@ -25,7 +25,7 @@ async def find_neighbours(
     """Return the targets of ``spreads``, spread by spread, the heaviest first in each: ``GraphStore.expand``."""
     values = _bounds(tenant, limit, among)
     hubs, records = list(dict.fromkeys(uids)), []
-    if len(spreads) > _FEW:
+    if len(spreads) > _MAX_SEPARATE:
         (record,) = await run(
             cypher.around(tuple(dict.fromkeys(name for name, _ in spreads))), uids=hubs, hub=HUB, **values
         )

@@ -19,7 +19,7 @@ async def find_item_views(run: RunStatement, tenant: str, uids: Sequence[str]) -
     """Return the live items among ``uids``, in uid order."""
     views: list[ItemView] = []
     for batch in batched(sorted(set(uids)), _BATCH):
-        views += item_views_of(await run(cypher.WHOLE, tenant=tenant, uids=list(batch)))
+        views += item_views_of(await run(cypher.FIND, tenant=tenant, uids=list(batch)))
     return views
 
 

@@ -26,12 +26,12 @@ _KINDS = {By.NAME: TermKind.NAME, By.WORD: TermKind.WORD, By.TITLE: TermKind.TIT
 _LAST = "\U0010ffff"
 
 
-async def keep_terms(run: RunStatement, named: Sequence[tuple[str, Node]]) -> None:
+async def put_terms(run: RunStatement, named: Sequence[tuple[str, Node]]) -> None:
     """Replace the terms of nodes, each given with its element id."""
     for batch in batched(dict(named).items(), _BATCH):
-        await run(names.FORGET, keys=[key for key, _ in batch])
+        await run(names.DROP_TERMS, keys=[key for key, _ in batch])
         rows = [{"key": key, "terms": term_rows(node)} for key, node in batch]
-        await run(names.KEEP, rows=rows)
+        await run(names.PUT_TERMS, rows=rows)
 
 
 async def find_names(

@@ -34,15 +34,15 @@ class Neo4jOutbox:
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
         async def work(run: RunStatement) -> list[PendingPoint]:
-            ((last_tenant, now),) = await run(outbox.TURN)
+            ((last_tenant, now),) = await run(outbox.LOCK_CLAIMS)
             if items is None:
-                uids = await _next_in_turn(run, limit, last_tenant or "", now)
+                uids = await _next_round_robin(run, limit, last_tenant or "", now)
             else:
                 uids = [r["uid"] for r in await run(outbox.DUE_OF_ITEMS, items=list(items), now=now, limit=limit)]
             if not uids:
                 return []
             until = now + round(seconds * MICROSECONDS)
-            rows = await run(outbox.TAKE, uids=uids, now=now, until=until, resting=items is not None)
+            rows = await run(outbox.CLAIM, uids=uids, now=now, until=until, resting=items is not None)
             points = {row["uid"]: point_of(row) for row in rows}
             return [points[uid] for uid in uids if uid in points]
 
@@ -59,7 +59,7 @@ class Neo4jOutbox:
         ids = {part.point_id for point in points for part in point.parts}
 
         async def work(run: RunStatement) -> set[str]:
-            await run(outbox.SETTLE, points=_rows(points))
+            await run(outbox.ACKNOWLEDGE, points=_rows(points))
             return ids - {row["uid"] for row in await run(nodes.POINT_STATES, uids=sorted(ids))}
 
         return await self._database.write(work) if points else set()
@@ -75,7 +75,7 @@ class Neo4jOutbox:
             )
 
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
-        (row,) = await self._database.read(outbox.UNSETTLED, items=list(item_uids), tenant=tenant)
+        (row,) = await self._database.read(outbox.COUNT_UNINDEXED, items=list(item_uids), tenant=tenant)
         return UnindexedCounts(row["waiting"], row["dead"])
 
     async def failures(
@@ -126,7 +126,7 @@ class Neo4jOutbox:
         return {row["uid"] for row in rows}
 
 
-async def _next_in_turn(run: RunStatement, limit: int, last_tenant: str, now: int) -> list[str]:
+async def _next_round_robin(run: RunStatement, limit: int, last_tenant: str, now: int) -> list[str]:
     """Return due entries of the tenants after ``last_tenant``, then of the others, round-robin, one per tenant."""
     served: list[tuple[str, str]] = []
     start, wrapped = last_tenant, False
@@ -138,7 +138,7 @@ async def _next_in_turn(run: RunStatement, limit: int, last_tenant: str, now: in
             tenants = [name for name in tenants if name <= last_tenant]
             ended = ended or not tenants or tenants[-1] >= last_tenant
         if tenants:
-            served += _dealt(tenants, await run(outbox.DUE, tenants=tenants, now=now, limit=limit))
+            served += _interleave(tenants, await run(outbox.DUE, tenants=tenants, now=now, limit=limit))
             start = tenants[-1]
         if ended:
             if wrapped or not last_tenant:
@@ -146,11 +146,11 @@ async def _next_in_turn(run: RunStatement, limit: int, last_tenant: str, now: in
             start, wrapped = "", True
     served = served[:limit]
     if served:
-        await run(outbox.SET_TURN, turn=served[-1][1])
+        await run(outbox.SET_LAST_TENANT, turn=served[-1][1])
     return [uid for uid, _ in served]
 
 
-def _dealt(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, str]]:
+def _interleave(tenants: Sequence[str], rows: Sequence[Record]) -> list[tuple[str, str]]:
     """Return entries with their tenants: the oldest of each tenant, then the second of each, and so on."""
     queues: dict[str, list[tuple[str, str]]] = {name: [] for name in tenants}
     for row in sorted(rows, key=lambda row: row["due"]):

@@ -23,17 +23,17 @@ class Neo4jPendingExtractions:
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         async def work(run: RunStatement) -> list[PendingExtraction]:
-            ((last_tenant, now),) = await run(pending_extractions.TURN)
+            ((last_tenant, now),) = await run(pending_extractions.LOCK_CLAIMS)
             values = {"now": now, "until": now + round(seconds * MICROSECONDS), "limit": limit}
             if items is not None:
-                rows = await run(pending_extractions.TAKE_THESE, records=_records(items), **values)
+                rows = await run(pending_extractions.CLAIM_ITEMS, records=_records(items), **values)
                 return [PendingExtraction(**row.data()) for row in rows]
-            tenant = await _next(run, last_tenant or "", now)
+            tenant = await _next_tenant(run, last_tenant or "", now)
             if tenant is None:
                 return []
-            await run(pending_extractions.SET_TURN, turn=tenant)
+            await run(pending_extractions.SET_LAST_TENANT, turn=tenant)
             return [
-                PendingExtraction(**row.data()) for row in await run(pending_extractions.TAKE, tenant=tenant, **values)
+                PendingExtraction(**row.data()) for row in await run(pending_extractions.CLAIM, tenant=tenant, **values)
             ]
 
         return await self._database.write(work) if limit > 0 else []
@@ -55,7 +55,7 @@ class Neo4jPendingExtractions:
         await self._database.write(lambda run: run(pending_extractions.DROP, record=pending_extraction_record(item)))
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
-        rows = await self._database.read(pending_extractions.OF, records=_records(items), tenant=tenant)
+        rows = await self._database.read(pending_extractions.FIND, records=_records(items), tenant=tenant)
         return {row["item"]: PendingExtraction(**row.data()) for row in rows}
 
     async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
@@ -86,14 +86,14 @@ async def queue_extractions(run: RunStatement, tenant: str, context: str, items:
 
 async def dequeue_extraction(run: RunStatement, tenant: str, item: str) -> bool:
     """Remove an item from the queue; return whether it was queued."""
-    (row,) = await run(pending_extractions.TAKE_OUT, record=pending_extraction_record(item), tenant=tenant)
+    (row,) = await run(pending_extractions.DEQUEUE, record=pending_extraction_record(item), tenant=tenant)
     return bool(row["count"])
 
 
-async def _next(run: RunStatement, last_tenant: str, now: int) -> str | None:
+async def _next_tenant(run: RunStatement, last_tenant: str, now: int) -> str | None:
     """Return the next tenant with due items after ``last_tenant``, wrapping around."""
     for after in dict.fromkeys((last_tenant, "")):
-        for row in await run(pending_extractions.NEXT, turn=after, now=now):
+        for row in await run(pending_extractions.NEXT_TENANT, turn=after, now=now):
             return str(row["tenant"])
     return None
 

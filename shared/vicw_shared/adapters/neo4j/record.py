@@ -27,7 +27,7 @@ class Neo4jRecord:
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         values = {"before": to_us(before), "limit": limit}
-        (row,) = await self._database.write(lambda run: run(records.FORGET_ANYBODYS, **values))
+        (row,) = await self._database.write(lambda run: run(records.FORGET_RECEIPTS_OF_ALL, **values))
         return int(row["count"])
 
     async def store_id(self) -> str:
@@ -56,5 +56,7 @@ class Neo4jRecord:
 
     async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
         length = round(seconds * MICROSECONDS)
-        (row,) = await self._database.write(lambda run: run(records.HOLD_CHANGE, holder=holder, microseconds=length))
+        (row,) = await self._database.write(
+            lambda run: run(records.LOCK_MODEL_CHANGE, holder=holder, microseconds=length)
+        )
         return bool(row["count"])

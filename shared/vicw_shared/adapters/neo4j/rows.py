@@ -16,7 +16,7 @@ from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold_case
 
 Properties = Mapping[str, Any]
-_OWN = {"uid", "chunk", "weight", "label", "name", "text"}
+_REQUIRED = {"uid", "chunk", "weight", "label", "name", "text"}
 _NODES = {"node", "item"}
 """Columns with a node, which is incomplete only if it was removed during the read."""
 
@@ -29,7 +29,7 @@ def gathered(records: Sequence[Mapping[str, Any]]) -> list[Properties]:
     (record,) = records
     rows: list[Properties] = record["rows"]
     columns = set(rows[0]) if rows else set()
-    for name in _OWN & columns:
+    for name in _REQUIRED & columns:
         rows = [row for row in rows if row[name] is not None]
     for name in _NODES & columns:
         rows = [row for row in rows if is_node(row[name])]

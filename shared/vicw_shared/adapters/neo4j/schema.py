@@ -54,10 +54,10 @@ _TEXT = (
     "OPTIONS {indexConfig: {`fulltext.analyzer`: 'english', `fulltext.eventually_consistent`: false}}"
 )
 _BUILD_SECONDS = 3600
-_HELD_SECONDS = 30.0
+_LOCK_SECONDS = 30.0
 """Duration of the schema lock: a process that dies while it defines the schema blocks the others for so long."""
-_LOOK_AGAIN_SECONDS = 0.25
-_PATIENCE_SECONDS = 120.0
+_POLL_SECONDS = 0.25
+_RETRY_SECONDS = 120.0
 """Time for which a starting process retries while another process defines the schema."""
 _EDGE = "vicw_edge_"
 
@@ -84,13 +84,13 @@ async def prepare(database: Neo4jDatabase, types: Iterable[str]) -> tuple[str, .
     Raises SchemaVersionError, before anything is changed, if it is newer than this program, or older than 0.1.0.
     """
     await database.define(_RECORD[1])
-    await _write_patiently(database, _migrate)
+    await _write_with_retries(database, _migrate)
     required, holder = statements(types), uuid4().hex
     while missing := required.keys() - (existing := await _existing(database)):
-        if await _hold(database, holder):
+        if await _lock_schema(database, holder):
             await _define(database, holder, {name: required[name] for name in required if name in missing})
         else:
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
     await database.wait("CALL db.awaitIndexes($seconds)", seconds=_BUILD_SECONDS)
     # A removed integration leaves edges of its types behind; checks have to include them.
     stored_types = {name.removeprefix(_EDGE) for name in existing if name.startswith(_EDGE)}
@@ -107,30 +107,32 @@ async def _define(database: Neo4jDatabase, holder: str, missing: Mapping[str, st
     for statement in missing.values():
         await database.define(statement)
         # Each definition makes the server replan every query, so the lock is renewed only when necessary.
-        if time.monotonic() < renewed + _HELD_SECONDS / 3:
+        if time.monotonic() < renewed + _LOCK_SECONDS / 3:
             continue
-        if not await _hold(database, holder):
+        if not await _lock_schema(database, holder):
             return  # the lock expired, and another process continues
         renewed = time.monotonic()
-    await _hold(database, holder, seconds=0)
+    await _lock_schema(database, holder, seconds=0)
 
 
-async def _hold(database: Neo4jDatabase, holder: str, *, seconds: float = _HELD_SECONDS) -> bool:
+async def _lock_schema(database: Neo4jDatabase, holder: str, *, seconds: float = _LOCK_SECONDS) -> bool:
     length = round(seconds * MICROSECONDS)
-    (row,) = await _write_patiently(database, lambda run: run(records.HOLD_SCHEMA, holder=holder, microseconds=length))
+    (row,) = await _write_with_retries(
+        database, lambda run: run(records.LOCK_SCHEMA, holder=holder, microseconds=length)
+    )
     return bool(row["count"])
 
 
-async def _write_patiently[T](database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[T]]) -> T:
+async def _write_with_retries[T](database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[T]]) -> T:
     """Write, retrying while another process defines a constraint: its locks abort transactions that wait too long."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _RETRY_SECONDS
     while True:
         try:
             return await database.write(work)
         except OverloadedError:
             if time.monotonic() > deadline:
                 raise
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _migrate(run: RunStatement) -> None:

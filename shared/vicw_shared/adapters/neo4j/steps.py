@@ -66,13 +66,13 @@ class Neo4jSleepLog:
         ):
             after = contexts[-1].uid
             roots = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
-            rows = await self._database.read(records.GROWN, records=list(roots), by=by)
+            rows = await self._database.read(records.CONTEXTS_WITH_ARRIVALS, records=list(roots), by=by)
             counts += [ArrivalCount(*roots[row["record"]], row["value"]) for row in rows]
         return counts[:limit]
 
     async def record_arrivals(self, growth: ArrivalCount) -> None:
         record = arrivals_record(growth.tenant, growth.context)
-        await self._database.write(lambda run: run(records.NOTE_GROWTH, record=record, arrivals=growth.arrivals))
+        await self._database.write(lambda run: run(records.RECORD_ARRIVALS, record=record, arrivals=growth.arrivals))
 
     async def record_job_run(self, note: JobRun) -> None:
         properties = {
@@ -84,11 +84,11 @@ class Neo4jSleepLog:
             "error": note.error,
         }
         await self._database.write(
-            lambda run: run(records.NOTE_ROUND, record=job_run_record(note.task), told=properties)
+            lambda run: run(records.PUT_JOB_RUN, record=job_run_record(note.task), told=properties)
         )
 
     async def job_runs(self) -> list[JobRun]:
-        rows = await self._database.read(records.ROUNDS)
+        rows = await self._database.read(records.JOB_RUNS)
         return [
             JobRun(row["task"], from_us(row["began"]), from_us(row["at"]), row["turns"], row["over"], row["error"])
             for row in (row["told"] for row in rows)

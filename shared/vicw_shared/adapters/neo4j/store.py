@@ -120,13 +120,13 @@ class Neo4jGraphStore(Neo4jScans):
     async def expand(
         self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int, *, among: int | None = None
     ) -> list[Neighbour]:
-        stored = [spread for spread in dict.fromkeys(spreads) if self._types.held(spread[:1])]
+        stored = [spread for spread in dict.fromkeys(spreads) if self._types.stored(spread[:1])]
         return await find_neighbours(self._database.read, tenant, uids, stored, limit, among) if uids and stored else []
 
     async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int, *, among: int | None = None
     ) -> list[WeightedNeighbour]:
-        if not uids or not self._types.held(spread[:1]):
+        if not uids or not self._types.stored(spread[:1]):
             return []
         return await find_weighted_neighbours(self._database.read, tenant, uids, spread, limit, among)
 

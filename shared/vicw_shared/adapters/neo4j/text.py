@@ -18,7 +18,7 @@ JOINTS = ".:\u00b7\u2024\u2027\uff0e\uff1a"
 _WORD = re.compile(rf"\w+(?:(?:[{JOINTS}]|(?<=\d)[,;](?=\d))\w+)*")
 _PART = re.compile(r"\w+")
 _PART_OF_NAME = re.compile(r"[^\W_]+")
-_STOPPED = frozenset(
+_STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
     "to was will with".split()
 )
@@ -40,10 +40,10 @@ def parts_of(text: str) -> list[str]:
     Parts of names with underscores are included: the analyser indexes such a name as one word, but a query may contain
     its parts.
     """
-    return list(dict.fromkeys(part for word in _WORD.findall(text) for part in _apart(word)))
+    return list(dict.fromkeys(part for word in _WORD.findall(text) for part in _split_word(word)))
 
 
-def _apart(word: str) -> Iterator[str]:
+def _split_word(word: str) -> Iterator[str]:
     parts = _PART.findall(word)
     if len(parts) > 1:
         yield from parts
@@ -63,13 +63,13 @@ def terms_of(text: str) -> list[str]:
 
 
 def _terms(text: str) -> Iterator[str]:
-    for word in "".join(ch if _is_of_word(ch) else " " for ch in text.casefold()).split():
-        if word in _STOPPED or not any(map(str.isalnum, word)):
+    for word in "".join(ch if _is_word_character(ch) else " " for ch in text.casefold()).split():
+        if word in _STOP_WORDS or not any(map(str.isalnum, word)):
             continue
         for run in _UNSPACED.findall(word):
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
         yield from (part for part in _UNSPACED.sub(" ", word).split() if any(map(str.isalnum, part)))
 
 
-def _is_of_word(ch: str) -> bool:
+def _is_word_character(ch: str) -> bool:
     return ch in _INSIDE or unicodedata.category(ch)[0] in "LNM"

@@ -31,7 +31,7 @@ from vicw_shared.adapters.neo4j.keys import (
     tenant_key,
     use_record,
 )
-from vicw_shared.adapters.neo4j.names import find_names, keep_terms
+from vicw_shared.adapters.neo4j.names import find_names, put_terms
 from vicw_shared.adapters.neo4j.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, edge_row, gathered, node_row, nodes_in
 from vicw_shared.adapters.neo4j.steps import put_step
@@ -45,7 +45,7 @@ from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, Mainten
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
-_DESCRIBING = frozenset({"EVIDENCED_BY", "TAGGED"})
+_IN_FULL_TEXT = frozenset({"EVIDENCED_BY", "TAGGED"})
 """Edge types that determine the text indexed with a Chunk."""
 _label = attrgetter("label")
 _type = attrgetter("type")
@@ -71,7 +71,7 @@ class Neo4jTransaction:
 
     async def put_receipt(self, receipt: Receipt) -> None:
         await self._run(
-            records.REMEMBER,
+            records.PUT_RECEIPT,
             record=receipt_record(self._tenant, receipt.key),
             tenant_key=tenant_key(self._tenant),
             key=receipt.key,
@@ -81,7 +81,7 @@ class Neo4jTransaction:
         )
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> None:
-        await self._run(records.FORGET, tenant_key=tenant_key(self._tenant), before=to_us(before), limit=limit)
+        await self._run(records.FORGET_RECEIPTS, tenant_key=tenant_key(self._tenant), before=to_us(before), limit=limit)
 
     async def nodes(self, uids: Sequence[str]) -> dict[str, Node]:
         return by_uid(gathered(await self._run(of_nodes.FIND, uids=list(uids), tenant=self._tenant)) if uids else [])
@@ -92,7 +92,7 @@ class Neo4jTransaction:
         return {node.source_id or "": node for node in latest.values()}
 
     async def edges(self, uids: Sequence[str], types: Sequence[str], direction: Direction | None = None) -> list[Edge]:
-        stored = self._types.held(types)
+        stored = self._types.stored(types)
         if not uids or not stored:
             return []
         rows = await self._run(of_edges.touching(stored, direction), uids=list(uids), tenant=self._tenant)
@@ -118,7 +118,7 @@ class Neo4jTransaction:
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         keys = [item_key(self._tenant, self._context, source_id) for source_id in source_ids]
-        passages = by_uid(await self._run(of_nodes.FOLDED, keys=keys) if keys else [])
+        passages = by_uid(await self._run(of_nodes.CONSOLIDATED, keys=keys) if keys else [])
         return {node.source_id or "": node for node in passages.values()}
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
@@ -139,10 +139,10 @@ class Neo4jTransaction:
         if not keys:
             return []
         first, *between = keys
-        around = await self._around(flow, [first, keys[-1]])
+        around = await self._neighbours(flow, [first, keys[-1]])
         # Most new items are later than all stored ones: a single gap, which needs no look-up per key.
         if between and around[0] != around[1]:
-            around = await self._around(flow, keys)
+            around = await self._neighbours(flow, keys)
         else:
             around = around[:1] * len(keys)
         return [Gap(*neighbours, len(list(run))) for neighbours, run in groupby(around)]
@@ -152,7 +152,7 @@ class Neo4jTransaction:
         rows = await self._run(of_nodes.BEFORE, place=place(prefix, before), prefix=prefix, limit=limit)
         return nodes_in(rows)
 
-    async def _around(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
+    async def _neighbours(self, flow: str | None, keys: Sequence[ChainKey]) -> list[tuple[str | None, str | None]]:
         prefix = chain_prefix(self._tenant, self._context, flow)
         places = [place(prefix, key) for key in keys]
         query = of_nodes.gaps(flow is not None)
@@ -170,21 +170,21 @@ class Neo4jTransaction:
                 self._keys.update((row["uid"], row["key"]) for row in put)
                 renamed += [row["key"] for row in put if row["renamed"]]
                 termed |= {row["uid"]: row["key"] for row in put if label is not Label.CHUNK and row["termed"]}
-        await keep_terms(self._run, [(termed[node.uid], node) for node in nodes if node.uid in termed])
+        await put_terms(self._run, [(termed[node.uid], node) for node in nodes if node.uid in termed])
         await self._count(nodes)
         if renamed:
-            await self._run(text.DESCRIBE, sources=renamed)
+            await self._run(text.SET_HEADS, sources=renamed)
 
     async def put_edges(self, edges: Sequence[Edge]) -> None:
         self._types.registry.require({edge.type for edge in edges})
         await self._find_ends(edges)
         for edge_type, group in _grouped(edges, _type):
-            for batch in batched(_once(group), _BATCH):
+            for batch in batched(_merge_duplicates(group), _BATCH):
                 rows = [
                     {"source": self._keys[e.source], "target": self._keys[e.target], "edge": edge_row(e)} for e in batch
                 ]
                 await self._run(of_edges.put(edge_type), rows=rows)
-        await self._follow((edge.type, self._keys[edge.source]) for edge in edges)
+        await self._update_copies((edge.type, self._keys[edge.source]) for edge in edges)
 
     async def drop_edges(self, edges: Sequence[Edge]) -> None:
         dropped: list[tuple[str, str]] = []
@@ -193,14 +193,14 @@ class Neo4jTransaction:
                 continue
             rows = await self._run(of_edges.drop(edge_type), ids=[edge.id for edge in group], tenant=self._tenant)
             dropped += [(edge_type, row["source"]) for row in rows]
-        await self._follow(dropped)
+        await self._update_copies(dropped)
 
     async def drop_nodes(self, uids: Sequence[str]) -> None:
         for batch in batched(dict.fromkeys(uids), _BATCH):
             values = {"uids": list(batch), "tenant": self._tenant}
-            repeating = await self._run(of_nodes.REPEATING, **values)
+            repeating = await self._run(of_nodes.PAYLOAD_SOURCES, **values)
             await self._run(of_nodes.DROP, **values)
-            await self._run(outbox.RENEW, sources=[row["source"] for row in repeating])
+            await self._run(outbox.RENEW_PAYLOADS, sources=[row["source"] for row in repeating])
             await self._run(records.DROP, records=[use_record(uid) for uid in batch])
             for uid in batch:
                 await dequeue_extraction(self._run, self._tenant, uid)
@@ -209,7 +209,7 @@ class Neo4jTransaction:
     async def transfer_uses(self, sources: Sequence[str], targets: Sequence[str]) -> None:
         rows = [{"record": use_record(uid), "uid": uid} for uid in sorted(targets)]
         source_records = [use_record(uid) for uid in sources]
-        await self._run(records.HAND_ON_USES, records=source_records, uses=rows, tenant=self._tenant)
+        await self._run(records.TRANSFER_USES, records=source_records, uses=rows, tenant=self._tenant)
 
     async def raise_uses(self, uses: Mapping[str, Use]) -> None:
         rows = [
@@ -225,7 +225,7 @@ class Neo4jTransaction:
         steps = {steps_record(self._tenant, self._context, flow): n for flow, n in counters.flow_steps.items()}
         numbers = {arrivals_record(self._tenant, self._context): counters.arrival, **steps}
         rows = [{"record": record, "value": value} for record, value in sorted(numbers.items())]
-        await self._run(records.COUNT, counts=rows)
+        await self._run(records.RAISE_COUNTERS, counts=rows)
 
     async def record_erasure(self, note: ErasureNote) -> None:
         await put_erasure_record(self._run, note)
@@ -240,7 +240,7 @@ class Neo4jTransaction:
         # The record that counts arrivals is also the context's lock and holds no name: only its count is removed.
         await self._run(records.DROP, records=[steps_record(self._tenant, self._context, flow) for flow in flows])
         if arrivals:
-            await self._run(records.FORGET_COUNT, record=arrivals_record(self._tenant, self._context))
+            await self._run(records.DROP_ARRIVALS, record=arrivals_record(self._tenant, self._context))
 
     async def mark_import(self, mark: str | None) -> None:
         await self._run(archive.MARK, mark=mark)
@@ -259,7 +259,7 @@ class Neo4jTransaction:
                 counts[record] = max(value, counts.get(record, 0))
         if counts:
             rows = [{"record": record, "value": value} for record, value in sorted(counts.items())]
-            await self._run(records.COUNT, counts=rows)
+            await self._run(records.RAISE_COUNTERS, counts=rows)
 
     async def _find_ends(self, edges: Sequence[Edge]) -> None:
         """Look up the element ids of these edges' ends. Raises MissingRecordError if an end does not exist."""
@@ -272,15 +272,15 @@ class Neo4jTransaction:
         if missing:
             raise MissingRecordError(f"An edge names nodes that do not exist: {', '.join(missing[:5])}")
 
-    async def _follow(self, changed: Iterable[tuple[str, str]]) -> None:
+    async def _update_copies(self, changed: Iterable[tuple[str, str]]) -> None:
         """Update the copies of edges, by type and source: indexed text and payloads."""
         pairs = set(changed)
-        described = sorted({source for edge_type, source in pairs if edge_type in _DESCRIBING})
+        described = sorted({source for edge_type, source in pairs if edge_type in _IN_FULL_TEXT})
         renewed = sorted({source for edge_type, source in pairs if edge_type in IN_PAYLOAD})
         if described:
-            await self._run(text.DESCRIBE, sources=described)
+            await self._run(text.SET_HEADS, sources=described)
         if renewed:
-            await self._run(outbox.RENEW, sources=renewed)
+            await self._run(outbox.RENEW_PAYLOADS, sources=renewed)
 
 
 def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
@@ -291,7 +291,7 @@ def receipt_of(key: str, rows: Sequence[Record]) -> Receipt | None:
     return None
 
 
-def _once(edges: Iterable[Edge]) -> list[Edge]:
+def _merge_duplicates(edges: Iterable[Edge]) -> list[Edge]:
     """Return each edge once: its last occurrence, with the creation data of its first."""
     merged: dict[str, Edge] = {}
     for edge in edges:

@@ -21,13 +21,13 @@ class Neo4jUses:
     async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         # Sorted, so that two writers that count the same items do not deadlock.
         rows = [{"record": use_record(uid), "uid": uid, "times": count} for uid, count in sorted(times.items())]
-        await self._database.write(lambda run: run(records.NOTE_USES, uses=rows, tenant=tenant, at=to_us(at)))
+        await self._database.write(lambda run: run(records.ADD_USES, uses=rows, tenant=tenant, at=to_us(at)))
 
     async def record_question(self) -> None:
-        await self._database.write(lambda run: run(records.NOTE_ASKED))
+        await self._database.write(lambda run: run(records.RECORD_QUESTION))
 
     async def seconds_since_question(self) -> float | None:
-        rows = await self._database.read(records.ASKED_AGO)
+        rows = await self._database.read(records.SINCE_QUESTION)
         return rows[0]["ago"] / 1000 if rows else None
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:

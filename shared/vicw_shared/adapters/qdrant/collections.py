@@ -34,7 +34,7 @@ class VectorCollection:
     current: bool
 
 
-async def _nothing(_: ModelIdentity) -> None:
+async def _ignore(_: ModelIdentity) -> None:
     """Do nothing."""
 
 
@@ -47,7 +47,7 @@ class QdrantCollections:
         client: AsyncQdrantClient,
         alias: str,
         *,
-        before_making: Callable[[ModelIdentity], Awaitable[None]] = _nothing,
+        before_making: Callable[[ModelIdentity], Awaitable[None]] = _ignore,
     ) -> None:
         """``before_making`` is awaited whenever a model's collection is missing; if it raises, nothing is created."""
         self._client = client
@@ -68,7 +68,7 @@ class QdrantCollections:
         current = await self.current()
         if current is None:
             name = await self.ensure(model)
-            current = await self.current() or await self._take(name)
+            current = await self.current() or await self._claim_alias(name)
         if current.model != model:
             raise ModelMismatchError(
                 f"The vectors behind {self._alias!r} were made by {current.model}, the embedder is {model}. "
@@ -103,7 +103,7 @@ class QdrantCollections:
         if name is None:
             return None
         with translated():
-            collection = self._described(name, await self._client.get_collection(name), current=True)
+            collection = self._describe(name, await self._client.get_collection(name), current=True)
         if collection is None:
             raise SettingsError(f"VICW_QDRANT_ALIAS {self._alias!r} names a collection that VICW did not make: {name}")
         return collection
@@ -114,7 +114,7 @@ class QdrantCollections:
         with translated():
             names = sorted(each.name for each in (await self._client.get_collections()).collections)
             collections = [
-                self._described(name, await self._client.get_collection(name), current=name == target)
+                self._describe(name, await self._client.get_collection(name), current=name == target)
                 for name in names
                 if name.startswith(f"{self._alias}-")
             ]
@@ -150,7 +150,7 @@ class QdrantCollections:
             if not await self._client.collection_exists(name):
                 raise
 
-    async def _take(self, name: str) -> VectorCollection:
+    async def _claim_alias(self, name: str) -> VectorCollection:
         """Point an unused alias at a collection; return the collection in use then."""
         await self._point_at(name)
         current = await self.current()
@@ -176,7 +176,7 @@ class QdrantCollections:
                 return each
         raise MissingRecordError(f"There is no collection {name} of {self._alias}")
 
-    def _described(self, name: str, info: CollectionInfo, *, current: bool) -> VectorCollection | None:
+    def _describe(self, name: str, info: CollectionInfo, *, current: bool) -> VectorCollection | None:
         """Return a collection's description; None if it is not one of VICW's."""
         metadata = info.config.metadata or {}
         if metadata.get("alias") != self._alias:

@@ -13,15 +13,15 @@ class Recent[K, V]:
         self._seconds = seconds
         self._size = size
         self._clock = clock
-        self._kept: dict[K, tuple[float, V]] = {}
+        self._values: dict[K, tuple[float, V]] = {}
 
     def get(self, key: K) -> V | None:
         """Return a value that has not expired, or None."""
-        at, value = self._kept.get(key, (None, None))
+        at, value = self._values.get(key, (None, None))
         return value if at is not None and self._clock() - at < self._seconds else None
 
     def put(self, key: K, value: V) -> None:
         """Store a value. A full cache is emptied first."""
-        if len(self._kept) >= self._size:
-            self._kept.clear()
-        self._kept[key] = (self._clock(), value)
+        if len(self._values) >= self._size:
+            self._values.clear()
+        self._values[key] = (self._clock(), value)

@@ -42,7 +42,7 @@ _SEARCH = SearchParams(
 _EXACT = SearchParams(exact=True, quantization=QuantizationSearchParams(ignore=True))
 _PART = 1000
 _DOMAINS = 1000
-_KEPT_TERMS, _KEPT_TENANTS = 100_000, 10_000
+_CACHED_TERMS, _CACHED_TENANTS = 100_000, 10_000
 
 
 @measured("qdrant")
@@ -60,8 +60,8 @@ class QdrantVectorStore:
         self._client = client
         self._collection = collection
         self._timeout = timeout_seconds
-        self._idf: Recent[int, float] = Recent(recent_seconds, _KEPT_TERMS)
-        self._domains: Recent[tuple[str, bool], dict[str, int]] = Recent(recent_seconds, _KEPT_TENANTS)
+        self._idf: Recent[int, float] = Recent(recent_seconds, _CACHED_TERMS)
+        self._domains: Recent[tuple[str, bool], dict[str, int]] = Recent(recent_seconds, _CACHED_TENANTS)
         self._closed = False
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -106,7 +106,7 @@ class QdrantVectorStore:
         return hits
 
     async def score(self, queries: Sequence[ScoreQuery]) -> list[dict[str, float]]:
-        scorings = [(at, request) for at, query in enumerate(queries) for request in _scorings(query)]
+        scorings = [(at, request) for at, query in enumerate(queries) for request in _score_requests(query)]
         answers = await self._rank([request for _, request in scorings])
         scores: list[dict[str, float]] = [{} for _ in queries]
         for (at, _), hits in zip(scorings, answers, strict=True):
@@ -236,7 +236,7 @@ def _nearest(query: VectorQuery | ScoreQuery) -> tuple[list[float] | QdrantSpars
     return _sparse(query.sparse), SPARSE
 
 
-def _scorings(query: ScoreQuery) -> Iterator[QueryRequest]:
+def _score_requests(query: ScoreQuery) -> Iterator[QueryRequest]:
     nearest = _nearest(query)
     if nearest is None:
         return

@@ -45,7 +45,7 @@ END;
 """
 _PLACE = itemgetter(0, 1)
 
-type _Asked = tuple[str, tuple[Spread, ...], int]
+type _HopKey = tuple[str, tuple[Spread, ...], int]
 """Cache key of a hop from a node: tenant, spreads, limit."""
 
 
@@ -58,22 +58,22 @@ class ReadCache:
 
     def __init__(self, max_nodes: int) -> None:
         """Cache at most ``max_nodes`` nodes; 0 disables the cache."""
-        self._most = max_nodes
+        self._max_nodes = max_nodes
         # OrderedDict: in a plain dict, finding the oldest entry scans the slots of all removed ones.
         self._nodes: OrderedDict[str, Node] = OrderedDict()
-        self._steps: OrderedDict[str, dict[_Asked, tuple[HopStep, ...]]] = OrderedDict()
+        self._steps: OrderedDict[str, dict[_HopKey, tuple[HopStep, ...]]] = OrderedDict()
         self._size = 0
         self._writes = 0
         self._lock = threading.Lock()
 
     def watch(self, connection: sqlite3.Connection) -> None:
         """Record the nodes that the writer's connection touches. Its transactions end with ``commit``."""
-        if self._most:
+        if self._max_nodes:
             connection.executescript(_WATCH)
 
     def commit(self, connection: sqlite3.Connection) -> None:
         """Commit a transaction, then evict the nodes that it touched, before its caller continues."""
-        if not self._most:
+        if not self._max_nodes:
             connection.execute("COMMIT")
             return
         touched = [unpack(uid) for (uid,) in connection.execute("SELECT DISTINCT uid FROM touched")]
@@ -85,26 +85,26 @@ class ReadCache:
                 self._nodes.pop(uid, None)
                 self._size -= sum(map(_size, self._steps.pop(uid, {}).values()))
 
-    def kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
+    def find_cached(self, tenant: str, uids: Sequence[str]) -> dict[str, Node] | None:
         """Return the nodes of ``uids`` if all are cached, so that no reader thread is needed; else None."""
-        nodes = self._kept(tenant, uids)
+        nodes = self._cached(tenant, uids)
         if len(nodes) < len(set(uids)):
             return None
         _count("nodes", len(nodes), 0)
         return nodes
 
-    def _kept(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+    def _cached(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         return {uid: node for uid in uids if (node := self._nodes.get(uid)) is not None and node.tenant == tenant}
 
     def nodes(self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         """Return the tenant's nodes among ``uids``."""
         writes = self._writes
-        nodes = self._kept(tenant, uids)
+        nodes = self._cached(tenant, uids)
         missing = [uid for uid in dict.fromkeys(uids) if uid not in nodes]
         _count("nodes", len(nodes), len(missing))
         if missing:
             read = read_nodes(connection, tenant, missing)
-            self._keep(writes, lambda: self._keep_nodes(read))
+            self._store(writes, lambda: self._store_nodes(read))
             nodes |= read
         return _in_order(nodes, uids)
 
@@ -112,14 +112,14 @@ class ReadCache:
         self, connection: sqlite3.Connection, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int
     ) -> list[Neighbour]:
         """Return the neighbours spread by spread, the heaviest edges first in each."""
-        steps = self._steps_of(connection, (tenant, tuple(spreads), limit), list(dict.fromkeys(uids)))
+        steps = self._hop_steps(connection, (tenant, tuple(spreads), limit), list(dict.fromkeys(uids)))
         hops = [(*step[:2], origin, step) for origin, of_origin in steps.items() for step in of_origin]
         hops.sort(key=_PLACE)
         nodes = self.nodes(connection, tenant, list({step.uid for *_, step in hops}))
         return [Neighbour(origin, step.edge, nodes[step.uid]) for _, _, origin, step in hops if step.uid in nodes]
 
-    def _steps_of(
-        self, connection: sqlite3.Connection, key: _Asked, uids: Sequence[str]
+    def _hop_steps(
+        self, connection: sqlite3.Connection, key: _HopKey, uids: Sequence[str]
     ) -> Mapping[str, Sequence[HopStep]]:
         writes = self._writes
         result = {uid: steps for uid in uids if (steps := self._steps.get(uid, {}).get(key)) is not None}
@@ -128,26 +128,26 @@ class ReadCache:
         if missing:
             tenant, spreads, limit = key
             read = read_steps(connection, tenant, missing, spreads, limit)
-            self._keep(writes, lambda: self._keep_steps(key, read))
+            self._store(writes, lambda: self._store_steps(key, read))
             result |= read
         return _in_order(result, uids)
 
-    def _keep(self, writes: int, store: Callable[[], None]) -> None:
+    def _store(self, writes: int, store: Callable[[], None]) -> None:
         with self._lock:
-            if self._most and writes == self._writes:
+            if self._max_nodes and writes == self._writes:
                 store()
 
-    def _keep_nodes(self, read: Mapping[str, Node]) -> None:
+    def _store_nodes(self, read: Mapping[str, Node]) -> None:
         self._nodes.update((uid, node) for uid, node in read.items() if _is_small(node))
-        while len(self._nodes) > self._most:
+        while len(self._nodes) > self._max_nodes:
             self._nodes.popitem(last=False)
 
-    def _keep_steps(self, key: _Asked, read: Mapping[str, tuple[HopStep, ...]]) -> None:
+    def _store_steps(self, key: _HopKey, read: Mapping[str, tuple[HopStep, ...]]) -> None:
         for uid, steps in read.items():
             of_node = self._steps.setdefault(uid, {})
             self._size += _size(steps) if key not in of_node else 0
             of_node[key] = steps
-        max_size = EDGES_PER_NODE * self._most
+        max_size = EDGES_PER_NODE * self._max_nodes
         while self._size > max_size:
             _, of_node = self._steps.popitem(last=False)
             self._size -= sum(map(_size, of_node.values()))

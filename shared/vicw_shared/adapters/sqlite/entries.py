@@ -15,7 +15,7 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.ports import IndexFailure, PendingKind, PendingPoint, UnindexedCounts
 from vicw_shared.text import fold_case
 
-type _Said = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
+type _EdgeFields = dict[Literal["about", "tags", "buckets"], tuple[str, ...]]
 _BATCH = 500
 _HAS_POINT = f"(label = 'Chunk' OR {STATEMENT.format('node')})"
 _FEW_TENANTS = 8
@@ -30,19 +30,19 @@ _PROOFS = (
     "SELECT k.uid AS point, k.tenant AS tenant, 'payload' AS kind FROM node i JOIN edge x ON x.source = i.pk "
     "AND x.type = 'EVIDENCED_BY' JOIN node k ON k.pk = x.target WHERE i.uid = :item AND i.tenant = :tenant"
 )
-_SETTLE_POINT = "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq)"
-_FOLLOW_POINT = (
+_MARK_CHUNK = "UPDATE node SET indexed = 1 WHERE uid = (SELECT point FROM outbox WHERE seq = :seq)"
+_MARK_ITEM = (
     "UPDATE node SET indexed = 1 WHERE pk IN "
     "(SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point "
     "JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) "
     "AND qdrant_id = (SELECT point FROM outbox WHERE seq = :seq)"
 )
 """An item becomes indexed when its point is."""
-_FOLLOW_STATEMENTS = (
+_MARK_STATEMENTS = (
     "UPDATE node SET indexed = 1 WHERE pk IN (SELECT e.source FROM outbox o JOIN node k ON k.uid = o.point "  # noqa: S608
     f"JOIN edge e ON e.target = k.pk AND e.type = 'EVIDENCED_BY' WHERE o.seq = :seq) AND {STATEMENT.format('node')}"
 )
-_FORGET = "DELETE FROM outbox WHERE seq = :seq"
+_DROP = "DELETE FROM outbox WHERE seq = :seq"
 _POSTPONE = (
     "UPDATE outbox SET due_at = :due_at, tries = tries + (:error IS NOT NULL), error = ifnull(:error, error), "
     "failed_at = CASE WHEN :error IS NULL THEN failed_at ELSE ifnull(failed_at, :now) END WHERE seq = :seq"
@@ -70,7 +70,7 @@ def renew_payloads(connection: sqlite3.Connection, tenant: str, edges: Iterable[
     connection.executemany(_PUT.format(points=_PROOFS), rows)
 
 
-def due(
+def find_due(
     connection: sqlite3.Connection, limit: int, now: int, claimed: Collection[bytes], last_tenant: str
 ) -> tuple[list[int], str]:
     """Return entries due at ``now`` (microseconds) and not ``claimed``, round-robin over tenants after ``last_tenant``.
@@ -98,7 +98,9 @@ def due(
     return [seq for seq, _ in chosen], chosen[-1][1] if chosen else last_tenant
 
 
-def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, claimed: Collection[bytes]) -> list[int]:
+def find_of_items(
+    connection: sqlite3.Connection, items: Sequence[str], limit: int, claimed: Collection[bytes]
+) -> list[int]:
     """Return entries of these items' Chunks, due or not, that are neither ``claimed`` nor dead."""
     free: list[int] = []
     for batch in batched(items, _BATCH):
@@ -112,13 +114,13 @@ def of_items(connection: sqlite3.Connection, items: Sequence[str], limit: int, c
     return sorted(set(free))[:limit]
 
 
-def settle(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
+def acknowledge(connection: sqlite3.Connection, points: Sequence[PendingPoint]) -> set[str]:
     """Mark the nodes of these entries as indexed and remove the entries, unless changed since.
 
     Returns the orphaned points.
     """
     rows = [{"seq": point.seq} for point in points]
-    for statement in (_SETTLE_POINT, _FOLLOW_POINT, _FOLLOW_STATEMENTS, _FORGET):
+    for statement in (_MARK_CHUNK, _MARK_ITEM, _MARK_STATEMENTS, _DROP):
         connection.executemany(statement, rows)
     ids = {part.point_id for point in points for part in point.parts}
     return ids - point_states(connection, sorted(ids)).keys()
@@ -180,7 +182,7 @@ def find_queued(connection: sqlite3.Connection, chunk_uids: Sequence[str], *, fa
     return queued
 
 
-def count_of(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> UnindexedCounts:
+def count_unindexed(connection: sqlite3.Connection, tenant: str, items: Sequence[str]) -> UnindexedCounts:
     """Count the Chunks of these items with a waiting and with a dead entry."""
     waiting = dead = 0
     for batch in batched(items, _BATCH):
@@ -277,14 +279,14 @@ def _read_statements(connection: sqlite3.Connection, chunks: Sequence[bytes]) ->
     return statements
 
 
-def _read_item_edges(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _Said]:
+def _read_item_edges(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, _EdgeFields]:
     """Return, for each item's key, the data of its ABOUT and TAGGED edges: fields of a PendingPoint."""
     rows = connection.execute(
         "SELECT e.source, e.type, t.name, t.uid, t.subtype, t.aliases FROM edge e JOIN node t ON t.pk = e.target "  # noqa: S608
         f"WHERE e.type IN ('ABOUT', 'TAGGED') AND e.source IN ({marks(len(items))})",
         tuple(items),
     )
-    fields_by_item: dict[int, _Said] = {}
+    fields_by_item: dict[int, _EdgeFields] = {}
     for item, edge_type, name, uid, subtype, aliases in rows:
         field: Literal["about", "tags", "buckets"]
         field = "about" if edge_type == "ABOUT" else "buckets" if fold_case(subtype) == "bucket" else "tags"

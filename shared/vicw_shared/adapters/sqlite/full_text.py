@@ -15,7 +15,7 @@ from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
 
 _MAX_WORDS = 64
-_JUDGED = 4
+_BATCH_FACTOR = 4
 """The first batch filtered by the scope is this multiple of the limit; each further batch is larger by this factor."""
 
 _EDGE = "EXISTS (SELECT 1 FROM edge g JOIN node t ON t.pk = g.target WHERE g.source = i.pk"
@@ -43,10 +43,10 @@ def find_passages(
     hits = _ranked(connection, terms)
     if hits and common:
         hits |= _ranked(connection, terms, common)
-    matches = _fitting(connection, scope, hits, limit)
+    matches = _in_scope(connection, scope, hits, limit)
     if len(matches) < limit and common:
         # Other tenants' texts may make a word common, but must not hide this tenant's passages with it.
-        matches = _fitting(connection, scope, _ranked(connection, [*terms, *common]), limit)
+        matches = _in_scope(connection, scope, _ranked(connection, [*terms, *common]), limit)
     return matches
 
 
@@ -73,7 +73,7 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
     return dict(connection.execute(sql, (match,)))
 
 
-def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
+def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
     """Return the best hits inside the scope. They are filtered best first, so that few of many rows are read."""
     where, values = _sql(within(scope))
     sql = (
@@ -85,11 +85,11 @@ def _fitting(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, fl
     )
     best = sorted(hits, key=lambda pk: (-hits[pk], pk))
     matches: list[TextHit] = []
-    start, size = 0, limit * _JUDGED
+    start, size = 0, limit * _BATCH_FACTOR
     while start < len(best) and len(matches) < limit:
         rows = connection.execute(sql, (json.dumps(best[start : start + size]), scope.tenant, *values))
         matches += [TextHit(unpack(uid), hits[pk]) for uid, pk in rows]
-        start, size = start + size, size * _JUDGED
+        start, size = start + size, size * _BATCH_FACTOR
     return matches[:limit]
 
 

@@ -21,7 +21,7 @@ KINDS = {
     By.BEGINNING: (TermKind.NAME, TermKind.ALIAS, TermKind.WORD),
 }
 _EQUAL = ("node", "text = w.text")
-_FITS = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
+_MATCHES = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
 """Several words of one name may share a beginning."""
 
 
@@ -39,7 +39,7 @@ def find_names(
 ) -> list[dict[str, list[Node]]]:
     """Return the results of each query, in order."""
     return [
-        _read(connection, tenant, query.texts, contexts, KINDS[query.by], _FITS.get(query.by, _EQUAL), query.limit)
+        _read(connection, tenant, query.texts, contexts, KINDS[query.by], _MATCHES.get(query.by, _EQUAL), query.limit)
         for query in queries
     ]
 

@@ -25,33 +25,35 @@ class SqliteOutbox:
         self._write = write
         self._claiming = asyncio.Lock()
         # Claims belong to this process and end with it: no other process has the store open.
-        self._held: dict[bytes, float] = {}
-        self._turn = ""
+        self._claims: dict[bytes, float] = {}
+        self._last_tenant = ""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingPoint]:
         async with self._claiming:
             instant, clock = to_us(now()), time.monotonic()
-            self._held = {point: until for point, until in self._held.items() if until > clock}
+            self._claims = {point: until for point, until in self._claims.items() if until > clock}
 
             def work(connection: sqlite3.Connection) -> list[PendingPoint]:
                 if items is None:
-                    seqs, self._turn = entries.due(connection, limit, instant, self._held, self._turn)
+                    seqs, self._last_tenant = entries.find_due(
+                        connection, limit, instant, self._claims, self._last_tenant
+                    )
                 else:
-                    seqs = entries.of_items(connection, items, limit, self._held)
+                    seqs = entries.find_of_items(connection, items, limit, self._claims)
                 return entries.read(connection, seqs)
 
             points = await self._database.read(work)
-            self._held |= {pack(point.point_id): clock + seconds for point in points}
+            self._claims |= {pack(point.point_id): clock + seconds for point in points}
             return points
 
     async def renew(self, points: Sequence[PendingPoint], *, seconds: float) -> int:
         clock = time.monotonic()
-        claimed = [uid for uid in (pack(p.point_id) for p in points) if self._held.get(uid, clock) > clock]
-        self._held.update(dict.fromkeys(claimed, clock + seconds))
+        claimed = [uid for uid in (pack(p.point_id) for p in points) if self._claims.get(uid, clock) > clock]
+        self._claims.update(dict.fromkeys(claimed, clock + seconds))
         return len(claimed)
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
-        orphans = await self._write(lambda c: entries.settle(c, points))
+        orphans = await self._write(lambda c: entries.acknowledge(c, points))
         self._release(points)
         return orphans
 
@@ -64,10 +66,10 @@ class SqliteOutbox:
 
     def _release(self, points: Sequence[PendingPoint]) -> None:
         for point in points:
-            self._held.pop(pack(point.point_id), None)
+            self._claims.pop(pack(point.point_id), None)
 
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
-        return await self._database.read(lambda c: entries.count_of(c, tenant, item_uids))
+        return await self._database.read(lambda c: entries.count_unindexed(c, tenant, item_uids))
 
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None

@@ -18,7 +18,7 @@ from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
 _PUT = "INSERT OR REPLACE INTO unread (item, tenant, context) VALUES (?, ?, ?)"
-_TAKE = "DELETE FROM unread WHERE item = ? AND tenant = ?"
+_DEQUEUE = "DELETE FROM unread WHERE item = ? AND tenant = ?"
 _NEXT = "SELECT min(tenant) FROM unread WHERE due_at <= ? AND tenant > ?"
 _DUE = "SELECT item, tenant, context, tries FROM unread WHERE tenant = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?"
 _POSTPONE = (
@@ -37,27 +37,27 @@ class SqlitePendingExtractions:
         self._write = write
         # Claims belong to this process and end with it: no other process has the store open.
         self._claiming = asyncio.Lock()
-        self._held: dict[str, float] = {}
-        self._turn = ""
+        self._claims: dict[str, float] = {}
+        self._last_tenant = ""
 
     async def claim(self, limit: int, *, seconds: float, items: Sequence[str] | None = None) -> list[PendingExtraction]:
         async with self._claiming:
             instant, clock = to_us(now()), time.monotonic()
-            self._held = {item: until for item, until in self._held.items() if until > clock}
+            self._claims = {item: until for item, until in self._claims.items() if until > clock}
 
             def work(connection: sqlite3.Connection) -> list[PendingExtraction]:
                 if items is None:
                     return self._next(connection, limit, instant)
-                due_items = [entry for entry, due in _these(connection, items) if due is not None and due <= instant]
-                return [entry for entry in due_items if entry.item not in self._held][:limit]
+                due_items = [entry for entry, due in _find(connection, items) if due is not None and due <= instant]
+                return [entry for entry in due_items if entry.item not in self._claims][:limit]
 
             claimed = await self._database.read(work)
-            self._held |= {entry.item: clock + seconds for entry in claimed}
+            self._claims |= {entry.item: clock + seconds for entry in claimed}
             return claimed
 
     def _next(self, connection: sqlite3.Connection, limit: int, instant: int) -> list[PendingExtraction]:
         """Return due, unclaimed items of the next tenant that has any, wrapping around."""
-        after, wrapped = self._turn, not self._turn
+        after, wrapped = self._last_tenant, not self._last_tenant
         while True:
             (tenant,) = connection.execute(_NEXT, (instant, after)).fetchone()
             if tenant is None:
@@ -65,29 +65,29 @@ class SqlitePendingExtractions:
                     return []
                 after, wrapped = "", True
                 continue
-            rows = connection.execute(_DUE, (tenant, instant, limit + len(self._held)))
-            unclaimed = [entry for entry in map(_item, rows) if entry.item not in self._held][:limit]
+            rows = connection.execute(_DUE, (tenant, instant, limit + len(self._claims)))
+            unclaimed = [entry for entry in map(_entry, rows) if entry.item not in self._claims][:limit]
             if unclaimed:
-                self._turn = tenant
+                self._last_tenant = tenant
                 return unclaimed
             after = tenant
 
     async def renew(self, item: str, *, seconds: float) -> None:
-        if item in self._held:
-            self._held[item] = time.monotonic() + seconds
+        if item in self._claims:
+            self._claims[item] = time.monotonic() + seconds
 
     async def postpone(self, item: str, *, seconds: float | None, error: str | None = None) -> None:
         instant = to_us(now())
         due_at = instant + round(seconds * MICROSECONDS) if seconds is not None else None
         values = {"item": pack(item), "now": instant, "due_at": due_at, "error": error}
         await self._write(lambda c: c.execute(_POSTPONE, values))
-        self._held.pop(item, None)
+        self._claims.pop(item, None)
 
     async def drop(self, item: str) -> None:
         await self._write(lambda c: c.execute("DELETE FROM unread WHERE item = ?", (pack(item),)))
 
     async def of(self, tenant: str, items: Sequence[str]) -> dict[str, PendingExtraction]:
-        entries = await self._database.read(lambda c: _these(c, items))
+        entries = await self._database.read(lambda c: _find(c, items))
         return {entry.item: replace(entry, dead=due is None) for entry, due in entries if entry.tenant == tenant}
 
     async def failures(self, tenant: str | None, limit: int) -> list[IndexFailure]:
@@ -140,10 +140,10 @@ def queue_extractions(connection: sqlite3.Connection, tenant: str, context: str,
 
 def dequeue_extraction(connection: sqlite3.Connection, tenant: str, item: str) -> bool:
     """Remove an item from the queue; return whether it was queued."""
-    return connection.execute(_TAKE, (pack(item), tenant)).rowcount > 0
+    return connection.execute(_DEQUEUE, (pack(item), tenant)).rowcount > 0
 
 
-def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
+def _find(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[PendingExtraction, int | None]]:
     """Return the queued items among these, with their due time (None: dead)."""
     entries: list[tuple[PendingExtraction, int | None]] = []
     for part in batched(items, _BATCH):
@@ -151,11 +151,11 @@ def _these(connection: sqlite3.Connection, items: Sequence[str]) -> list[tuple[P
             f"SELECT item, tenant, context, tries, due_at FROM unread WHERE item IN ({marks(len(part))}) ORDER BY seq",  # noqa: S608
             tuple(map(pack, part)),
         )
-        entries += [(_item(row[:4]), row[4]) for row in rows]
+        entries += [(_entry(row[:4]), row[4]) for row in rows]
     return entries
 
 
-def _item(row: Sequence[object]) -> PendingExtraction:
+def _entry(row: Sequence[object]) -> PendingExtraction:
     uid, tenant, context, tries = row
     assert isinstance(uid, bytes) and isinstance(tries, int)
     return PendingExtraction(unpack(uid), str(tenant), str(context), tries)

@@ -23,7 +23,7 @@ class SqliteRecord:
     def __init__(self, database: SqliteDatabase, write: Writer) -> None:
         self._database = database
         self._write = write
-        self._changer: tuple[str, float] | None = None
+        self._change_lock: tuple[str, float] | None = None
 
     async def receipt(self, tenant: str, key: str) -> Receipt | None:
         return await self._database.read(lambda c: read_receipt(c, tenant, key))
@@ -53,7 +53,7 @@ class SqliteRecord:
         self, identity: ModelIdentity, change: ModelChange | None = None, *, holder: str | None = None
     ) -> bool:
         def work(connection: sqlite3.Connection) -> bool:
-            if holder is not None and (self._changer is None or self._changer[0] != holder):
+            if holder is not None and (self._change_lock is None or self._change_lock[0] != holder):
                 return False
             model = json.dumps(asdict(identity))
             connection.execute(
@@ -78,7 +78,7 @@ class SqliteRecord:
 
     async def lock_model_change(self, holder: str, *, seconds: float) -> bool:
         # In memory, like claims: no other process has the store open.
-        if self._changer is not None and self._changer[0] != holder and self._changer[1] > time.monotonic():
+        if self._change_lock is not None and self._change_lock[0] != holder and self._change_lock[1] > time.monotonic():
             return False
-        self._changer = (holder, time.monotonic() + seconds)
+        self._change_lock = (holder, time.monotonic() + seconds)
         return True

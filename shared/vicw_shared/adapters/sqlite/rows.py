@@ -40,7 +40,7 @@ _LABEL, _SENSITIVITY, _METADATA = (_PLACES[name] for name in ("label", "sensitiv
 EDGE_COLUMNS = "id, type, source, target, weight, created_at, created_by, properties"
 
 
-def _making[T](kind: type[T], fields: str) -> Callable[[Iterable[Any]], T]:
+def _constructor[T](kind: type[T], fields: str) -> Callable[[Iterable[Any]], T]:
     """Return a constructor of ``kind`` from the values of its ``fields``: all of its fields, in this order.
 
     The constructor of a frozen dataclass sets each field by a call that looks it up by name, which takes most of the
@@ -57,9 +57,9 @@ def _making[T](kind: type[T], fields: str) -> Callable[[Iterable[Any]], T]:
     return make
 
 
-_new_node = _making(Node, NODE_COLUMNS)
-_new_edge = _making(Edge, EDGE_COLUMNS)
-_new_item = _making(
+_new_node = _constructor(Node, NODE_COLUMNS)
+_new_edge = _constructor(Edge, EDGE_COLUMNS)
+_new_item = _constructor(
     ItemRef,
     "uid, label, context, domain, created_at, speaker, importance, "
     "timestamp, retired_at, valid_to, expires_at, is_macro, part",

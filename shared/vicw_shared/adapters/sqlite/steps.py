@@ -18,10 +18,12 @@ _PUT = (
     "ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, at = excluded.at, subject = excluded.subject, "
     "reason = excluded.reason, details = excluded.details"
 )
-_GROWN = "SELECT tenant, context, value FROM counter WHERE flow = '' AND value - slept >= max(?, value / 20) LIMIT ?"
-_NOTE_GROWTH = "UPDATE counter SET slept = max(slept, ?) WHERE tenant = ? AND context = ? AND flow = ''"
-_NOTE_ROUND = "INSERT OR REPLACE INTO meta VALUES ('round:' || ?, ?)"
-_ROUNDS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER BY key"
+_WITH_ARRIVALS = (
+    "SELECT tenant, context, value FROM counter WHERE flow = '' AND value - slept >= max(?, value / 20) LIMIT ?"
+)
+_RECORD_ARRIVALS = "UPDATE counter SET slept = max(slept, ?) WHERE tenant = ? AND context = ? AND flow = ''"
+_PUT_RUN = "INSERT OR REPLACE INTO meta VALUES ('round:' || ?, ?)"
+_RUNS = "SELECT substr(key, 7), value FROM meta WHERE key GLOB 'round:*' ORDER BY key"
 
 
 def put_step(connection: sqlite3.Connection, step: MaintenanceStep) -> None:
@@ -62,19 +64,21 @@ class SqliteSleepLog:
         return _step(row) if row else None
 
     async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
-        return await self._database.read(lambda c: [ArrivalCount(*row) for row in c.execute(_GROWN, (by, limit))])
+        return await self._database.read(
+            lambda c: [ArrivalCount(*row) for row in c.execute(_WITH_ARRIVALS, (by, limit))]
+        )
 
     async def record_arrivals(self, growth: ArrivalCount) -> None:
         row = (growth.arrivals, growth.tenant, growth.context)
-        await self._write(lambda c: c.execute(_NOTE_GROWTH, row))
+        await self._write(lambda c: c.execute(_RECORD_ARRIVALS, row))
 
     async def record_job_run(self, note: JobRun) -> None:
         run_json = json.dumps([to_us(note.began), to_us(note.at), note.slices, note.over, note.error])
-        await self._write(lambda c: c.execute(_NOTE_ROUND, (note.task, run_json)))
+        await self._write(lambda c: c.execute(_PUT_RUN, (note.task, run_json)))
 
     async def job_runs(self) -> list[JobRun]:
-        rows = await self._database.read(lambda c: c.execute(_ROUNDS).fetchall())
-        return [_round(task, *json.loads(run_json)) for task, run_json in rows]
+        rows = await self._database.read(lambda c: c.execute(_RUNS).fetchall())
+        return [_job_run(task, *json.loads(run_json)) for task, run_json in rows]
 
 
 def _step(row: Any) -> MaintenanceStep:
@@ -92,5 +96,5 @@ def _step(row: Any) -> MaintenanceStep:
     )
 
 
-def _round(task: str, began: int, at: int, slices: int, over: bool, error: str) -> JobRun:
+def _job_run(task: str, began: int, at: int, slices: int, over: bool, error: str) -> JobRun:
     return JobRun(task, from_us(began), from_us(at), slices, over, error)

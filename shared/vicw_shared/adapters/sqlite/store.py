@@ -108,7 +108,7 @@ class SqliteGraphStore(SqliteScans):
         return await self._write.run(lambda: work(transaction))
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        cached = self._cache.kept(tenant, uids)
+        cached = self._cache.find_cached(tenant, uids)
         return cached if cached is not None else await self._database.read(lambda c: self._cache.nodes(c, tenant, uids))
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:

@@ -95,13 +95,13 @@ class SqliteTransaction:
         return await self._do(lambda c: read_nodes(c, self._tenant, uids))
 
     async def items(self, source_ids: Sequence[str]) -> dict[str, Node]:
-        return await self._sourced(source_ids, "label <> 'Chunk'")
+        return await self._find_by_source_id(source_ids, "label <> 'Chunk'")
 
     async def consolidated(self, source_ids: Sequence[str]) -> dict[str, Node]:
         has_ledger = f"label = 'Chunk' AND metadata <> '{{}}' AND json_extract(metadata, '$.{LEDGER}') IS NOT NULL"
-        return await self._sourced(source_ids, has_ledger)
+        return await self._find_by_source_id(source_ids, has_ledger)
 
-    async def _sourced(self, source_ids: Sequence[str], condition: str) -> dict[str, Node]:
+    async def _find_by_source_id(self, source_ids: Sequence[str], condition: str) -> dict[str, Node]:
         """Return the context's nodes with these ids that meet an SQL condition, the latest version of each id."""
 
         def work(connection: sqlite3.Connection) -> dict[str, Node]:

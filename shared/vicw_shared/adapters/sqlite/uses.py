@@ -14,18 +14,18 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.ports import Use
 
 _BATCH = 500
-_NOTE = (
+_ADD = (
     "INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? "
     "ON CONFLICT (item) DO UPDATE SET times = times + excluded.times, last_at = max(last_at, excluded.last_at)"
 )
-_NOTE_ASKED = "INSERT OR REPLACE INTO meta VALUES ('asked', julianday('now'))"
-_ASKED_AGO = "SELECT (julianday('now') - CAST(value AS REAL)) * 86400 FROM meta WHERE key = 'asked'"
-_RAISED = (
+_RECORD_QUESTION = "INSERT OR REPLACE INTO meta VALUES ('asked', julianday('now'))"
+_SINCE_QUESTION = "SELECT (julianday('now') - CAST(value AS REAL)) * 86400 FROM meta WHERE key = 'asked'"
+_OR_RAISE = (
     "ON CONFLICT (item) DO UPDATE SET times = max(times, excluded.times), last_at = max(last_at, excluded.last_at)"
 )
-_HAND_ON = f"INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) {_RAISED}"  # noqa: S608
+_TRANSFER = f"INSERT INTO item_use (item, times, last_at) VALUES (?, ?, ?) {_OR_RAISE}"  # noqa: S608
 _RAISE = (
-    f"INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? {_RAISED}"  # noqa: S608
+    f"INSERT INTO item_use (item, times, last_at) SELECT uid, ?, ? FROM node WHERE uid = ? AND tenant = ? {_OR_RAISE}"  # noqa: S608
 )
 
 
@@ -37,7 +37,7 @@ def transfer_uses(connection: sqlite3.Connection, sources: Sequence[str], target
         row = connection.execute(sql, part).fetchone()
         times, last = max(times, row[0] or 0), max(last, row[1] or 0)
     if times:
-        connection.executemany(_HAND_ON, [(pack(uid), times, last) for uid in targets])
+        connection.executemany(_TRANSFER, [(pack(uid), times, last) for uid in targets])
 
 
 def raise_uses(connection: sqlite3.Connection, tenant: str, uses: Mapping[str, Use]) -> None:
@@ -69,13 +69,13 @@ class SqliteUses:
     async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
         instant = to_us(at)
         rows = [(count, instant, pack(uid), tenant) for uid, count in times.items()]
-        await self._write(lambda c: c.executemany(_NOTE, rows))
+        await self._write(lambda c: c.executemany(_ADD, rows))
 
     async def record_question(self) -> None:
-        await self._write(lambda c: c.execute(_NOTE_ASKED))
+        await self._write(lambda c: c.execute(_RECORD_QUESTION))
 
     async def seconds_since_question(self) -> float | None:
-        rows = await self._database.read(lambda c: c.execute(_ASKED_AGO).fetchall())
+        rows = await self._database.read(lambda c: c.execute(_SINCE_QUESTION).fetchall())
         return float(rows[0][0]) if rows else None
 
     async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:

@@ -29,17 +29,17 @@ class Domains:
     """Cached counts of the live Chunks per domain, renewed when the store has grown by one percent."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
+        self._counts: dict[tuple[str, bool], tuple[int, dict[str, int]]] = {}
 
     def of(self, connection: sqlite3.Connection, tenant: str, *, public: bool) -> dict[str, int]:
         """Return a tenant's counts: of all Chunks, or of those that every viewer may see in every context."""
         (rows,) = connection.execute("SELECT ifnull(max(pk), 0) FROM node").fetchone()
-        counted_at, counts = self._known.get((tenant, public), (-1, {}))
+        counted_at, counts = self._counts.get((tenant, public), (-1, {}))
         if counted_at < 0 or abs(rows - counted_at) > counted_at // 100:
             sql = (
                 "SELECT domain, count(*) FROM node WHERE tenant = ? AND label = 'Chunk' AND retired_at IS NULL "
                 "AND (NOT ? OR (sensitivity = 'public' AND portable)) GROUP BY domain"
             )
             counts = dict(connection.execute(sql, (tenant, public)))
-            self._known[tenant, public] = rows, counts
+            self._counts[tenant, public] = rows, counts
         return dict(counts)

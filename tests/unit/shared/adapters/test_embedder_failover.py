@@ -79,7 +79,7 @@ class Own:
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits until it may be looked for again."""
-    monkeypatch.setattr(embedders, "_REST_SECONDS", 0.05)
+    monkeypatch.setattr(embedders, "_SEARCH_PAUSE_SECONDS", 0.05)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from support.fakes.endless_server import endless
 from vicw_shared.adapters.http_reranker import HttpReranker
-from vicw_shared.adapters.openai_connection import MOST_BYTES
+from vicw_shared.adapters.openai_connection import MAX_BYTES
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import BrokenError, OverloadedError, SettingsError, UnavailableError, VicwError
@@ -28,10 +28,10 @@ async def complete(url: str) -> None:
 
 async def test_what_a_language_model_tells_without_end_is_given_up_and_not_asked_for_again() -> None:
     async with endless() as server:
-        with pytest.raises(BrokenError, match=f"longer than {MOST_BYTES} bytes. Look at VICW_LLM_URL"):
+        with pytest.raises(BrokenError, match=f"longer than {MAX_BYTES} bytes. Look at VICW_LLM_URL"):
             await complete(server.url)
     assert server.asked == 1
-    assert server.sent < MOST_BYTES + _UNREAD
+    assert server.sent < MAX_BYTES + _UNREAD
 
 
 async def test_what_is_packed_is_counted_as_it_is_unpacked() -> None:
@@ -61,7 +61,7 @@ async def test_a_re_ranking_servers_is_given_up() -> None:
         with pytest.raises(BrokenError, match="longer than"):
             await model.rerank("q?", ["one"])
         await model.close()
-    assert server.sent < MOST_BYTES + _UNREAD
+    assert server.sent < MAX_BYTES + _UNREAD
 
 
 @pytest.mark.parametrize(("size", "most"), [(None, 2**26), (384, 2**23)])
@@ -71,7 +71,7 @@ async def test_vectors_are_read_as_far_as_those_of_so_many_texts_may_be_long(siz
         client = OpenAIEmbedder(base_url=server.url, model="m", expected=expected, retry_seconds=0.0)
         with pytest.raises(BrokenError, match="longer than"):
             await client.embed(["x"] * 64, Lane.BULK)
-        with pytest.raises(BrokenError, match=f"longer than {MOST_BYTES} bytes"):
+        with pytest.raises(BrokenError, match=f"longer than {MAX_BYTES} bytes"):
             await client.listed()
         await client.close()
-    assert server.sent < most + MOST_BYTES + 2 * _UNREAD
+    assert server.sent < most + MAX_BYTES + 2 * _UNREAD

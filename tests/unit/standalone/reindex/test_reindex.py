@@ -299,7 +299,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
         async def swap() -> None:
             nonlocal swaps
             swaps += 1
-            graph.record._changer = ("another", time.monotonic() + 60)
+            graph.record._change_lock = ("another", time.monotonic() + 60)
             if away:
                 raise UnavailableError("vectors", "is away")
 

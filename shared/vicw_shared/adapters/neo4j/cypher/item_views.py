@@ -8,14 +8,14 @@ from vicw_shared.adapters.neo4j.cypher.parts import ITEM, node, seek
 from vicw_shared.model import Label
 
 _LIVE = "n.tenant = $tenant AND n.content_hash IS NOT NULL AND n.retired_at IS NULL"
-_SAID = (
+_VIEW = (
     f"RETURN {node('n')} AS item, [(n)-[:EVIDENCED_BY]->(k:Chunk) | {node('k')}] AS passages, "
     "[(n)-[r:TAGGED]->(t) WHERE r.told_by IS NULL OR r.told_by = n.uid | [t.kind, t.name]] AS marks, "
     "[(n)-[:ABOUT]->(a) | [a.name] + coalesce(a.aliases, []) + [a.uid]] AS about, "
     "[(n)-[:AUTO_TAGGED]->(c) | c.name] AS auto_tags ORDER BY n.uid"
 )
 
-WHOLE = f"MATCH (n:{ITEM}) WHERE n.uid IN $uids AND {_LIVE} {_SAID}"
+FIND = f"MATCH (n:{ITEM}) WHERE n.uid IN $uids AND {_LIVE} {_VIEW}"
 
 CHANGES = (
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'tenant_key, changed_at')} "
@@ -29,5 +29,5 @@ def page(label: Label) -> str:
     """Return a label's live items, ordered by uid."""
     return (
         f"MATCH (n:{label}) {seek('n', label, 'uid')} WHERE n.uid > $after AND {_LIVE} "
-        f"WITH n ORDER BY n.uid LIMIT $limit {_SAID}"
+        f"WITH n ORDER BY n.uid LIMIT $limit {_VIEW}"
     )

@@ -10,12 +10,12 @@ from functools import cache
 
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, gathered, node, one_of, seek
 
-FORGET = (
+DROP_TERMS = (
     "UNWIND $keys AS key MATCH (n) WHERE elementId(n) = key "
     "CALL (n) { MATCH (n)<-[:term_of]-(t:Entity) DETACH DELETE t }"
 )
 
-KEEP = (
+PUT_TERMS = (
     "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row.key "
     "UNWIND row.terms AS term CREATE (t:Entity)-[:term_of]->(n) SET t = term"
 )
@@ -28,14 +28,14 @@ def find(begun: tuple[bool, ...], of_contexts: bool) -> str:
     Each row has the ``number`` of its look-up.
     """
     branches = " UNION ALL ".join(
-        f"{(_begun if by_beginning else _found)(f'$names[{number}]', f'$limit_{number}', of_contexts)} "
+        f"{(_prefixed if by_beginning else _equal)(f'$names[{number}]', f'$limit_{number}', of_contexts)} "
         f"RETURN {number} AS number, name.text AS text, n"
         for number, by_beginning in enumerate(begun)
     )
     return f"CALL () {{ {branches} }} {gathered(number='number', text='text', node=node('n'))}"
 
 
-def _found(names: str, limit: str, of_contexts: bool) -> str:
+def _equal(names: str, limit: str, of_contexts: bool) -> str:
     scope = "t.home IN $homes" if of_contexts else "t.home > ''"
     return (
         f"UNWIND {names} AS name CALL (name) {{ "
@@ -44,7 +44,7 @@ def _found(names: str, limit: str, of_contexts: bool) -> str:
     )
 
 
-def _begun(names: str, limit: str, of_contexts: bool) -> str:
+def _prefixed(names: str, limit: str, of_contexts: bool) -> str:
     scope = "AND t.home IN $homes " if of_contexts else ""
     return (
         f"UNWIND {names} AS name CALL (name) {{ "

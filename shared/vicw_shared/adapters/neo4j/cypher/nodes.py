@@ -36,7 +36,7 @@ LATEST = (
     f"}} RETURN {node('n')} AS node"
 )
 
-FOLDED = (
+CONSOLIDATED = (
     "UNWIND $keys AS key CALL (key) { "
     f"MATCH (k:Chunk) {seek('k', 'Chunk', 'folded_key')} WHERE k.folded_key = key "
     "RETURN k ORDER BY k.version DESC LIMIT 1 "
@@ -48,7 +48,7 @@ DROP = (
     "OPTIONAL MATCH (n)<-[:term_of]-(t:Entity) DETACH DELETE t, n"
 )
 
-REPEATING = (
+PAYLOAD_SOURCES = (
     f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
     "MATCH (n)<-[:ABOUT|TAGGED]-(s) WHERE NOT s.uid IN $uids RETURN DISTINCT elementId(s) AS source"
 )
@@ -97,7 +97,9 @@ POINT_STATES = (
     "RETURN s.uid AS uid, s.indexed AS indexed"
 )
 
-HOMES = f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid, COUNT {{ (n)-[:BELONGS_TO]->() }} AS count"
+BELONGS_TO_COUNTS = (
+    f"MATCH (n:{ANY}) WHERE n.uid IN $uids RETURN n.uid AS uid, COUNT {{ (n)-[:BELONGS_TO]->() }} AS count"
+)
 
 ANY_INDEXED = f"MATCH (k:Chunk) {seek('k', 'Chunk', 'uid')} WHERE k.uid > '' AND k.indexed RETURN k.uid AS uid LIMIT 1"
 

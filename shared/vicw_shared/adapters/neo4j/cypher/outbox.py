@@ -18,12 +18,12 @@ from vicw_shared.model import Label
 
 _BY_UID = seek("k", "Chunk", "uid")
 _BY_DUE = seek("k", "Chunk", "tenant_key, due")
-_TURNS = 8
+_TENANTS_PER_LOOKUP = 8
 """Tenants looked up in one statement."""
 
 
 _WITH_ITEM = "OPTIONAL MATCH (k)<-[:EVIDENCED_BY]-(i) WHERE i.content_hash IS NOT NULL"
-_SAID = (
+_ENTRY_COLUMNS = (
     f"k.uid AS uid, {node('k')} AS chunk, CASE WHEN i IS NOT NULL THEN {node('i')} END AS item, "
     "[(i)-[:ABOUT]->(a) | [a.name] + coalesce(a.aliases, []) + [a.uid]] AS about, "
     "[(i)-[:TAGGED]->(t) | [t.kind, t.name] + coalesce(t.aliases, [])] AS marks, "
@@ -63,7 +63,7 @@ PUT = (
 )
 """Does what ``_queued`` does, and replaces the other properties of the Chunk."""
 
-RENEW = (
+RENEW_PAYLOADS = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     "WITH DISTINCT k " + _queued("coalesce(k.pending, 'payload')")
 )
@@ -81,13 +81,13 @@ REQUEUE_PAYLOADS = (
     + "RETURN count(k) AS count"
 )
 
-TURN = (
+LOCK_CLAIMS = (
     "MERGE (o:Entity {record: 'outbox'}) ON CREATE SET o.subtype = 'outbox' "
     f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
 )
 """Serialises claims: two concurrent ones would find the same entries, and one of them would get none."""
 
-SET_TURN = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
+SET_LAST_TENANT = "MATCH (o:Entity) WHERE o.record = 'outbox' SET o.turn = $turn"
 
 DUE = (
     f"UNWIND $tenants AS tenant CALL (tenant) {{ MATCH (k:Chunk) {_BY_DUE} "
@@ -102,17 +102,17 @@ DUE_OF_ITEMS = (
     "RETURN DISTINCT k.uid AS uid, k.due AS due ORDER BY due LIMIT $limit"
 )
 
-TAKE = (
+CLAIM = (
     f"UNWIND $uids AS uid MATCH (k:Chunk) {_BY_UID} WHERE k.uid = uid {locked('k')} "
     "WITH k WHERE k.due IS NOT NULL AND (k.held IS NULL OR k.held <= $now) AND ($resting OR k.due <= $now) "
     "SET k.held = $until, k.due = $until, k.claimed = k.seq "
-    f"WITH k {_WITH_ITEM} RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {_SAID}"
+    f"WITH k {_WITH_ITEM} RETURN k.pending AS kind, k.seq AS seq, k.tries AS tries, {_ENTRY_COLUMNS}"
 )
 """Entries are checked again under their lock, then read: the data is at least as new as its ``seq``."""
 
 PASSAGES = (
     f"MATCH (k:Chunk) {_BY_UID} WHERE k.uid > $after WITH k ORDER BY k.uid LIMIT $limit "
-    f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_SAID} ORDER BY uid"
+    f"{_WITH_ITEM} RETURN 'upsert' AS kind, 0 AS seq, 0 AS tries, {_ENTRY_COLUMNS} ORDER BY uid"
 )
 
 _POINT = (
@@ -127,7 +127,7 @@ _CHANGED_SINCE = (
 )
 """The written point is outdated and may have replaced a newer one: write it again, even if another worker claims it."""
 
-SETTLE = (
+ACKNOWLEDGE = (
     f"{_POINT}FOREACH (_ IN CASE WHEN same THEN [1] ELSE [] END | "
     "SET k.indexed = true REMOVE k.pending, k.due, k.held, k.claimed, k.tries, k.error, k.failed_at) "
     f"{_CHANGED_SINCE}WITH k WHERE k.indexed "
@@ -148,7 +148,7 @@ RENEW_CLAIM = (
     "RETURN count(k) AS count"
 )
 
-UNSETTLED = (
+COUNT_UNINDEXED = (
     f"MATCH (i:{ITEM}) WHERE i.uid IN $items AND i.tenant = $tenant MATCH (i)-[:EVIDENCED_BY]->(k:Chunk) "
     "WHERE k.pending IS NOT NULL WITH DISTINCT k RETURN count(k.due) AS waiting, count(k) - count(k.due) AS dead"
 )
@@ -177,7 +177,7 @@ def tenants() -> str:
 
     Entries that are not due are skipped one by one in the index, without a round trip each.
     """
-    names = ["$turn", *(f"tenant{number}" for number in range(_TURNS))]
+    names = ["$turn", *(f"tenant{number}" for number in range(_TENANTS_PER_LOOKUP))]
     calls = [
         f"CALL ({before if before != '$turn' else ''}) {{ "
         f"OPTIONAL MATCH (k:Chunk) {_BY_DUE} WHERE k.tenant_key > {before} AND k.due <= $now "

@@ -13,11 +13,11 @@ from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, seek
 _BY_RECORD = seek("u", "Entity", "record")
 _BY_DUE = seek("u", "Entity", "unread_of, unread_due")
 _BY_TRIES = seek("u", "Entity", "unread_tries")
-_SAID = (
+_COLUMNS = (
     "u.unread_item AS item, u.unread_tenant AS tenant, u.unread_context AS context, "
     "coalesce(u.unread_tries, 0) AS tries"
 )
-_THIS = f"MATCH (u:Entity) {_BY_RECORD} WHERE u.record = $record AND u.unread_item IS NOT NULL {locked('u')}"
+_RECORD = f"MATCH (u:Entity) {_BY_RECORD} WHERE u.record = $record AND u.unread_item IS NOT NULL {locked('u')}"
 
 PUT = (
     "UNWIND $rows AS row MERGE (u:Entity {record: row.record}) "
@@ -27,46 +27,47 @@ PUT = (
 )
 """The ordinal keeps the items of one transaction in order, since the clock has only milliseconds."""
 
-TAKE_OUT = f"{_THIS} WITH u WHERE u.unread_tenant = $tenant DELETE u RETURN count(*) AS count"
+DEQUEUE = f"{_RECORD} WITH u WHERE u.unread_tenant = $tenant DELETE u RETURN count(*) AS count"
 
-DROP = f"{_THIS} DELETE u"
+DROP = f"{_RECORD} DELETE u"
 
-TURN = (
+LOCK_CLAIMS = (
     "MERGE (o:Entity {record: 'unread'}) ON CREATE SET o.subtype = 'outbox' "
     f"{locked('o')} RETURN o.turn AS turn, {NOW} AS now"
 )
 """Serialises claims."""
 
-SET_TURN = "MATCH (o:Entity) WHERE o.record = 'unread' SET o.turn = $turn"
+SET_LAST_TENANT = "MATCH (o:Entity) WHERE o.record = 'unread' SET o.turn = $turn"
 
-NEXT = (
+NEXT_TENANT = (
     f"MATCH (u:Entity) {_BY_DUE} WHERE u.unread_of > $turn AND u.unread_due <= $now "
     "RETURN u.unread_of AS tenant ORDER BY u.unread_of LIMIT 1"
 )
 
-_HELD = f"{locked('u')} WITH u WHERE u.unread_due <= $now SET u.unread_due = $until RETURN {_SAID}"
+_CLAIM = f"{locked('u')} WITH u WHERE u.unread_due <= $now SET u.unread_due = $until RETURN {_COLUMNS}"
 
-TAKE = (
+CLAIM = (
     f"MATCH (u:Entity) {_BY_DUE} WHERE u.unread_of = $tenant AND u.unread_due <= $now "
-    f"WITH u ORDER BY u.unread_of, u.unread_due LIMIT $limit {_HELD}"
+    f"WITH u ORDER BY u.unread_of, u.unread_due LIMIT $limit {_CLAIM}"
 )
 
-TAKE_THESE = (
+CLAIM_ITEMS = (
     f"MATCH (u:Entity) {_BY_RECORD} WHERE u.record IN $records AND u.unread_due <= $now "
-    f"WITH u ORDER BY u.unread_due LIMIT $limit {_HELD}"
+    f"WITH u ORDER BY u.unread_due LIMIT $limit {_CLAIM}"
 )
 
-RENEW = f"{_THIS} WITH u WHERE u.unread_due IS NOT NULL SET u.unread_due = {NOW} + $rest"
+RENEW = f"{_RECORD} WITH u WHERE u.unread_due IS NOT NULL SET u.unread_due = {NOW} + $rest"
 
 POSTPONE = (
-    f"{_THIS} WITH u, {NOW} AS now SET u.unread_due = now + $rest, u.unread_error = coalesce($error, u.unread_error), "
+    f"{_RECORD} WITH u, {NOW} AS now "
+    "SET u.unread_due = now + $rest, u.unread_error = coalesce($error, u.unread_error), "
     "u.unread_tries = CASE WHEN $error IS NULL THEN u.unread_tries ELSE coalesce(u.unread_tries, 0) + 1 END, "
     "u.unread_failed_at = CASE WHEN $error IS NULL THEN u.unread_failed_at ELSE coalesce(u.unread_failed_at, now) END"
 )
 
-OF = (
+FIND = (
     f"MATCH (u:Entity) {_BY_RECORD} WHERE u.record IN $records AND u.unread_tenant = $tenant "
-    f"RETURN {_SAID}, u.unread_due IS NULL AS dead"
+    f"RETURN {_COLUMNS}, u.unread_due IS NULL AS dead"
 )
 
 
@@ -74,7 +75,7 @@ OF = (
 def failures(*, of_tenant: bool) -> str:
     """Return failed items, most tries first."""
     return (
-        f"MATCH (u:Entity) {_BY_TRIES} WHERE u.unread_tries > 0{_mine(of_tenant)} "
+        f"MATCH (u:Entity) {_BY_TRIES} WHERE u.unread_tries > 0{_tenant_filter(of_tenant)} "
         "WITH u ORDER BY u.unread_tries DESC, u.record LIMIT $limit "
         f"OPTIONAL MATCH (i:{ITEM}) WHERE i.uid = u.unread_item "
         "RETURN u.unread_item AS point_id, u.unread_tenant AS tenant, u.unread_context AS context, "
@@ -93,7 +94,7 @@ def replay(*, of_items: bool, of_tenant: bool) -> str:
         else f"{_BY_TRIES} WHERE u.unread_tries > 0"
     )
     return (
-        f"MATCH (u:Entity) {match}{_mine(of_tenant)} {locked('u')} "
+        f"MATCH (u:Entity) {match}{_tenant_filter(of_tenant)} {locked('u')} "
         f"SET u.unread_due = {NOW} REMOVE u.unread_tries, u.unread_error, u.unread_failed_at RETURN count(u) AS count"
     )
 
@@ -110,5 +111,5 @@ def backlog(*, of_tenant: bool) -> str:
     )
 
 
-def _mine(of_tenant: bool) -> str:
+def _tenant_filter(of_tenant: bool) -> str:
     return " AND u.unread_tenant = $tenant" if of_tenant else ""

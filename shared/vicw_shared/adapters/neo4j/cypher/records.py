@@ -20,7 +20,7 @@ COUNTERS = (
     "RETURN c.record AS record, c.value AS value"
 )
 
-COUNT = (
+RAISE_COUNTERS = (
     "UNWIND $counts AS count MERGE (c:Entity {record: count.record}) "
     "ON CREATE SET c.subtype = 'counter', c.value = count.value "
     "ON MATCH SET c.value = CASE WHEN c.value >= count.value THEN c.value ELSE count.value END"
@@ -32,20 +32,20 @@ RECEIPT = (
     "RETURN r{.fingerprint, .created_at, .body} AS receipt"
 )
 
-REMEMBER = (
+PUT_RECEIPT = (
     "MERGE (r:Entity {record: $record}) "
     "SET r.subtype = 'receipt', r.receipt_of = $tenant_key, r.receipt_key = $key, r.created_at = $created_at, "
     "r.fingerprint = $fingerprint, r.body = $body"
 )
 
-FORGET = (
+FORGET_RECEIPTS = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
     "WHERE r.receipt_of = $tenant_key AND r.created_at < $before "
     # By both columns: only this is index order, in which no more rows are read than removed.
     "WITH r ORDER BY r.receipt_of, r.created_at LIMIT $limit DELETE r"
 )
 
-FORGET_ANYBODYS = (
+FORGET_RECEIPTS_OF_ALL = (
     f"MATCH (r:Entity) {seek('r', 'Entity', 'created_at, receipt_of')} "
     "WHERE r.created_at < $before AND r.receipt_of IS NOT NULL "
     "WITH r ORDER BY r.created_at, r.receipt_of LIMIT $limit DELETE r RETURN count(*) AS count"
@@ -65,13 +65,13 @@ SET_MODEL = (
     "RETURN count(s) AS count"
 )
 
-NOTE_ASKED = "MERGE (a:Entity {record: 'asked'}) SET a.subtype = 'asked', a.at = timestamp()"
+RECORD_QUESTION = "MERGE (a:Entity {record: 'asked'}) SET a.subtype = 'asked', a.at = timestamp()"
 
-ASKED_AGO = "MATCH (a:Entity {record: 'asked'}) RETURN timestamp() - a.at AS ago"
+SINCE_QUESTION = "MATCH (a:Entity {record: 'asked'}) RETURN timestamp() - a.at AS ago"
 
-NOTE_ROUND = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += $told"
+PUT_JOB_RUN = "MERGE (r:Entity {record: $record}) SET r.subtype = 'round', r += $told"
 
-ROUNDS = (
+JOB_RUNS = (
     "MATCH (r:Entity) WHERE r.record STARTS WITH 'round:' "
     "RETURN r{.task, .began, .at, .turns, .over, .error} AS told ORDER BY r.record"
 )
@@ -82,13 +82,13 @@ CLEAR_REBUILDING = (
     f"{_STORE} {locked('s')} WITH s WHERE s.rebuilding = $since REMOVE s.rebuilding RETURN count(s) AS count"
 )
 
-HOLD_CHANGE = (
+LOCK_MODEL_CHANGE = (
     f"{_STORE} {locked('s')} WITH s, {NOW} AS now "
     "WHERE s.changer IS NULL OR s.changer = $holder OR s.changer_until <= now "
     "SET s.changer = $holder, s.changer_until = now + $microseconds RETURN count(s) AS count"
 )
 
-HOLD_SCHEMA = (
+LOCK_SCHEMA = (
     f"{_STORE} AND (s.definer IS NULL OR s.definer = $holder OR s.definer_until <= {NOW}) {locked('s')} "
     f"WITH s, {NOW} AS now WHERE s.definer IS NULL OR s.definer = $holder OR s.definer_until <= now "
     "SET s.definer = $holder, s.definer_until = now + $microseconds RETURN count(s) AS count"
@@ -138,20 +138,20 @@ DROP_RECEIPTS = (
 
 DROP = f"MATCH (r:Entity) {seek('r', 'Entity', 'record')} WHERE r.record IN $records DELETE r"
 
-FORGET_COUNT = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record = $record REMOVE c.value, c.slept"
+DROP_ARRIVALS = f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record = $record REMOVE c.value, c.slept"
 
-GROWN = (
+CONTEXTS_WITH_ARRIVALS = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} WHERE c.record IN $records "
     "WITH c, c.value - coalesce(c.slept, 0) AS grown WHERE grown >= $by AND grown >= c.value / 20 "
     "RETURN c.record AS record, c.value AS value"
 )
 
-NOTE_GROWTH = (
+RECORD_ARRIVALS = (
     f"MATCH (c:Entity) {seek('c', 'Entity', 'record')} "
     "WHERE c.record = $record AND coalesce(c.slept, 0) < $arrivals SET c.slept = $arrivals"
 )
 
-NOTE_ERASURE = (
+RECORD_ERASURE = (
     "MERGE (e:Entity {record: $record}) SET e.subtype = 'erasure', e.erasure = $erasure, e.number = $number, "
     "e.erasure_of = $tenant, e.body = $body"
 )
@@ -167,14 +167,14 @@ COUNT_ERASURE = f"{_STORE} {locked('s')} SET s.erased = coalesce(s.erased, 0) + 
 
 ERASED = f"{_STORE} RETURN coalesce(s.erased, 0) AS count"
 
-NOTE_USES = (
+ADD_USES = (
     f"UNWIND $uses AS use MATCH (n:{ITEM}) WHERE n.uid = use.uid AND n.tenant = $tenant "
     "MERGE (u:Entity {record: use.record}) "
     "ON CREATE SET u.subtype = 'use', u.used = n.uid, u.use_of = $tenant, u.times = use.times, u.used_at = $at "
     "ON MATCH SET u.times = u.times + use.times, u.used_at = CASE WHEN u.used_at > $at THEN u.used_at ELSE $at END"
 )
 
-HAND_ON_USES = (
+TRANSFER_USES = (
     f"MATCH (u:Entity) {seek('u', 'Entity', 'record')} WHERE u.record IN $records AND u.use_of = $tenant "
     "WITH max(u.times) AS times, max(u.used_at) AS at WHERE times IS NOT NULL "
     "UNWIND $uses AS use MERGE (n:Entity {record: use.record}) "

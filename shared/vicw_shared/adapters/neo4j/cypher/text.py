@@ -14,7 +14,7 @@ _PARTED = reduce(lambda name, joint: f"replace({name}, '{joint}', ' ')", JOINTS,
 _BARE = f"replace({_PARTED}, '_', ' ')"
 """A name split at underscores, too, indexed beside the whole name: queries contain either."""
 
-DESCRIBE = (
+SET_HEADS = (
     "UNWIND $sources AS source MATCH (i) WHERE elementId(i) = source AND i.content_hash IS NOT NULL "
     "WITH i, coalesce(i.tags, []) AS own "
     "WITH i, CASE WHEN i.bucket IS NULL OR i.bucket IN own THEN own ELSE own + [i.bucket] END AS own "
@@ -47,7 +47,7 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
     return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
 
 
-def _called(node: str, names: str) -> str:
+def _has_name(node: str, names: str) -> str:
     """Return the condition that a node has one of some names as its name or an earlier name."""
     return f"({node}.folded IN {names} OR any(name IN coalesce({node}.formerly, []) WHERE name IN {names}))"
 
@@ -66,10 +66,10 @@ def _cypher(condition: Condition, values: dict[str, object]) -> str:  # noqa: PL
         case Is(field, value):
             return _cypher(AnyOf(field, (str(value),)), values)
         case AnyOf("tags", names):
-            return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_called('t', bound(list(names)))} }}"
+            return f"EXISTS {{ (i)-[:TAGGED]->(t) WHERE t.kind <> 'bucket' AND {_has_name('t', bound(list(names)))} }}"
         case AnyOf("about", names):
             subjects = bound(list(names))
-            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_called('p', subjects)} OR p.uid IN {subjects} }}"
+            return f"EXISTS {{ (i)-[:ABOUT]->(p) WHERE {_has_name('p', subjects)} OR p.uid IN {subjects} }}"
         case AnyOf(field, names):
             return f"coalesce(i.{field} IN {bound(list(names))}, false)"
         # Compared by whole milliseconds, as in the vector stores' payloads, so that both find the same.
