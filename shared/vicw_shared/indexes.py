@@ -178,9 +178,9 @@ async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, te
     return facts
 
 
-async def wait_for_followers() -> None:
+async def wait_for_followers(seconds: float = _KNOWN_SECONDS) -> None:
     """Wait until all services have read the record in its state at this call, or a later one."""
-    await asyncio.sleep(_KNOWN_SECONDS)
+    await asyncio.sleep(seconds)
 
 
 def _log_switch(before: Index | None, after: Index) -> None:

@@ -112,10 +112,10 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def usable_cores() -> int:
+def usable_cores(quota: Path = _QUOTA) -> int:
     """Return how many processors' worth of time this process may take: a container may have a share of many."""
     try:
-        allowed, period = _QUOTA.read_text("ascii").split()
+        allowed, period = quota.read_text("ascii").split()
         return min(_processors(), max(1, round(int(allowed) / int(period))))
     except (OSError, ValueError):  # no container, or one without a bound: "max"
         return _processors()

@@ -25,7 +25,6 @@ from vicw_shared.settings import EmbeddingSettings
 _STARTUP_SECONDS = 20.0
 _LIST_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
-_SEARCH_PAUSE_SECONDS = 2.0
 _log = structlog.get_logger()
 
 
@@ -36,11 +35,15 @@ class EmbeddingServers:
     model. The search for the other server runs in the background: no call waits for it longer than for the failed one.
     """
 
-    def __init__(self, settings: EmbeddingSettings) -> None:
-        """Store the settings. Raises SettingsError if they name no server."""
+    def __init__(self, settings: EmbeddingSettings, pause_seconds: float = 2.0) -> None:
+        """Store the settings. Raises SettingsError if they name no server.
+
+        After a search for another server, none begins for ``pause_seconds``.
+        """
         if not settings.urls:
             raise SettingsError("VICW_EMBEDDING_URL is not set: name the embedding server, http://HOST:PORT/v1")
         self._settings = settings
+        self._pause_seconds = pause_seconds
         self._open: dict[ModelIdentity, OpenAIEmbedder] = {}
         self._searches: dict[ModelIdentity, asyncio.Task[None]] = {}
 
@@ -173,7 +176,7 @@ class EmbeddingServers:
             for task in queries:
                 task.cancel()
             await asyncio.gather(*queries, return_exceptions=True)
-        await asyncio.sleep(_SEARCH_PAUSE_SECONDS)
+        await asyncio.sleep(self._pause_seconds)
 
 
 def open_embedder(

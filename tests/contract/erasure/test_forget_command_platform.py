@@ -67,10 +67,10 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
     side: Side, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
-    _, dry = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], True, True, None)
+    _, dry = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], True, True)
     assert dry == []
     assert "vermilion" in await everything(side), "nothing went"
-    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+    _, (ended,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True)
     assert ended.proof.holds, ended.proof
     assert ended.proof.read > 0, "the mirror was made, and searched"
     assert "vermilion" not in await everything(side)
@@ -83,15 +83,15 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
 
 async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(side: Side, mirror: Path) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
-    _, (first,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None)
+    _, (first,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True)
     assert first.proof.holds
     await tell(side, [turn(2, f"Again: {_SECRET[:60]} above the door.")])
     (mirror / "my own notes.txt").write_text(f"I recall: {_SECRET[:60]}")
-    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["2"], None), [], False, True, None)
+    _, (ended,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["2"], None), [], False, True)
     assert ended.proof.places == [str(mirror / "my own notes.txt")]
     assert len({note.erasure for note in await side.graph.erasures.erasures()}) == 1, "it is not over"
     (mirror / "my own notes.txt").unlink()
-    _, (again,) = await forget._on_platform(None, [], False, True, None)
+    _, (again,) = await forget.erase_on_platform(None, [], False, True)
     assert again.proof.holds
     assert await side.graph.erasures.erasures() == []
 
@@ -120,7 +120,7 @@ async def test_workers_that_follow_late_are_waited_for(side: Side, monkeypatch: 
     monkeypatch.setattr(Opened, "wake", wake)
     async with asyncio.TaskGroup() as group:
         group.create_task(follow())
-        _, (ended,) = await forget._on_platform(
+        _, (ended,) = await forget.erase_on_platform(
             lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None
         )
     assert ended.proof.holds, ended.proof
@@ -136,15 +136,16 @@ async def test_workers_that_do_not_follow_are_told_of(
         """Nobody is there."""
 
     monkeypatch.setattr(Opened, "wake", wake)
-    monkeypatch.setattr("vicw_standalone.erasure.platform._WAIT_SECONDS", 0.2)
-    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    _, (ended,) = await forget.erase_on_platform(
+        lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, wait_seconds=0.2
+    )
     assert not ended.proof.holds
-    forget._tell(ended, platform=True)
+    forget.print_erasure(ended, platform=True)
     assert (
         f"waiting for an ingest worker to update their points: {ended.proof.waiting} passage" in capsys.readouterr().out
     )
     await side.indexer.drain()
-    _, (again,) = await forget._on_platform(None, [], False, True, None)
+    _, (again,) = await forget.erase_on_platform(None, [], False, True)
     assert again.proof.holds
 
 
@@ -158,7 +159,7 @@ async def test_what_a_death_has_left_of_a_summary_goes_too(side: Side, monkeypat
             await _folded(side)
     known = set(await side.nodes())
     assert await side.points() - known, "nobody knows these"
-    _, (ended,) = await forget._on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True, None)
+    _, (ended,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["3"], None), [], False, True)
     assert ended.proof.holds, ended.proof
     await sound(side)
 
@@ -184,7 +185,7 @@ async def test_who_writes_to_the_mirror_is_waited_for(
     async with asyncio.TaskGroup() as group:
         group.create_task(write())
         await writing.wait()
-        _, (ended,) = await forget._on_platform(
+        _, (ended,) = await forget.erase_on_platform(
             lambda graph: choose_items(graph, "t", ["1"], None), [], False, True, None
         )
     assert ended.proof.holds, ended.proof

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from integration.platform.conftest import engines, fill
 from support.fakes.embedding_server import Foreign, serving
 from vicw_shared.errors import MissingRecordError, ModelMismatchError, StateConflictError
+from vicw_shared.indexes import wait_for_followers
 from vicw_shared.platform.engines import Engines
 from vicw_shared.ports import ModelChange, ModelIdentity
 from vicw_standalone.reindex.platform import Platform, drop_old, open_platform, reindex, status
@@ -35,13 +37,8 @@ def embedding_url(old: Foreign, new: Foreign) -> str:
     return f"{old.url},{new.url}"
 
 
-@pytest.fixture(autouse=True)
-def soon_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_shared.indexes._KNOWN_SECONDS", KNOWN_SECONDS)
-
-
 async def change(platform: Platform, model: str | None = None) -> Any:
-    return await reindex(platform, model, lambda *_: None)
+    return await reindex(platform, model, lambda *_: None, partial(wait_for_followers, KNOWN_SECONDS))
 
 
 async def identity(opened: Engines, name: str) -> ModelIdentity:

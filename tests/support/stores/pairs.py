@@ -71,9 +71,6 @@ class Clockwork:
         for module in ("vicw_ingest.pipeline", "vicw_ingest.plan.drafts"):
             patch.setattr(f"{module}.uuid", drawn)
 
-        # Of more passages than these two engines may take others: each then looks at all that there are.
-        patch.setattr("vicw_ingest.knowledge.bridges.candidates._HITS", _PAGE)
-
     def next_operation(self) -> None:
         self._operation += 1
         self.now += timedelta(minutes=1)
@@ -199,7 +196,8 @@ async def _side(name: str, graph: Graph, vectors: VectorStore) -> Side:
 
     indexes = Indexes(graph.record, opener)
     await indexes.open()
-    bridges = bridges_of(graph, EdgeRegistry.with_core_types(), IngestSettings())
+    # Two engines may take different passages of many: here each looks at all.
+    bridges = replace(bridges_of(graph, EdgeRegistry.with_core_types(), IngestSettings()), hits=_PAGE)
     return Side(name, graph, vectors, embedder, Indexer(graph.outbox, indexes, batch=16, max_tries=30, bridges=bridges))
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from vicw_client import SpoolError
-from vicw_client.window import spool as spool_module
 from vicw_client.window.spool import Spool
 from vicw_client.window.turns import Turn
 
@@ -101,19 +100,18 @@ def test_a_file_in_use_is_refused_until_it_is_closed(path: Path) -> None:
     opened(path).close()
 
 
-def test_a_file_of_spent_lines_is_written_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool_module, "_SPENT_LINES", 10)
+def test_a_file_of_spent_lines_is_written_anew(path: Path) -> None:
     with closing(opened(path)) as spool:
         spool.add(turn(1))
-        for number in range(2, 200):
+        for number in range(2, 702):  # three lines each
             spool.add(turn(number))
             spool.note("stored", [number])
             spool.note("left", [number])
-        assert path.read_bytes().count(b"\n") < 40
+        assert path.read_bytes().count(b"\n") < 1100
         with pytest.raises(SpoolError, match="in use"):
             opened(path)
     with closing(opened(path)) as spool:
-        assert (list(spool.turns), spool.next_number) == ([1], 200)
+        assert (list(spool.turns), spool.next_number) == ([1], 702)
     assert [found.name for found in path.parent.iterdir()] == ["chat.jsonl"]
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicw_embedding import engine as engine_module
 from vicw_embedding import windows
-from vicw_embedding.engine import Engine, EngineOptions
+from vicw_embedding.engine import Engine, EngineOptions, usable_cores
 from vicw_embedding.lane import LaneWorker
 from vicw_embedding.library import ModelFile
 from vicw_embedding.native import NativeContext
@@ -40,9 +39,8 @@ def test_a_container_takes_no_more_processors_than_it_may(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, cores: int
 ) -> None:
     (tmp_path / "cpu.max").write_text(told)
-    monkeypatch.setattr(engine_module, "_QUOTA", tmp_path / "cpu.max")
-    monkeypatch.setattr(engine_module, "_processors", lambda: 4)
-    assert engine_module.usable_cores() == cores
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {*range(4)}, raising=False)
+    assert usable_cores(tmp_path / "cpu.max") == cores
 
 
 def test_no_texts_give_no_rows_of_the_right_size(engine: Engine) -> None:

@@ -18,7 +18,7 @@ from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import PendingPoint
-from vicw_standalone.reindex import local, online
+from vicw_standalone.reindex import local
 
 ITEMS: list[dict[str, Any]] = [
     {"id": "fog", "text": "the harbour was closed by fog", "timestamp": "2026-01-01T00:00:00Z"},
@@ -26,11 +26,6 @@ ITEMS: list[dict[str, Any]] = [
     {"id": "cliff", "text": "a lighthouse on a cliff"},
 ]
 LEFT_OUT = ("bm25", "dense")
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(online, "_LOOK_SECONDS", 0.05)
 
 
 @pytest.fixture

@@ -161,12 +161,12 @@ def _forget(
     folders = [folder.absolute() for folder in copies or ()]
     if len(folders) > _MOST_FOLDERS:
         fail(f"{len(folders)} folders: name {_MOST_FOLDERS} at most, or one above", code=2)
-    work = _on_platform if platform else _on_directory
+    work = erase_on_platform if platform else _on_directory
     begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir, half))
     for one in ended:
         if begun and one.erasure not in begun:
             out.print("an erasure that was begun before:")
-        _tell(one, platform=platform)
+        print_erasure(one, platform=platform)
     own = [one for one in ended if one.erasure in begun and not one.proof.empty]
     if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
         raise typer.Exit(1)
@@ -197,9 +197,20 @@ async def _on_directory(
     return begun, await embedded.end(settings, done) if done else []
 
 
-async def _on_platform(
-    choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
+async def erase_on_platform(
+    choose: Choose | None,
+    copies: list[Path],
+    dry_run: bool,
+    yes: bool,
+    data_dir: Path | None = None,
+    half: bool = False,
+    *,
+    wait_seconds: float = 60.0,
 ) -> tuple[list[str], list[Ended]]:
+    """Erase on the platform. Return the erasures that this call began, and all that are over or not proven.
+
+    Wait up to ``wait_seconds`` for a mirror that is in use, and as long for workers to update points.
+    """
     from vicw_ingest.erasure.record import record_copies
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_standalone.erasure import platform
@@ -215,10 +226,10 @@ async def _on_platform(
             return [], []
         for erasure in await eraser.pending():
             await record_copies(graph, erasure, [*map(str, copies)])
-            done[erasure] = await platform.erase(settings, wiring, eraser, erasure)
+            done[erasure] = await platform.erase(settings, wiring, eraser, erasure, wait_seconds)
         if half:
             await settle_half(graph)
-        return begun, await platform.end(settings, wiring, done)
+        return begun, await platform.end(settings, wiring, done, wait_seconds)
 
 
 async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
@@ -272,7 +283,8 @@ def _said(chosen: ErasureSelection) -> str:
     return "\n".join(lines)
 
 
-def _tell(ended: Ended, *, platform: bool) -> None:
+def print_erasure(ended: Ended, *, platform: bool) -> None:
+    """Print what went, where something is left, and whether the erasure is proven."""
     proof, done = ended.proof, ended.done
     went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "nothing more"
     out.print(f"erased: {went}; {counted(done.receipts, 'kept answer')}, {counted(done.steps, 'step')} of the log")

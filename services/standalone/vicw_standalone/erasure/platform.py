@@ -20,8 +20,6 @@ from vicw_sleep.wiring import SleepWiring
 from vicw_standalone.erasure.files import look_through_files
 from vicw_standalone.erasure.proof import Ended, prove
 
-_WAIT_SECONDS = 60.0
-"""How long others are waited for: workers, and who writes to the mirror."""
 _LOOK_SECONDS = 0.5
 
 
@@ -36,7 +34,9 @@ async def opened(settings: SleepServiceSettings) -> AsyncIterator[tuple[SleepWir
         await wiring.close()
 
 
-async def erase(settings: SleepServiceSettings, wiring: SleepWiring, eraser: Eraser, erasure: str) -> ErasureReport:
+async def erase(
+    settings: SleepServiceSettings, wiring: SleepWiring, eraser: Eraser, erasure: str, wait_seconds: float
+) -> ErasureReport:
     """Do what an erasure has noted, have the workers bring passages up to date, and make the mirror anew if it is here.
 
     A mirror elsewhere is made anew by who keeps it, since an erasure has ended.
@@ -45,13 +45,16 @@ async def erase(settings: SleepServiceSettings, wiring: SleepWiring, eraser: Era
     await wiring.wake()
     mirror = settings.mirror
     if mirror.path is not None and mirror.path.is_dir():
-        await _build(Mirror(wiring.engines.graph, mirror.path, mirror.tenant, MirrorVisibility(mirror.viewer or "")))
+        await _build(
+            Mirror(wiring.engines.graph, mirror.path, mirror.tenant, MirrorVisibility(mirror.viewer or "")),
+            wait_seconds,
+        )
     return done
 
 
-async def _build(mirror: Mirror) -> None:
+async def _build(mirror: Mirror, wait_seconds: float) -> None:
     """Make a mirror anew, once a worker or another erasure that writes to it has come to an end."""
-    until = time.monotonic() + _WAIT_SECONDS
+    until = time.monotonic() + wait_seconds
     while True:
         try:
             await mirror.build()
@@ -63,14 +66,16 @@ async def _build(mirror: Mirror) -> None:
             return
 
 
-async def end(settings: SleepServiceSettings, wiring: SleepWiring, erasures: dict[str, ErasureReport]) -> list[Ended]:
+async def end(
+    settings: SleepServiceSettings, wiring: SleepWiring, erasures: dict[str, ErasureReport], wait_seconds: float
+) -> list[Ended]:
     """Ask the graph and the vector stores for what is left, search the mirror and noted copies, end what is proven."""
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Residue) -> int:
         vectors = [(await wiring.engines.indexes.writing()).vectors]
         await scan_store(graph, vectors, remains)
-        await _follow(graph, vectors, remains)
+        await _follow(graph, vectors, remains, wait_seconds)
         return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0
 
     ended = []
@@ -85,12 +90,12 @@ async def end(settings: SleepServiceSettings, wiring: SleepWiring, erasures: dic
     return ended
 
 
-async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue) -> None:
+async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue, wait_seconds: float) -> None:
     """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
 
     Those of no passage are removed at once: of a summary that was never stored, since its making has died.
     """
-    until = time.monotonic() + _WAIT_SECONDS
+    until = time.monotonic() + wait_seconds
     while uids := remains.points():
         waiting = (await graph.outbox.backlog()).waiting  # before the look, which then is at what was settled
         nobodys = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())

@@ -90,13 +90,14 @@ class Reindex:
     swap: Callable[[], Awaitable[None]] = _nothing
     source: str | None = None
     timeout_seconds: float = 300.0
+    lock_seconds: float = 15.0
     _embedded: int = 0
     _held_until: int = 0
     _lock: ChangeLock = field(init=False)
     _maker: PointMaker = field(init=False)
 
     def __post_init__(self) -> None:
-        self._lock = ChangeLock(self.graph.record)
+        self._lock = ChangeLock(self.graph.record, self.lock_seconds)
         self._maker = PointMaker(self.target.embedder)
 
     async def run(self) -> Reindexed:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator
 from vicw_shared.errors import StateConflictError, VicwError
 from vicw_shared.ports import ModelChange, ModelIdentity, StoreRecord
 
-_SECONDS = 15.0
 _LOOK_AGAIN_SECONDS = 0.5
 _TAKEN = "Another `vicw reindex` is at work on this store. Wait for its end; if it was killed, for 15 seconds"
 _RUN_OUT = f"The right to change the model has run out. {_TAKEN}; then run it again"
@@ -22,15 +21,16 @@ _RUN_OUT = f"The right to change the model has run out. {_TAKEN}; then run it ag
 class ChangeLock:
     """The right to change the model; renewed while it is held, and given up by whoever dies."""
 
-    def __init__(self, record: StoreRecord) -> None:
+    def __init__(self, record: StoreRecord, seconds: float = 15.0) -> None:
         self._record = record
+        self._seconds = seconds
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._until = float("-inf")
 
     @contextlib.asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Hold it; wait for one that was killed. Raises ConflictError while another is at work."""
-        last_try = time.monotonic() + 1.2 * _SECONDS
+        last_try = time.monotonic() + 1.2 * self._seconds
         while not await self._take():
             if time.monotonic() > last_try:
                 raise StateConflictError(_TAKEN)
@@ -56,13 +56,13 @@ class ChangeLock:
 
     async def _take(self) -> bool:
         asked = time.monotonic()
-        if not await self._record.lock_model_change(self._holder, seconds=_SECONDS):
+        if not await self._record.lock_model_change(self._holder, seconds=self._seconds):
             return False
-        self._until = asked + _SECONDS
+        self._until = asked + self._seconds
         return True
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(_SECONDS / 5)
+            await asyncio.sleep(self._seconds / 5)
             with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
                 await self._take()

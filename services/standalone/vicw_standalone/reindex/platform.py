@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -49,10 +49,16 @@ async def open_platform() -> AsyncIterator[Platform]:
         yield Platform(settings, graph, indexes)
 
 
-async def reindex(platform: Platform, model: str | None, progress: Progress) -> Reindexed:
+async def reindex(
+    platform: Platform,
+    model: str | None,
+    progress: Progress,
+    wait: Callable[[], Awaitable[None]] = wait_for_followers,
+) -> Reindexed:
     """Change to ``model``; without one, go on with the change under way, or mend the index in use.
 
-    Raises ModelMismatchError that says what each embedding server has, where none has the model.
+    Raises ModelMismatchError that says what each embedding server has, where none has the model. ``wait`` returns when
+    all services have read the record.
     """
     with named_by_variable():
         ingest = IngestSettings()
@@ -65,7 +71,7 @@ async def reindex(platform: Platform, model: str | None, progress: Progress) -> 
     indexes = Indexes(graph.record, opener)
 
     async def known() -> None:
-        await wait_for_followers()
+        await wait()
         await indexes.refresh()
 
     async def swap() -> None:

@@ -15,7 +15,6 @@ from aiohttp.test_utils import TestServer
 from support.fakes.embedding_server import serving
 from support.servers.machine import free_port
 from unit.shared.adapters.test_embedders import over
-from vicw_shared.adapters import embedders
 from vicw_shared.adapters.embedders import EmbeddingServers
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError
@@ -74,12 +73,6 @@ class Own:
         self.asked.append(what)
         if self._hang is not None:
             await self._hang.wait()
-
-
-@pytest.fixture(autouse=True)
-def restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits until it may be looked for again."""
-    monkeypatch.setattr(embedders, "_SEARCH_PAUSE_SECONDS", 0.05)
 
 
 @asynccontextmanager

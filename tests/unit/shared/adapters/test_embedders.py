@@ -22,7 +22,8 @@ from vicw_shared.settings import EmbeddingSettings
 @asynccontextmanager
 async def over(*urls: str, model: str | None = None) -> AsyncIterator[EmbeddingServers]:
     settings = EmbeddingSettings(url=" , ".join(urls))
-    opened = EmbeddingServers(settings if model is None else settings.model_copy(update={"model": model}))
+    settings = settings if model is None else settings.model_copy(update={"model": model})
+    opened = EmbeddingServers(settings, pause_seconds=0.05)
     try:
         yield opened
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from vicw_ingest.index.indexer import Indexer
 from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConflictError, UnavailableError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
-from vicw_standalone.reindex import local, lock
+from vicw_standalone.reindex import local
 from vicw_standalone.reindex.change import Reindex
+from vicw_standalone.reindex.lock import ChangeLock
 from vicw_standalone.vector_folders import folder_of, others
 from vicw_standalone.wiring import Standalone
 
@@ -284,22 +284,28 @@ async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: M
     assert (await models(memory)).change is None
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "_SECONDS", 0.5)
-
-
-@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("away", [True, False])
-async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Path, away: bool) -> None:
+async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(
+    store: Path, monkeypatch: pytest.MonkeyPatch, away: bool
+) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
         graph, swaps = memory.standalone.graph, 0
         await memory.ingest(*items(1))
 
+        holders: list[str] = []
+        take = graph.record.lock_model_change
+
+        async def noted(holder: str, *, seconds: float) -> bool:
+            holders.append(holder)
+            return await take(holder, seconds=seconds)
+
+        monkeypatch.setattr(graph.record, "lock_model_change", noted)
+
         async def swap() -> None:
             nonlocal swaps
             swaps += 1
-            graph.record._change_lock = ("another", time.monotonic() + 60)
+            await take(holders[0], seconds=0)
+            assert await take("another", seconds=60)
             if away:
                 raise UnavailableError("vectors", "is away")
 
@@ -307,17 +313,16 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(store: Pat
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.refresh
         with pytest.raises(StateConflictError, match="has run out"):
-            await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap).run()
+            await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap, lock_seconds=0.5).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")
         assert state.change is not None
 
 
-@pytest.mark.usefixtures("impatient")
 async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
         await memory.ingest(*items(1))
-        one, other = lock.ChangeLock(memory.standalone.graph.record), lock.ChangeLock(memory.standalone.graph.record)
+        one, other = (ChangeLock(memory.standalone.graph.record, seconds=0.5) for _ in range(2))
         async with one.held():
             await asyncio.sleep(0.7)
             one.require()

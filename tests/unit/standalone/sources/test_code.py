@@ -163,11 +163,11 @@ def test_what_defines_nothing(suffix: str, text: str) -> None:
     assert definitions_of(text, lines_of(text), f"m{suffix}") == []
 
 
-def test_a_long_file_is_read_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_standalone.sources.code._HERE_CHARS", 10)
+def test_a_long_file_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "m.py"
-    file.write_text("def f():\n    return 1\n")
-    assert read(file) == [("m.py#f", "function", "def f():\n    return 1\n")]
+    function = f'def f():\n    return "{100_000 * "x"}"\n'
+    file.write_text(function)
+    assert read(file) == [("m.py#f", "function", function)]
 
 
 def test_python_with_errors_is_cut_at_its_definitions(tmp_path: Path) -> None:

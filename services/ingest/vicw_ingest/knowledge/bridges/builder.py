@@ -32,12 +32,16 @@ FAILED = Counter("vicw_bridge_failures_total", "Batches of passages for which no
 
 @dataclass(frozen=True, slots=True)
 class BridgeBuilder:
-    """Draw bridges of at least ``confidence``, at most ``max_per_page`` of a type for each page; 0 draws none."""
+    """Draw bridges of at least ``confidence``, at most ``max_per_page`` of a type for each page; 0 draws none.
+
+    A search by vectors takes ``hits`` passages.
+    """
 
     graph: GraphStore
     registry: EdgeRegistry
     confidence: float
     max_per_page: int
+    hits: int = 8
 
     async def draw(self, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
         """Draw the bridges of passages that are already in ``vectors``.
@@ -60,7 +64,7 @@ class BridgeBuilder:
                 _log.warning("no bridges could be drawn", error=str(error))
 
     async def _draw(self, tenant: str, fresh: Sequence[NewPassage], vectors: VectorStore) -> None:
-        candidates, search = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now())
+        candidates, search = BridgeCandidates(), BridgeSearch(self.graph, vectors, tenant, now(), self.hits)
         for passage in fresh:
             if passage.item.retired_at is not None:
                 continue

@@ -20,7 +20,6 @@ from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope,
 from vicw_shared.text import fold_case
 
 _QUERIES = 4
-_HITS = 8
 _SOUGHT_CHARS = 2000
 _THINGS = 100
 _NAMESAKES = 20
@@ -86,6 +85,7 @@ class BridgeSearch:
     vectors: VectorStore
     tenant: str
     at: datetime
+    hits: int
     _pages: dict[str, Node | None] = field(default_factory=dict)
 
     async def page_of(self, item: Node) -> Node | None:
@@ -102,7 +102,7 @@ class BridgeSearch:
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
         cosines = await self._similar(scope, fresh)
-        for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * _HITS):
+        for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * self.hits):
             cosines.setdefault(hit.uid, 0.0)
         named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
         pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
@@ -124,10 +124,10 @@ class BridgeSearch:
         cosines = await self._similar(scope, fresh)
         if fresh.is_first:
             words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
-            for hit in await self.graph.find(scope, wider(words), 4 * _HITS):
+            for hit in await self.graph.find(scope, wider(words), 4 * self.hits):
                 cosines.setdefault(hit.uid, 0.0)
             code = replace(scope, subtypes=(FILE,), subtypes_none=())
-            for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * _HITS) if subjects.keys else ():
+            for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * self.hits) if subjects.keys else ():
                 cosines.setdefault(hit.uid, 0.0)
             named = await look_up(self.graph, self.tenant, list(names_of(page)), limit=_NAMESAKES)
             await self._match_names([node for nodes in named.values() for node in nodes], candidates, page)
@@ -145,7 +145,7 @@ class BridgeSearch:
         """Return the passages most similar to a passage or its statements, with the best cosine of each."""
         best: dict[str, float] = {}
         for vector in fresh.vectors():
-            query = VectorQuery(scope=scope, limit=_HITS, dense=vector, label=Label.CHUNK)
+            query = VectorQuery(scope=scope, limit=self.hits, dense=vector, label=Label.CHUNK)
             for hit in await self.vectors.search(query):
                 if hit.score > best.get(hit.id, -1.0):
                     best[hit.id] = hit.score
