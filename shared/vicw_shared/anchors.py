@@ -13,16 +13,16 @@ class Unique:
     """Makes names unique: a repeated name gets ``-1``, ``-2``, …"""
 
     def __init__(self) -> None:
-        self._given: set[str] = set()
+        self._used: set[str] = set()
         self._next: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:
         """Return ``name``, or its first free variant."""
         candidate = name
-        while candidate in self._given:
+        while candidate in self._used:
             self._next[name] = self._next.get(name, 0) + 1
             candidate = f"{name}-{self._next[name]}"
-        self._given.add(candidate)
+        self._used.add(candidate)
         return candidate
 
 

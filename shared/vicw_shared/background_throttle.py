@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 QUIET_SECONDS = 5.0
 """Time without a request after which background steps run without a rest."""
-RESTS = 12.0
+REST_FACTOR = 12.0
 """Length of the rest after a step, as a multiple of the step's duration, so that a request seldom waits for one.
 
 0 turns throttling off.
@@ -21,11 +21,11 @@ SLICE_SECONDS = 0.005
 """Consecutive steps that together take less than this count as one: reading three nodes needs no rest."""
 NOTICED_SECONDS = 0.02
 """Delay of a request that users hardly notice."""
-HEAR_SECONDS = 1.0
+REMOTE_POLL_SECONDS = 1.0
 """Interval between look-ups of other processes' requests in the store."""
-REMOTE_READ_SECONDS = 10.0
+REMOTE_LOAD_SECONDS = 10.0
 """Age up to which a recorded request counts as load: processes record one every five seconds."""
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 type Yield = Callable[[], Awaitable[None]]
@@ -40,26 +40,26 @@ async def yield_to_event_loop() -> None:
 class BackgroundThrottle:
     """Tracks foreground requests and the running background step of one event loop."""
 
-    most_seconds: ClassVar[float] = 2.0
+    max_seconds: ClassVar[float] = 2.0
     """Maximum wait before a step, under constant load."""
 
-    def __init__(self, rests: float = RESTS) -> None:
-        self._rests = rests
-        self._asking = 0
+    def __init__(self, rest_factor: float = REST_FACTOR) -> None:
+        self._rest_factor = rest_factor
+        self._requests = 0
         self._stepper: asyncio.Task[object] | None = None
-        self._asked_at = self._rested_at = float("-inf")
+        self._request_ended_at = self._rested_at = float("-inf")
         self._stepped_at = float("-inf")
         """Time at which the latest step began or ended."""
 
     @contextmanager
     def foreground_request(self) -> Iterator[None]:
         """Mark a foreground request: background steps wait until the block ends, and rest for a while after it."""
-        self._asking += 1
+        self._requests += 1
         try:
             yield
         finally:
-            self._asking -= 1
-            self._asked_at = time.monotonic()
+            self._requests -= 1
+            self._request_ended_at = time.monotonic()
 
     async def yield_to_foreground(self) -> None:
         """End a step of this task and wait until its next may begin. Always yields to the event loop first.
@@ -69,57 +69,61 @@ class BackgroundThrottle:
         await asyncio.sleep(0)
         task, now = asyncio.current_task(), time.monotonic()
         if self._stepper is task:
-            if not self._asking and now - self._stepped_at < SLICE_SECONDS:
+            if not self._requests and now - self._stepped_at < SLICE_SECONDS:
                 return
             self._rested_at = now + self._rest_after(now - self._stepped_at)
             self._stepper, self._stepped_at = None, now
         while not self._may_step():  # noqa: ASYNC110 - the condition depends on time, too
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
         self._stepper, self._stepped_at = task, time.monotonic()
 
     def _rest_after(self, seconds: float) -> float:
-        return min(self._rests * seconds, self.most_seconds)
+        return min(self._rest_factor * seconds, self.max_seconds)
 
     def _may_step(self) -> bool:
         if self.is_lull:
             return True
         now = time.monotonic()
-        if self._asking or (self._stepper is not None and not self._stepper.done()):
-            return now - self._stepped_at >= self.most_seconds
+        if self._requests or (self._stepper is not None and not self._stepper.done()):
+            return now - self._stepped_at >= self.max_seconds
         return now >= self._rested_at
 
     @property
     def is_lull(self) -> bool:
         """Whether no request runs or is expected, or throttling is off."""
-        return not self._rests or (not self._asking and time.monotonic() - self._asked_at >= QUIET_SECONDS)
+        return not self._rest_factor or (
+            not self._requests and time.monotonic() - self._request_ended_at >= QUIET_SECONDS
+        )
 
 
 class RemoteLoadThrottle(BackgroundThrottle):
     """Throttle by the requests of other processes, as the store records them: coarsely, and without their ends.
 
-    ``asked`` returns the seconds since the latest request (None: never).
+    ``seconds_since_request`` returns the seconds since the latest request (None: never).
     """
 
-    most_seconds: ClassVar[float] = 4.0
+    max_seconds: ClassVar[float] = 4.0
     """With this wait, a step of a fifth of a second delays one request in fifteen."""
 
-    def __init__(self, asked: Callable[[], Awaitable[float | None]], rests: float = RESTS) -> None:
-        super().__init__(rests)
-        self._asked = asked
-        self._heard_at = float("-inf")
+    def __init__(
+        self, seconds_since_request: Callable[[], Awaitable[float | None]], rest_factor: float = REST_FACTOR
+    ) -> None:
+        super().__init__(rest_factor)
+        self._seconds_since_request = seconds_since_request
+        self._polled_at = float("-inf")
 
     async def yield_to_foreground(self) -> None:
         """Throttle as ``BackgroundThrottle`` does while the store shows recent requests. Raises the store's errors."""
-        if time.monotonic() - self._heard_at >= HEAR_SECONDS:
-            self._heard_at = time.monotonic()
-            ago = await self._asked()
-            if ago is not None and ago < REMOTE_READ_SECONDS:
-                self._asked_at = time.monotonic()
+        if time.monotonic() - self._polled_at >= REMOTE_POLL_SECONDS:
+            self._polled_at = time.monotonic()
+            ago = await self._seconds_since_request()
+            if ago is not None and ago < REMOTE_LOAD_SECONDS:
+                self._request_ended_at = time.monotonic()
         await super().yield_to_foreground()
 
     def _rest_after(self, seconds: float) -> float:
         # Steps do delay requests here, longer steps by more, so these run less often.
-        return min(self._rests * seconds * (1 + seconds / NOTICED_SECONDS), self.most_seconds)
+        return min(self._rest_factor * seconds * (1 + seconds / NOTICED_SECONDS), self.max_seconds)
 
 
 _within: ContextVar[bool] = ContextVar("within", default=False)
@@ -129,19 +133,19 @@ _within: ContextVar[bool] = ContextVar("within", default=False)
 class Throttled[T]:
     """Proxy of an engine: its operations, and those of its parts, yield to foreground requests before they begin."""
 
-    def __init__(self, engine: T, courtesy: BackgroundThrottle) -> None:
+    def __init__(self, engine: T, throttle: BackgroundThrottle) -> None:
         self._engine = engine
-        self._courtesy = courtesy
+        self._throttle = throttle
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self._engine, name)
         if not inspect.iscoroutinefunction(member):
-            return Throttled(member, self._courtesy) if _is_engine(member) else member
+            return Throttled(member, self._throttle) if _is_engine(member) else member
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             if _within.get():
                 return await member(*args, **kwargs)
-            await self._courtesy.yield_to_foreground()
+            await self._throttle.yield_to_foreground()
             token = _within.set(True)
             try:
                 return await member(*args, **kwargs)

@@ -16,9 +16,9 @@ from vicw_shared.ports import Direction, GraphStore, Lookups
 MERGED_INTO = "MERGED_INTO"
 DISTINCT_FROM = "DISTINCT_FROM"
 """Marks two entities that a caller declared distinct: they are not proposed as duplicates."""
-MOST_HOPS = 1000
+MAX_HOPS = 1000
 """Maximum length of a chain of merges, one look-up per hop, so that following a malformed chain ends."""
-_FEW = 10
+_EDGES_PER_NODE = 10
 """Maximum number of edges read per node; a valid node has one."""
 
 Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
@@ -37,7 +37,7 @@ async def canonical(store: GraphStore, tenant: str, uids: Iterable[str]) -> dict
     """Return the canonical node of each of these nodes: the node itself unless it was merged."""
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
-        neighbours = await store.expand(tenant, frontier, [(MERGED_INTO, Direction.OUT)], _FEW)
+        neighbours = await store.expand(tenant, frontier, [(MERGED_INTO, Direction.OUT)], _EDGES_PER_NODE)
         return [(neighbour.origin, neighbour.node.uid) for neighbour in neighbours]
 
     return await _follow(uids, step)
@@ -70,11 +70,11 @@ async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: st
     }
 
 
-async def circles(uids: Iterable[str], step: Step) -> tuple[set[str], set[str]]:
+async def find_cycles(uids: Iterable[str], step: Step) -> tuple[set[str], set[str]]:
     """Return the nodes merged in a cycle, and the nodes merged into several others. Both should be empty."""
     starts = list(dict.fromkeys(uids))
     into, several = await _read(starts, step)
-    return {uid for uid in starts if _returns(uid, into)}, several & set(starts)
+    return {uid for uid in starts if _is_in_cycle(uid, into)}, several & set(starts)
 
 
 async def _follow(uids: Iterable[str], step: Step) -> dict[str, str]:
@@ -88,7 +88,7 @@ async def _read(uids: Sequence[str], step: Step) -> tuple[dict[str, str], set[st
     into: dict[str, str] = {}
     several: set[str] = set()
     frontier, seen = list(uids), set(uids)
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_HOPS):
         if not frontier:
             break
         edges = list(await step(frontier))
@@ -101,7 +101,7 @@ async def _read(uids: Sequence[str], step: Step) -> tuple[dict[str, str], set[st
     return into, several
 
 
-def _returns(uid: str, into: Mapping[str, str]) -> bool:
+def _is_in_cycle(uid: str, into: Mapping[str, str]) -> bool:
     at, seen = into.get(uid), set[str]()
     while at is not None and at != uid and at not in seen:
         seen.add(at)

@@ -9,7 +9,7 @@ import math
 from datetime import datetime, timedelta
 
 from vicw_shared.model import Node
-from vicw_shared.model.triggers import UNSTATED
+from vicw_shared.model.triggers import DEFAULT_IMPORTANCE
 from vicw_shared.ports import Use
 
 
@@ -23,7 +23,7 @@ def weight(item: Node, use: Use | None, now: datetime, half_life: timedelta) -> 
 
     It halves with each period of ``half_life`` × (1 + number of uses) since the item was last needed.
     """
-    importance = item.importance if item.importance is not None else UNSTATED
+    importance = item.importance if item.importance is not None else DEFAULT_IMPORTANCE
     idle = max(now - last_needed(item, use), timedelta(0))
     lasting = half_life * (1 + (use.times if use is not None else 0))
     return importance * math.exp2(-(idle / lasting))

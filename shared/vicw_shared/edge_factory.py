@@ -10,7 +10,7 @@ from vicw_shared.model import Edge, EdgeRegistry
 from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
 from vicw_shared.uids import edge_id
 
-INGEST, CALLER, ECHO, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
+INGEST, CALLER, DUPLICATE, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
 """Values of ``created_by``: derived from an item, stated by a caller, duplicate, dream, and entity resolution."""
 
 

@@ -22,10 +22,10 @@ from vicw_shared.model import Node
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
-LEAST = 12
+MIN_BYTES = 12
 """Minimum length of a text in bytes: a shorter one occurs inside other words."""
 WINDOW = 32
-_MOST_WINDOWS = 16
+_MAX_WINDOWS = 16
 _STRIDE = 16
 _MASK = 2**64 - 1
 _WIDTHS = (8, 16, WINDOW)
@@ -90,14 +90,14 @@ class Fingerprints:
 
     def _add(self, data: bytes) -> None:
         length = len(data)
-        if length < LEAST:
+        if length < MIN_BYTES:
             return
         width = _width(length)
         hashes = dict(_hashes(np.frombuffer(data, np.uint8), self.key))[width]
         if width < WINDOW:
             self.marks.add((int(hashes[0]), int(hashes[-1]), length))
             return
-        count = min(_MOST_WINDOWS, -(-(length - WINDOW) // _STRIDE) + 1)
+        count = min(_MAX_WINDOWS, -(-(length - WINDOW) // _STRIDE) + 1)
         self.marks |= {(int(hashes[place]), 0, 0) for place in np.linspace(0, len(hashes) - 1, count).astype(int)}
 
 
@@ -106,24 +106,24 @@ class FingerprintFinder:
 
     def __init__(self, fingerprints: Fingerprints) -> None:
         self._key = fingerprints.key
-        self._wanted: dict[int, dict[int, list[Mark]]] = {}
+        self._marks: dict[int, dict[int, list[Mark]]] = {}
         for mark in fingerprints.marks:
-            self._wanted.setdefault(_width(mark[2] or WINDOW), {}).setdefault(mark[0], []).append(mark)
-        self._filters = {width: _filter(hashes) for width, hashes in self._wanted.items()}
+            self._marks.setdefault(_width(mark[2] or WINDOW), {}).setdefault(mark[0], []).append(mark)
+        self._filters = {width: _filter(hashes) for width, hashes in self._marks.items()}
 
     def find(self, data: bytes) -> set[Mark]:
         """Return the marks found in a block of bytes."""
         block = np.frombuffer(data, np.uint8)
-        if not self._wanted or not block.any():
+        if not self._marks or not block.any():
             return set()
         marks: set[Mark] = set()
         for width, hashes in _hashes(block, self._key):
-            if width in self._wanted:
-                marks |= self._found(width, hashes)
+            if width in self._marks:
+                marks |= self._find_width(width, hashes)
         return marks
 
-    def _found(self, width: int, hashes: _Hashes) -> set[Mark]:
-        marks, found = self._wanted[width], set[Mark]()
+    def _find_width(self, width: int, hashes: _Hashes) -> set[Mark]:
+        marks, found = self._marks[width], set[Mark]()
         for place in np.flatnonzero(self._filters[width][hashes >> np.uint64(48)]):
             for mark in marks.get(int(hashes[place]), ()):
                 last = int(place) + mark[2] - width

@@ -18,7 +18,7 @@ from prometheus_client import Gauge
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import ModelMismatchError, UnavailableError, VicwError
 from vicw_shared.ports import Embedder, ModelIdentity, Models, Outbox, StoreRecord, VectorStore
-from vicw_shared.settings import LONGEST_LOOK_SECONDS
+from vicw_shared.settings import MAX_POLL_SECONDS
 
 _log = structlog.get_logger()
 REBUILDING = Gauge(
@@ -26,7 +26,7 @@ REBUILDING = Gauge(
     "1 while the index in use, which was lost, is being rebuilt",
     multiprocess_mode="livemostrecent",
 )
-_KNOWN_SECONDS = 3 * LONGEST_LOOK_SECONDS
+_FOLLOW_SECONDS = 3 * MAX_POLL_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Indexes:
         self._opener = opener
         self._poll_seconds = poll_seconds
         self._lock = asyncio.Lock()
-        self._looked_at = float("-inf")
+        self._read_at = float("-inf")
         self._models = Models()
         self._open: dict[ModelIdentity, Index] = {}
-        self._lack: VicwError | None = None
+        self._failure: VicwError | None = None
         self._reading: Index | None = None
 
     @property
@@ -83,14 +83,14 @@ class Indexes:
     @property
     def behind(self) -> str | None:
         """The reason why this process cannot open the index in use, as a sentence; None: it can."""
-        return self._lack.detail if self._lack is not None else None
+        return self._failure.detail if self._failure is not None else None
 
     async def writing(self) -> Index:
         """Return the index in use, by the record. Raises UnavailableError if this process cannot open it."""
-        if time.monotonic() - self._looked_at > self._poll_seconds:
+        if time.monotonic() - self._read_at > self._poll_seconds:
             await self.refresh()
-        if self._lack is not None:
-            raise UnavailableError("embedding", self._lack.detail) from self._lack
+        if self._failure is not None:
+            raise UnavailableError("embedding", self._failure.detail) from self._failure
         return self.reading
 
     async def settling(self) -> Index:
@@ -108,14 +108,14 @@ class Indexes:
 
         If the server is only down, it does not raise: stored text gets its vectors when the server is back.
         """
-        if isinstance(self._lack, ModelMismatchError):
-            raise UnavailableError("embedding", self._lack.detail) from self._lack
+        if isinstance(self._failure, ModelMismatchError):
+            raise UnavailableError("embedding", self._failure.detail) from self._failure
 
     async def open(self) -> None:
         """Read the record for the first time. Raises the errors of opening the index in use."""
         await self.refresh()
         if self._reading is None:
-            raise self._lack or UnavailableError("vectors", "the store knows of no model yet")
+            raise self._failure or UnavailableError("vectors", "the store knows of no model yet")
 
     async def refresh(self) -> None:
         """Read the record and follow it."""
@@ -123,9 +123,9 @@ class Indexes:
             looked_at = time.monotonic()
             models = await self._record.models()
             REBUILDING.set(models.rebuilding is not None)
-            if models != self._models or self._lack is not None:
+            if models != self._models or self._failure is not None:
                 await self._follow(models)
-            self._looked_at = looked_at
+            self._read_at = looked_at
 
     async def follow(self) -> None:
         """Read the record periodically, forever."""
@@ -148,7 +148,7 @@ class Indexes:
 
     async def _follow(self, models: Models) -> None:
         _log_rebuilding(self._models.rebuilding, models.rebuilding)
-        before, self._models, self._lack = self._lack, models, None
+        before, self._models, self._failure = self._failure, models, None
         if models.used is None:
             return
         if models.used not in self._open:
@@ -157,7 +157,7 @@ class Indexes:
             except VicwError as error:
                 if before is None:
                     _log.warning("cannot follow the change of the model", model=str(models.used), error=error.detail)
-                self._lack = error
+                self._failure = error
                 return
         used = self._open[models.used]
         if used is not self._reading:
@@ -178,7 +178,7 @@ async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, te
     return facts
 
 
-async def wait_for_followers(seconds: float = _KNOWN_SECONDS) -> None:
+async def wait_for_followers(seconds: float = _FOLLOW_SECONDS) -> None:
     """Wait until all services have read the record in its state at this call, or a later one."""
     await asyncio.sleep(seconds)
 

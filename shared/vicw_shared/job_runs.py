@@ -16,7 +16,7 @@ from vicw_shared.ports import JobRun, SleepLog
 from vicw_shared.telemetry.stages import SECONDS
 
 SLICE_SECONDS = Histogram("vicw_job_slice_seconds", "Time of a slice of a background job", ["task"], buckets=SECONDS)
-GIVEN_UP = timedelta(minutes=15)
+STALE_AFTER = timedelta(minutes=15)
 """A run without an update for this long counts as over: a slice takes a minute, and waits for others."""
 STOPPED = "stopped; the log says why"
 
@@ -36,7 +36,7 @@ async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterato
     A record that cannot be written does not fail the slice.
     """
     slice_, began = JobSlice(failed=True), time.monotonic()
-    run = await _begun(log, task, first=first)
+    run = await _current_run(log, task, first=first)
     try:
         slice_.failed = False
         yield slice_
@@ -49,7 +49,7 @@ async def recorded_run(log: SleepLog, task: str, *, first: bool) -> AsyncIterato
         await _store_run(log, replace(run, at=now(), slices=run.slices + 1, over=over, error=error))
 
 
-async def _begun(log: SleepLog, task: str, *, first: bool) -> JobRun:
+async def _current_run(log: SleepLog, task: str, *, first: bool) -> JobRun:
     """Return the run in progress, or a new one, and record it."""
     running: list[JobRun] = []
     if not first:
@@ -62,7 +62,7 @@ async def _begun(log: SleepLog, task: str, *, first: bool) -> JobRun:
 
 def in_progress(run: JobRun) -> bool:
     """Return whether a run is in progress; one without recent updates counts as killed."""
-    return not run.over and not run.error and now() - run.at < GIVEN_UP
+    return not run.over and not run.error and now() - run.at < STALE_AFTER
 
 
 async def record_run(log: SleepLog, task: str, began: datetime, error: str = "") -> None:

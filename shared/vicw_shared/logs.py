@@ -15,7 +15,7 @@ import structlog
 from vicw_shared.settings import LogSettings
 
 REQUEST_ID_HEADER = "X-Request-ID"
-_TRIED_AGAIN = ("neo4j.session", "will be retried")
+_RETRY_MESSAGE = ("neo4j.session", "will be retried")
 """Logger and message of the driver before each retry: after a deadlock, or while Neo4j is down.
 
 They are no failures: a failed last try raises an error.
@@ -40,7 +40,7 @@ def configure_logs(settings: LogSettings) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[settings.level]),
         # Each line is written in one piece, since the embedding process writes to the same file.
-        logger_factory=structlog.WriteLoggerFactory(_Lossy(sys.stderr)),
+        logger_factory=structlog.WriteLoggerFactory(_LossyStream(sys.stderr)),
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
@@ -54,12 +54,12 @@ class _Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         log = structlog.get_logger()
         report = log.error if record.levelno >= logging.ERROR else log.warning
-        if record.name == _TRIED_AGAIN[0] and _TRIED_AGAIN[1] in record.getMessage():
+        if record.name == _RETRY_MESSAGE[0] and _RETRY_MESSAGE[1] in record.getMessage():
             report = log.debug
         report(record.getMessage(), logger=record.name, exc_info=record.exc_info)
 
 
-class _Lossy(io.TextIOBase, TextIO):
+class _LossyStream(io.TextIOBase, TextIO):
     """Stream that drops a line instead of raising: a closed log or a full disk must not fail a request."""
 
     def __init__(self, stream: TextIO) -> None:

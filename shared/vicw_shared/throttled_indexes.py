@@ -25,8 +25,8 @@ class BatchedVectors(Throttled[Embedder]):
         rows: list[NDArray[np.float32]] = []
         done = 0
         while not rows or done < len(texts):
-            await self._courtesy.yield_to_foreground()
-            end = done + (TEXTS_AT_ONCE if self._courtesy.is_lull else 1)
+            await self._throttle.yield_to_foreground()
+            end = done + (TEXTS_AT_ONCE if self._throttle.is_lull else 1)
             rows.append(await self._engine.embed(texts[done:end], lane))
             done = end
         return np.concatenate(rows)
@@ -36,11 +36,11 @@ class _Background(Throttled[Indexes]):
     """Throttles the indexes that it opens, too."""
 
     async def writing(self) -> Index:
-        courtesy, index = self._courtesy, await self._engine.writing()
+        index = await self._engine.writing()
         return replace(
             index,
-            vectors=throttled(index.vectors, courtesy),
-            embedder=cast("Embedder", BatchedVectors(index.embedder, courtesy)),
+            vectors=throttled(index.vectors, self._throttle),
+            embedder=cast("Embedder", BatchedVectors(index.embedder, self._throttle)),
         )
 
 

@@ -138,7 +138,7 @@ async def holdings_of(graph: Graph, vectors: VectorStore) -> dict[str, Any]:
 
 
 def _kind(node: Node) -> str:
-    kind = "statement" if node.is_statement else "macro" if node.is_macro else "echo" if node.is_echo else ""
+    kind = "statement" if node.is_statement else "macro" if node.is_macro else "echo" if node.is_duplicate else ""
     return " ".join(filter(None, (node.label.value, kind, "retired" if node.retired_at is not None else "")))
 
 

@@ -118,7 +118,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     await put_response_receipt(command, transaction, response)
     touched = {item.uid for item in response.items} | {node.uid for node in latest.values()} | plan.to_refresh
     touched |= {item.uid for item in (*restored.items, *between.items)}
-    return Committed(response, tuple(touched), (*restored.gone, *between.gone))
+    return Committed(response, tuple(touched), (*restored.deleted_points, *between.deleted_points))
 
 
 def _replay(known: Receipt, command: Command) -> IngestResponse:

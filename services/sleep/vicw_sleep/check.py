@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
-from vicw_shared.canonical import MERGED_INTO, circles
+from vicw_shared.canonical import MERGED_INTO, find_cycles
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
@@ -224,7 +224,7 @@ async def _merge_violations(audit: GraphAudit, page: Iterable[EdgeEnds]) -> list
     merged = {edge.source for edge, _, _ in page if edge.type == MERGED_INTO}
     if not merged:
         return []
-    round_about, several = await circles(merged, audit.merge_edges)
+    round_about, several = await find_cycles(merged, audit.merge_edges)
     found = [f"Node {uid} is merged in a circle" for uid in sorted(round_about)]
     return found + [f"Node {uid} is merged into several things instead of one" for uid in sorted(several)]
 

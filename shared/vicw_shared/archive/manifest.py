@@ -90,7 +90,7 @@ class Manifest:
 
     def dump(self) -> str:
         """Return the manifest as readable JSON."""
-        return json.dumps(_plain(self), ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(_json_fields(self), ensure_ascii=False, indent=2) + "\n"
 
     def rows(self, names: Iterable[str] | None = None) -> int:
         """Return the number of lines of these files, or of all."""
@@ -148,7 +148,7 @@ def load(text: str) -> Manifest:
     return manifest
 
 
-def _plain(manifest: Manifest) -> dict[str, Any]:
+def _json_fields(manifest: Manifest) -> dict[str, Any]:
     plain: dict[str, Any] = _ADAPTER.dump_python(manifest, mode="json")
     return plain
 

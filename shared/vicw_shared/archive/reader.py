@@ -17,8 +17,8 @@ from vicw_shared.archive.manifest import EMBEDDINGS, Manifest
 from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.rows import UID, Row, RowType
 
-_MOST_LINE = 256 * 2**20
-_MOST_MANIFEST = 16 * 2**20
+_MAX_LINE_BYTES = 256 * 2**20
+_MAX_MANIFEST_BYTES = 16 * 2**20
 _PART = 2**20
 
 
@@ -28,7 +28,7 @@ class ArchiveReader:
     def __init__(self, path: Path) -> None:
         """Read the manifest. Raises InvalidInputError that names the fault."""
         self.path = path
-        self.manifest: Manifest = manifests.load(self._text(manifests.NAME, _MOST_MANIFEST))
+        self.manifest: Manifest = manifests.load(self._text(manifests.NAME, _MAX_MANIFEST_BYTES))
 
     def verify(self, progress: Callable[[int], None] = lambda done: None) -> None:
         """Compare size and SHA-256 of every file with the manifest.
@@ -58,7 +58,7 @@ class ArchiveReader:
             return
         number = 0
         with self._open(name) as file:
-            while line := file.readline(_MOST_LINE):
+            while line := file.readline(_MAX_LINE_BYTES):
                 number += 1
                 if number <= after:
                     continue

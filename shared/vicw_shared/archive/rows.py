@@ -73,7 +73,7 @@ _UIDS: Mapping[type, tuple[str, ...]] = {
     UseRow: ("item",),
 }
 """Fields with UUIDs in canonical form."""
-_SHARES: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
+_FRACTIONS: Mapping[type, tuple[str, ...]] = {Edge: ("weight",), Node: ("importance",)}
 """Fields with numbers in [0, 1], or None."""
 _COUNTS: Mapping[type, tuple[str, ...]] = {
     Node: ("version", "flow_step", "own_step", "arrival"),
@@ -81,7 +81,7 @@ _COUNTS: Mapping[type, tuple[str, ...]] = {
     UseRow: ("times",),
 }
 """Fields with signed 64-bit integers, or None."""
-_MOST = 2**63
+_INT64_LIMIT = 2**63
 
 
 class RowType[T: Row]:
@@ -90,7 +90,7 @@ class RowType[T: Row]:
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
         self._adapter = TypeAdapter(kind)
-        self._fields = [(column.name, _usual(column)) for column in fields(kind)]
+        self._fields = [(column.name, _default(column)) for column in fields(kind)]
         self._names = {name for name, _ in self._fields}
         self._times = [column.name for column in fields(kind) if "datetime" in str(column.type)]
 
@@ -124,13 +124,13 @@ class RowType[T: Row]:
             if (uid := getattr(row, name)) is not None and not UID.fullmatch(uid):
                 return f"{name}: {uid[:50]!r} is no UUID"
         for name in self._times:
-            if (at := getattr(row, name)) is not None and (problem := _flaw_of(at)):
+            if (at := getattr(row, name)) is not None and (problem := _time_flaw(at)):
                 return f"{name}: {problem}"
-        for name in _SHARES.get(self._kind, ()):
+        for name in _FRACTIONS.get(self._kind, ()):
             if (share := getattr(row, name)) is not None and not 0 <= share <= 1:
                 return f"{name}: {share} is outside [0, 1]"
         for name in _COUNTS.get(self._kind, ()):
-            if (count := getattr(row, name)) is not None and not -_MOST <= count < _MOST:
+            if (count := getattr(row, name)) is not None and not -_INT64_LIMIT <= count < _INT64_LIMIT:
                 return f"{name}: {count} has more than 64 bits"
         return None
 
@@ -145,14 +145,14 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number := float(text)) else _refused(text[:50])
 
 
-def _usual(column: Any) -> object:
+def _default(column: Any) -> object:
     """Return a field's default; MISSING, which equals no value, if it has none."""
     if column.default is not MISSING:
         return column.default
     return column.default_factory() if column.default_factory is not MISSING else MISSING
 
 
-def _flaw_of(at: datetime) -> str | None:
+def _time_flaw(at: datetime) -> str | None:
     if at.tzinfo is None:
         return "is without a time zone"
     try:

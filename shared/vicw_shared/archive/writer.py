@@ -23,11 +23,11 @@ from vicw_shared.archive.rows import Row, RowType
 from vicw_shared.errors import DataDirError, StateConflictError, StorageFullError
 
 _LOCK = ".lock"
-_LITTER = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
+_IGNORED_FILES = frozenset({_LOCK, ".DS_Store", "Thumbs.db", "desktop.ini"})
 """The lock, and files that desktops leave in folders; they do not count as content."""
 _FULL = {28, 122}  # ENOSPC, EDQUOT
 
-type Place = dict[str, tuple[int, int]]
+type Position = dict[str, tuple[int, int]]
 """Position in each file: bytes, rows."""
 
 
@@ -44,7 +44,7 @@ class ArchiveWriter:
         if not self.path.name:
             raise StateConflictError(f"{path} is the root of a disk. Name a folder of its own")
         self._partial = self.path.with_name(f".{self.path.name}.partial")
-        self._aside = self.path.with_name(f".{self.path.name}.replaced")
+        self._replaced = self.path.with_name(f".{self.path.name}.replaced")
         self._lock: int | None = None
         self._files: dict[str, IO[bytes]] = {}
         self._rows: dict[str, int] = {}
@@ -52,15 +52,15 @@ class ArchiveWriter:
     def __enter__(self) -> Self:
         """Begin. Raises StateConflictError for a folder with other content or another writer, DataDirError."""
         require_free(self.path)
-        for path in (self._partial, self._aside):
-            if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or _foreign_in(path)):
+        for path in (self._partial, self._replaced):
+            if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or _find_foreign(path)):
                 raise StateConflictError(f"{path} is in the way, and no half of an export: move it away")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._partial.mkdir(mode=0o700, exist_ok=True)
-            self._take()
-            if not self.path.exists() and is_archive(self._aside):
-                self._aside.rename(self.path)  # the process died in the middle of a move
+            self._lock_partial()
+            if not self.path.exists() and is_archive(self._replaced):
+                self._replaced.rename(self.path)  # the process died in the middle of a move
             for entry in self._partial.iterdir():
                 if entry.is_dir():
                     shutil.rmtree(entry)
@@ -68,11 +68,11 @@ class ArchiveWriter:
                     entry.unlink()
             (self._partial / EMBEDDINGS).mkdir()
         except OSError as error:
-            self._give_up()
+            self._discard_partial()
             raise _translated(error, self.path) from error
         return self
 
-    def _take(self) -> None:
+    def _lock_partial(self) -> None:
         self._lock = os.open(self._partial / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,11 +89,11 @@ class ArchiveWriter:
         for file in self._files.values():
             with contextlib.suppress(OSError):  # a full disk raises again
                 file.close()
-        self._give_up()
+        self._discard_partial()
         if isinstance(error, OSError):
             raise _translated(error, self.path) from error
 
-    def _give_up(self) -> None:
+    def _discard_partial(self) -> None:
         """Remove the partial folder, unless the export is complete or another process holds the lock."""
         if self._lock is not None:
             shutil.rmtree(self._partial, ignore_errors=True)
@@ -122,11 +122,11 @@ class ArchiveWriter:
         ids_file.write(",\n".join(map(json.dumps, ids)).encode())
         self._rows[names] += len(ids)
 
-    def place(self) -> Place:
+    def position(self) -> Position:
         """Return the position in all files."""
         return {name: (file.tell(), self._rows[name]) for name, file in self._files.items()}
 
-    def back(self, position: Place) -> None:
+    def rewind(self, position: Position) -> None:
         """Discard the data written since a position."""
         for name, file in self._files.items():
             at, rows = position.get(name, (0, 0))
@@ -167,13 +167,13 @@ class ArchiveWriter:
         assert self._lock is not None
         _sync(self._partial / EMBEDDINGS)
         _sync(self._partial)
-        shutil.rmtree(self._aside, ignore_errors=True)
+        shutil.rmtree(self._replaced, ignore_errors=True)
         if self.path.exists():
-            self.path.rename(self._aside)
+            self.path.rename(self._replaced)
         self._partial.rename(self.path)
         (self.path / _LOCK).unlink()  # not before the move: another process would write into the moved folder
         _sync(self.path.parent)
-        shutil.rmtree(self._aside, ignore_errors=True)
+        shutil.rmtree(self._replaced, ignore_errors=True)
         os.close(self._lock)
         self._lock = None
 
@@ -194,7 +194,7 @@ def require_free(path: Path) -> None:
         )
     if path.exists() and any(path.iterdir()) and not is_archive(path):
         raise StateConflictError(f"{path} holds other files: name a folder that is new, empty, or an earlier export")
-    if foreign := _foreign_in(path):
+    if foreign := _find_foreign(path):
         raise StateConflictError(
             f"{path} is an earlier export, and holds {foreign}, too, which would be gone: move that away, or name "
             "another folder"
@@ -210,12 +210,12 @@ def is_archive(path: Path) -> bool:
         return False
 
 
-def _foreign_in(path: Path) -> str:
+def _find_foreign(path: Path) -> str:
     """Return the name of a file in a folder that no export has, "" if there is none."""
     for entry in path.rglob("*"):
         name = entry.relative_to(path).as_posix()
         is_folder = name == EMBEDDINGS and entry.is_dir() and not entry.is_symlink()
-        if not is_folder and entry.name not in _LITTER and not manifests.is_name(name):
+        if not is_folder and entry.name not in _IGNORED_FILES and not manifests.is_name(name):
             return name
     return ""
 

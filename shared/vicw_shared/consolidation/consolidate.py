@@ -174,13 +174,13 @@ class Consolidator:
         await self.transaction.drop_nodes(uids)
         linked = await chains.place([macro])
         await self.transaction.put_nodes([macro, *batch.summary, *passages])
-        await self.transaction.put_edges([*moved, *linked, *self._own(macro, batch.summary)])
+        await self.transaction.put_edges([*moved, *linked, *self._own_edges(macro, batch.summary)])
         return macro
 
     async def _require_unchanged(self, batch: ConsolidatedBatch) -> None:
         read = [*batch.sources, *batch.passages]
         stored = await self.transaction.nodes([node.uid for node in read])
-        changed = [node.name for node in read if _plain(stored.get(node.uid)) != _plain(node)]
+        changed = [node.name for node in read if _without_indexed(stored.get(node.uid)) != _without_indexed(node)]
         if changed:
             raise ChangedError(f"changed since it was read: {', '.join(changed[:3])}")
 
@@ -209,7 +209,7 @@ class Consolidator:
             for uid, passage in passages.items()
         ]
 
-    def _own(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
+    def _own_edges(self, macro: Node, summary: Sequence[Node]) -> list[Edge]:
         """Return the edges that every item has: BELONGS_TO and EVIDENCED_BY."""
         factory, root = EdgeFactory(self.registry, self.now), context_uid(macro.tenant, macro.context)
         memberships = [factory.edge("BELONGS_TO", node.uid, root, by=MAKER) for node in (macro, *summary)]
@@ -224,6 +224,6 @@ def _require_proofs(batch: ConsolidatedBatch, edges: Sequence[Edge]) -> None:
         raise ChangedError(f"{len(proofs - read)} of its passages were not read")
 
 
-def _plain(node: Node | None) -> Node | None:
+def _without_indexed(node: Node | None) -> Node | None:
     """Return the node without ``indexed``, whose change does not matter."""
     return replace(node, indexed=False) if node is not None else None

@@ -11,7 +11,7 @@ from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.edges import TOLD_BY
 
 CHAINS = (NEXT, HAPPENED_AFTER)
-_LEFT = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
+_NOT_MOVED = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
 """Rules of types that are not moved: their edges are made anew or dropped."""
 
 
@@ -31,9 +31,9 @@ class EdgeTransfer:
 
         The properties stay, but the id changes: two edges may become one.
         """
-        if self.registry.get(edge.type).on_consolidate in _LEFT and self._touches(edge):
+        if self.registry.get(edge.type).on_consolidate in _NOT_MOVED and self._touches(edge):
             return None
-        source, target = self._place(edge.source), self._place(edge.target)
+        source, target = self._moved_end(edge.source), self._moved_end(edge.target)
         if source == target:
             return None
         properties = dict(edge.properties)
@@ -44,7 +44,7 @@ class EdgeTransfer:
     def _touches(self, edge: Edge) -> bool:
         return edge.source in self.sources or edge.target in self.sources
 
-    def _place(self, uid: str) -> str:
+    def _moved_end(self, uid: str) -> str:
         return self.target if uid in self.sources else uid
 
 

@@ -22,7 +22,7 @@ class RestoredItems:
     """The restored ``items``, and the points of the summary passages that were deleted (``gone``)."""
 
     items: tuple[Node, ...] = ()
-    gone: tuple[str, ...] = ()
+    deleted_points: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Restorer:
                 done = await self.restore(macro)
                 items |= {item.uid: item for item in done.items}
                 items.pop(macro.uid, None)
-                deleted += done.gone
+                deleted += done.deleted_points
         return RestoredItems(tuple(items.values()), tuple(deleted))
 
     async def restore(self, macro: Node) -> RestoredItems:

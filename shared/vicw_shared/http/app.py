@@ -73,7 +73,7 @@ def create_app(
     )
     problems.install(app)
     name_media_types(app)
-    app.add_middleware(_Edge, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
+    app.add_middleware(_RequestMiddleware, bodies=Bodies(limits.body_bytes, limits.bodies_bytes))
 
     @app.get("/healthz", tags=[PROBES], summary="Is the process alive?")
     async def healthz() -> dict[str, str]:
@@ -139,7 +139,7 @@ async def _probe(name: str, probe: Probe) -> tuple[str, str | None]:
     return name, None
 
 
-class _Edge:
+class _RequestMiddleware:
     """ASGI middleware: binds the request id, limits bodies, traces, measures, logs, answers unexpected errors."""
 
     def __init__(self, app: ASGIApp, bodies: Bodies) -> None:

@@ -15,9 +15,9 @@ class Bodies:
 
     def __init__(self, max_bytes: int, max_total_bytes: int) -> None:
         """Allow ``max_bytes`` per body, and ``max_total_bytes`` for all at once; a body alone is always read."""
-        self._most = max_bytes
-        self._together = max_total_bytes
-        self._held = 0
+        self._max_bytes = max_bytes
+        self._max_total_bytes = max_total_bytes
+        self._in_flight = 0
 
     @contextmanager
     def reading(self, declared: int, receive: Receive) -> Iterator[Receive]:
@@ -41,20 +41,21 @@ class Bodies:
         try:
             yield counting
         finally:
-            self._held -= counted
+            self._in_flight -= counted
 
     def _require_allowed(self, size: int) -> None:
-        if size > self._most:
+        if size > self._max_bytes:
             raise LimitExceededError(
-                f"body: over {self._most} bytes (VICW_MAX_BODY_BYTES). Send it in several requests, or raise the limit"
+                f"body: over {self._max_bytes} bytes (VICW_MAX_BODY_BYTES). "
+                "Send it in several requests, or raise the limit"
             )
 
     def _take(self, counted: int, size: int) -> int:
-        others = self._held - counted
-        if others and others + size > self._together:
+        others = self._in_flight - counted
+        if others and others + size > self._max_total_bytes:
             raise OverloadedError(
-                f"body: with those of other requests under way it is over {self._together} bytes "
+                f"body: with those of other requests under way it is over {self._max_total_bytes} bytes "
                 "(VICW_MAX_BODIES_BYTES). Send it again in a moment, or in several requests"
             )
-        self._held = others + size
+        self._in_flight = others + size
         return size

@@ -32,7 +32,7 @@ class KeyCacheLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CachedLookUp:
     """Result of a look-up, and when it began."""
 
     key: ApiKey | None
@@ -54,10 +54,10 @@ class KnownKeys:
         self._ring = ring
         self._limits = limits or KeyCacheLimits()
         # Kept apart, so that made-up ids evict no key.
-        self._known: OrderedDict[str, _Found] = OrderedDict()
-        self._unknown: OrderedDict[str, _Found] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[ApiKey | None]] = {}
-        self._away = False
+        self._known: OrderedDict[str, _CachedLookUp] = OrderedDict()
+        self._unknown: OrderedDict[str, _CachedLookUp] = OrderedDict()
+        self._lookups: dict[str, asyncio.Task[ApiKey | None]] = {}
+        self._is_down = False
         self._watch: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str) -> ApiKey | None:
@@ -69,20 +69,20 @@ class KnownKeys:
         if last is not None and last.within(self._limits.cache_seconds):
             return last.key
         try:
-            if self._away:
+            if self._is_down:
                 raise _unavailable()
-            return await asyncio.shield(self._ask(key_id))  # others may wait for the same look-up
+            return await asyncio.shield(self._start_look_up(key_id))  # others may wait for the same look-up
         except UnavailableError:
             if last is not None and last.key is not None and last.within(self._limits.outage_seconds):
                 return last.key
             raise
 
-    def _ask(self, key_id: str) -> asyncio.Task[ApiKey | None]:
+    def _start_look_up(self, key_id: str) -> asyncio.Task[ApiKey | None]:
         """Return the running look-up of a key, or start one."""
-        task = self._asking.get(key_id)
+        task = self._lookups.get(key_id)
         if task is None:
-            task = self._asking[key_id] = asyncio.create_task(self._look_up(key_id), name="key")
-            task.add_done_callback(lambda _: self._asking.pop(key_id))
+            task = self._lookups[key_id] = asyncio.create_task(self._look_up(key_id), name="key")
+            task.add_done_callback(lambda _: self._lookups.pop(key_id))
         return task
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
@@ -94,26 +94,26 @@ class KnownKeys:
             failure = str(error) or f"no answer within {self._limits.timeout_seconds:g} s"
             raise _unavailable() from error
         finally:
-            self._note(failure, key_id)
-        self._remember(key_id, _Found(key, began))
+            self._record_outcome(failure, key_id)
+        self._cache(key_id, _CachedLookUp(key, began))
         return key
 
-    def _note(self, failure: str | None, key_id: str) -> None:
+    def _record_outcome(self, failure: str | None, key_id: str) -> None:
         """Record whether the ring answered; if not, start polling it."""
-        if failure is not None and not self._away:
+        if failure is not None and not self._is_down:
             _log.warning("keys cannot be looked up; those known from the last minutes are admitted", error=failure)
-        self._away = failure is not None
-        if self._away and (self._watch is None or self._watch.done()):
+        self._is_down = failure is not None
+        if self._is_down and (self._watch is None or self._watch.done()):
             # In a context of its own: this task belongs to no request.
             self._watch = asyncio.create_task(self._until_back(key_id), name="keys", context=Context())
 
     async def _until_back(self, key_id: str) -> None:
-        while self._away:
+        while self._is_down:
             await asyncio.sleep(self._limits.retry_seconds)
             with contextlib.suppress(UnavailableError):
-                await self._ask(key_id)
+                await self._start_look_up(key_id)
 
-    def _remember(self, key_id: str, found: _Found) -> None:
+    def _cache(self, key_id: str, found: _CachedLookUp) -> None:
         """Store the result of a look-up, as the newest of its kind."""
         kind, other = (self._known, self._unknown) if found.key is not None else (self._unknown, self._known)
         other.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored

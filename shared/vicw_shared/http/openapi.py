@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem
 
-_TOLD = {
+_DESCRIPTIONS = {
     401: "No key that holds",
     403: "The key lacks the right",
     404: "Nothing has this name",
@@ -24,7 +24,7 @@ _PROBLEM = {"$ref": f"#/components/schemas/{Problem.__name__}"}
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return a route's ``responses`` for refusals with these statuses."""
-    return {status: {"model": Problem, "description": _TOLD[status]} for status in statuses}
+    return {status: {"model": Problem, "description": _DESCRIPTIONS[status]} for status in statuses}
 
 
 def name_media_types(app: FastAPI) -> None:

@@ -17,7 +17,7 @@ from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
 
 _log = structlog.get_logger()
 PROBLEMS = Counter("vicw_http_problems_total", "Requests answered with a problem document", ["problem"])
-_PLACES = {"body", "query", "path", "header"}
+_LOCATIONS = {"body", "query", "path", "header"}
 """Location prefixes that FastAPI adds to a field; a caller does not need them."""
 
 
@@ -32,7 +32,7 @@ def install(app: FastAPI) -> None:
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return respond(InvalidInputError(*describe([_inside(e) for e in error.errors()])))
+        return respond(InvalidInputError(*describe([_strip_location(e) for e in error.errors()])))
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -80,6 +80,6 @@ def unexpected() -> Response:
     return respond(VicwError("An unexpected error; the log has it under this request id"))
 
 
-def _inside(error: Any) -> Any:
+def _strip_location(error: Any) -> Any:
     location = error["loc"]
-    return {**error, "loc": location[1:]} if location and location[0] in _PLACES else error
+    return {**error, "loc": location[1:]} if location and location[0] in _LOCATIONS else error

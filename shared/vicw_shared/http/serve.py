@@ -16,9 +16,9 @@ from fastapi import FastAPI
 from vicw_shared.errors import SettingsError
 from vicw_shared.settings import ServerSettings
 
-_NEW_OBJECTS = 10_000
+_GC_THRESHOLD = 10_000
 """Surviving objects after which the garbage collector looks for cycles; two questions reach Python's default, 700."""
-_NOTICED_SECONDS = 0.2
+_SHUTDOWN_DELAY_SECONDS = 0.2
 """Time until uvicorn notices a shutdown, with its pause before it waits for the requests in flight."""
 
 
@@ -53,7 +53,7 @@ async def serve(
             access_log=False,
             lifespan="on",
             # Annotated as int, but passed to asyncio unchanged.
-            timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _NOTICED_SECONDS),  # type: ignore[arg-type]
+            timeout_graceful_shutdown=max(0.1, settings.shutdown_seconds - _SHUTDOWN_DELAY_SECONDS),  # type: ignore[arg-type]
         )
         server = _Server(config)
         host, port = listener.getsockname()[:2]
@@ -115,7 +115,7 @@ def _freeze_loaded_objects() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
 
 
 def listen(host: str, port: int) -> socket.socket:

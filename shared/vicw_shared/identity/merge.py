@@ -22,18 +22,18 @@ LOCK = ""
 
 @dataclass(frozen=True, slots=True)
 class MergeDecision:
-    """Tenant, time and author (``by``, the caller by default) of a decision. The edge gets ``said`` as properties."""
+    """Tenant, time and author (``by``, the caller by default) of a decision. The edge gets these ``properties``."""
 
     tenant: str
     at: datetime
     registry: EdgeRegistry
     by: str = CALLER
-    said: Mapping[str, object] = field(default_factory=dict)
+    properties: Mapping[str, object] = field(default_factory=dict)
 
     def edge(self, edge_type: str, source: Node, target: Node) -> Edge:
         """Return the edge of the decision."""
         return EdgeFactory(self.registry, self.at).edge(
-            edge_type, source.uid, target.uid, by=self.by, properties=self.said
+            edge_type, source.uid, target.uid, by=self.by, properties=self.properties
         )
 
 
@@ -44,7 +44,7 @@ async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, so
     labels and for identical entities; StateConflictError if ``source`` is merged into another entity, or if the merge
     would close a cycle or extend a chain that is too long to follow.
     """
-    require_two_of_a_kind(source, target)
+    require_same_label(source, target)
     if decision.by == CALLER:
         await _clear_inferred_merges(transaction, source, target)
     existing = await merged_into(transaction, source.uid)
@@ -54,7 +54,7 @@ async def apply_merge(transaction: GraphTransaction, decision: MergeDecision, so
         raise StateConflictError(
             f"entity: {source.name!r} is merged into {existing.target} already. Split it first, or merge that one"
         )
-    await _require_no_circle(transaction, source, target)
+    await _require_no_cycle(transaction, source, target)
     distinctions = await transaction.edges([source.uid], [DISTINCT_FROM])
     await transaction.drop_edges([edge for edge in distinctions if target.uid in {edge.source, edge.target}])
     await transaction.put_edges([decision.edge(MERGED_INTO, source, target)])
@@ -76,7 +76,7 @@ async def apply_split(transaction: GraphTransaction, decision: MergeDecision, so
 
     Raises InvalidInputError as ``apply_merge`` does, StateConflictError if other merges join them.
     """
-    require_two_of_a_kind(source, other, field="apart_from")
+    require_same_label(source, other, field="apart_from")
     merged = await merged_into(transaction, source.uid)
     canonical_uids = await canonical_in(transaction, [source.uid, other.uid])
     are_merged = canonical_uids[source.uid] == canonical_uids[other.uid]
@@ -99,7 +99,7 @@ async def merged_into(transaction: GraphTransaction, uid: str) -> Edge | None:
     return next(iter(await transaction.edges([uid], [MERGED_INTO], Direction.OUT)), None)
 
 
-def require_two_of_a_kind(source: Node, target: Node, field: str = "into") -> None:
+def require_same_label(source: Node, target: Node, field: str = "into") -> None:
     """Raise InvalidInputError for ``field`` if both are the same entity or their labels differ."""
     if source.uid == target.uid:
         raise InvalidInputError(FieldProblem(field, "is the entity itself", "Name another one"))
@@ -113,7 +113,7 @@ def require_two_of_a_kind(source: Node, target: Node, field: str = "into") -> No
         )
 
 
-async def _require_no_circle(transaction: GraphTransaction, source: Node, target: Node) -> None:
+async def _require_no_cycle(transaction: GraphTransaction, source: Node, target: Node) -> None:
     end = (await canonical_in(transaction, [target.uid]))[target.uid]
     if end == source.uid:
         raise StateConflictError(

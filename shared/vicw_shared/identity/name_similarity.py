@@ -17,24 +17,24 @@ from rapidfuzz import fuzz, process
 from vicw_shared.text import fold_case
 
 SAME, ACCENTS, ORDER, INITIALS, PART, OTHER_SUBTYPE, EITHER = 1.0, 0.98, 0.95, 0.85, 0.7, 0.75, 0.5
-_SHORTEST = 5
+_MIN_LETTERS = 5
 """Minimum letters of a name for comparison by spelling: in shorter names, one letter makes a different name."""
 _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 """Combining accents of Latin, Greek and Cyrillic; in other scripts, marks form different letters."""
 _INSIDE = frozenset(" -'’.,")
 _PEOPLE = frozenset({"person", "name"})
-_MOST_EITHER = 3
+_MAX_EITHER = 3
 """Limit on the longer names that contain a word; with more, the word does not discriminate."""
 _ROWS = 500
-_MOST_NAMESAKES = 50
+_MAX_PER_KEY = 50
 """Limit on the names that share a key: with more, none of them are paired, since the key does not discriminate."""
 
 
 @dataclass(frozen=True)
-class NamedThing:
+class EntityName:
     """A name of an entity, with the entity's number (``thing``), kind (only equal kinds are compared) and subtype."""
 
-    thing: int
+    entity: int
     kind: str
     subtype: str
     name: str
@@ -56,13 +56,13 @@ class NamedThing:
 class Pair:
     """Two entities that may be the same, by number, the lower first; ``spelt``: only their spelling is similar."""
 
-    things: tuple[int, int]
+    entities: tuple[int, int]
     score: float
     reason: str
     spelt: bool = False
 
 
-def pairs_of(names: Sequence[NamedThing], threshold: float | None) -> list[Pair]:
+def pairs_of(names: Sequence[EntityName], threshold: float | None) -> list[Pair]:
     """Return each pair of entities that may be the same, with its best score, best first.
 
     Pairs by spelling alone need a similarity of at least ``threshold``; None skips this slow comparison.
@@ -70,34 +70,34 @@ def pairs_of(names: Sequence[NamedThing], threshold: float | None) -> list[Pair]
     best: dict[tuple[int, int], Pair] = {}
     spelt = _by_spelling(names, threshold) if threshold is not None else ()
     for pair in (*_by_rules(names), *spelt):
-        if pair.things not in best or pair.score > best[pair.things].score:
-            best[pair.things] = pair
-    return sorted(best.values(), key=lambda pair: (-pair.score, pair.things))
+        if pair.entities not in best or pair.score > best[pair.entities].score:
+            best[pair.entities] = pair
+    return sorted(best.values(), key=lambda pair: (-pair.score, pair.entities))
 
 
-def _by_rules(names: Sequence[NamedThing]) -> Iterator[Pair]:
+def _by_rules(names: Sequence[EntityName]) -> Iterator[Pair]:
     spelt = [one for one in names if one.is_spelt and len(one.words) > 1]
-    for one, other in _sharing((one, " ".join(one.words) or fold_case(one.name)) for one in names):
+    for one, other in _pairs_sharing_key((one, " ".join(one.words) or fold_case(one.name)) for one in names):
         if fold_case(one.name) == fold_case(other.name):
             alike = one.subtype == other.subtype
             yield _pair(one, other, *((SAME, "same name") if alike else (OTHER_SUBTYPE, "same name, another subtype")))
         elif one.is_spelt and other.is_spelt and one.subtype == other.subtype:
             yield _pair(one, other, ACCENTS, "same name but for accents and punctuation")
-    for one, other in _sharing((one, " ".join(sorted(one.words))) for one in spelt):
+    for one, other in _pairs_sharing_key((one, " ".join(sorted(one.words))) for one in spelt):
         if one.words != other.words and one.subtype == other.subtype:
             yield _pair(one, other, ORDER, "same words in another order")
-    for one, other in _sharing((one, one.words[-1]) for one in spelt):
+    for one, other in _pairs_sharing_key((one, one.words[-1]) for one in spelt):
         if one.subtype == other.subtype and _is_short_for(one.words, other.words):
             yield _pair(one, other, INITIALS, "initials")
     yield from _by_part(names, spelt)
 
 
-def _by_part(names: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterator[Pair]:
+def _by_part(names: Sequence[EntityName], spelt: Sequence[EntityName]) -> Iterator[Pair]:
     """Pair a one-word name with longer names that begin or end with it, if they belong to one entity or to a few.
 
     The subtype ``name`` is the default of unclassified names, so it may match ``person``.
     """
-    longer: dict[tuple[str, str], list[NamedThing]] = {}
+    longer: dict[tuple[str, str], list[EntityName]] = {}
     for one in spelt:
         for word in {one.words[0], one.words[-1]}:
             longer.setdefault((one.kind, word), []).append(one)
@@ -106,12 +106,12 @@ def _by_part(names: Sequence[NamedThing], spelt: Sequence[NamedThing]) -> Iterat
             matches = [
                 other
                 for other in longer.get((one.kind, one.words[0]), [])
-                if other.thing != one.thing and _may_be_alike(one.subtype, other.subtype)
+                if other.entity != one.entity and _may_be_alike(one.subtype, other.subtype)
             ]
-            entities = {other.thing for other in matches}
+            entities = {other.entity for other in matches}
             if len(entities) == 1:
                 yield _pair(one, matches[0], PART, "one word of the only longer name that has it")
-            elif one.subtype in _PEOPLE and len(entities) <= _MOST_EITHER:
+            elif one.subtype in _PEOPLE and len(entities) <= _MAX_EITHER:
                 yield from (_pair(one, other, EITHER, "one word of several longer names") for other in matches)
 
 
@@ -119,10 +119,10 @@ def _may_be_alike(one: str, other: str) -> bool:
     return one == other or {one, other} == _PEOPLE
 
 
-def _by_spelling(names: Sequence[NamedThing], threshold: float) -> Iterator[Pair]:
-    groups: dict[tuple[str, str], list[NamedThing]] = {}
+def _by_spelling(names: Sequence[EntityName], threshold: float) -> Iterator[Pair]:
+    groups: dict[tuple[str, str], list[EntityName]] = {}
     for one in names:
-        if one.is_spelt and len("".join(one.words)) >= _SHORTEST:
+        if one.is_spelt and len("".join(one.words)) >= _MIN_LETTERS:
             groups.setdefault((one.kind, one.subtype), []).append(one)
     for group in groups.values():
         texts = [" ".join(one.words) for one in group]
@@ -132,19 +132,19 @@ def _by_spelling(names: Sequence[NamedThing], threshold: float) -> Iterator[Pair
             )
             for row, column in zip(*scores.nonzero(), strict=True):
                 one, other = group[start + int(row)], group[start + int(column)]
-                if row < column and one.thing != other.thing and one.words != other.words:
+                if row < column and one.entity != other.entity and one.words != other.words:
                     score = round(float(scores[row, column]) / 100, 4)
                     yield _pair(one, other, min(score, ACCENTS), f"spelt alike ({score:.2f})", spelt=True)
 
 
-def _sharing(keyed: Iterable[tuple[NamedThing, str]]) -> Iterator[tuple[NamedThing, NamedThing]]:
+def _pairs_sharing_key(keyed: Iterable[tuple[EntityName, str]]) -> Iterator[tuple[EntityName, EntityName]]:
     """Yield the pairs of names with equal kind and key that belong to different entities."""
-    buckets: dict[tuple[str, str], list[NamedThing]] = {}
+    buckets: dict[tuple[str, str], list[EntityName]] = {}
     for one, key in keyed:
         buckets.setdefault((one.kind, key), []).append(one)
     for bucket in buckets.values():
-        if len(bucket) <= _MOST_NAMESAKES:
-            yield from ((one, other) for one, other in combinations(bucket, 2) if one.thing != other.thing)
+        if len(bucket) <= _MAX_PER_KEY:
+            yield from ((one, other) for one, other in combinations(bucket, 2) if one.entity != other.entity)
 
 
 def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -159,6 +159,6 @@ def _is_short_for(one: Sequence[str], other: Sequence[str]) -> bool:
     return agree and any(len(a) != len(b) for a, b in before)
 
 
-def _pair(one: NamedThing, other: NamedThing, score: float, reason: str, *, spelt: bool = False) -> Pair:
-    low, high = sorted((one.thing, other.thing))
+def _pair(one: EntityName, other: EntityName, score: float, reason: str, *, spelt: bool = False) -> Pair:
+    low, high = sorted((one.entity, other.entity))
     return Pair((low, high), score, reason, spelt)

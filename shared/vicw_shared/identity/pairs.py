@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_shared.canonical import DISTINCT_FROM, canonical
-from vicw_shared.identity.name_similarity import NamedThing, Pair, pairs_of
+from vicw_shared.identity.name_similarity import EntityName, Pair, pairs_of
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import is_knowledge
@@ -15,7 +15,7 @@ from vicw_shared.ports import Direction, GraphStore, NamedThings
 from vicw_shared.text import fold_case
 
 _PAGE = 1000
-_MOST_APART = 1000
+_MAX_EDGES = 1000
 type Place = tuple[str, str]
 """End of a page of names: a case-folded name and a uid."""
 
@@ -24,7 +24,7 @@ type Place = tuple[str, str]
 class Names:
     """Named nodes of a context up to ``last``, without knowledge nodes; ``complete``: no more follow."""
 
-    things: list[Node]
+    nodes: list[Node]
     complete: bool
     last: Place | None
 
@@ -33,20 +33,20 @@ class Names:
 class SimilarPair:
     """Two canonical entities that may be the same; other fields as in ``name_similarity.Pair``."""
 
-    things: tuple[Node, Node]
+    entities: tuple[Node, Node]
     score: float
     reason: str
     spelt: bool
 
 
-async def names_of(
-    graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, most: int
+async def read_names(
+    graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, limit: int
 ) -> Names:
     """Return up to ``most`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
     nodes: list[Node] = []
     scan = NamedThings(tenant=tenant, context=context, subtype=subtype)
     while True:
-        room = most - len(nodes)
+        room = limit - len(nodes)
         size = min(_PAGE, room + 1)
         page = await graph.scan(scan, after=after, limit=size)
         nodes += [node for node in page[:room] if not is_knowledge(node)]
@@ -57,55 +57,55 @@ async def names_of(
 
 
 async def pairs_among(
-    graph: GraphStore, tenant: str, things: Sequence[Node], threshold: float | None
+    graph: GraphStore, tenant: str, nodes: Sequence[Node], threshold: float | None
 ) -> list[SimilarPair]:
     """Return the similar pairs, the most similar first; pairs by spelling only from ``threshold`` on (None: none).
 
     Names of merged entities count as names of their canonical entity.
     """
-    if len(things) < 2:
+    if len(nodes) < 2:
         return []
-    canonical_uids = await canonical(graph, tenant, [node.uid for node in things])
+    canonical_uids = await canonical(graph, tenant, [node.uid for node in nodes])
     order = list(dict.fromkeys(canonical_uids.values()))
-    nodes = {node.uid: node for node in things}
-    nodes |= await graph.nodes(tenant, [uid for uid in order if uid not in nodes])
-    names = list(_called(things, canonical_uids, nodes, {uid: number for number, uid in enumerate(order)}))
+    by_uid = {node.uid: node for node in nodes}
+    by_uid |= await graph.nodes(tenant, [uid for uid in order if uid not in by_uid])
+    names = list(_entity_names(nodes, canonical_uids, by_uid, {uid: number for number, uid in enumerate(order)}))
     pairs = await asyncio.to_thread(pairs_of, names, threshold)
-    distinct = await _pairs_kept_apart(graph, tenant, pairs, order, canonical_uids)
-    numbered = [(pair, [order[thing] for thing in pair.things]) for pair in pairs]
+    distinct = await _distinct_pairs(graph, tenant, pairs, order, canonical_uids)
+    numbered = [(pair, [order[thing] for thing in pair.entities]) for pair in pairs]
     return [
-        SimilarPair((nodes[one], nodes[other]), pair.score, pair.reason, pair.spelt)
+        SimilarPair((by_uid[one], by_uid[other]), pair.score, pair.reason, pair.spelt)
         for pair, (one, other) in numbered
         if frozenset((one, other)) not in distinct
     ]
 
 
-def _called(
+def _entity_names(
     nodes: Iterable[Node],
     canonical_uids: Mapping[str, str],
     canonical_nodes: Mapping[str, Node],
     numbers: Mapping[str, int],
-) -> Iterable[NamedThing]:
+) -> Iterable[EntityName]:
     for node in nodes:
         entity = canonical_nodes.get(canonical_uids[node.uid], node)
         for name in (node.name, *node.aliases):
-            yield NamedThing(numbers[canonical_uids[node.uid]], entity.label, fold_case(entity.subtype), name)
+            yield EntityName(numbers[canonical_uids[node.uid]], entity.label, fold_case(entity.subtype), name)
 
 
-async def _pairs_kept_apart(
+async def _distinct_pairs(
     graph: GraphStore, tenant: str, pairs: Sequence[Pair], order: Sequence[str], canonical_uids: Mapping[str, str]
 ) -> set[frozenset[str]]:
     """Return the pairs of canonical entities that are, or have merged entities that are, marked as distinct.
 
     A user and the person linked to it by IS_PERSON are included: two nodes by design.
     """
-    named = {order[thing] for pair in pairs for thing in pair.things}
+    named = {order[thing] for pair in pairs for thing in pair.entities}
     members = [uid for uid, canonical_uid in canonical_uids.items() if canonical_uid in named]
     neighbours = await graph.expand(
         tenant,
         list({*members, *named}),
         [(name, way) for name in (DISTINCT_FROM, IS_PERSON) for way in Direction],
-        _MOST_APART,
+        _MAX_EDGES,
     )
     ends = await canonical(graph, tenant, {uid for n in neighbours for uid in (n.edge.source, n.edge.target)})
     return {frozenset((ends[n.edge.source], ends[n.edge.target])) for n in neighbours}

@@ -17,8 +17,8 @@ from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span, tokenise
 from vicw_shared.language.weights import Weights
 
-_AT_ONCE = 256
-_MOST_WORDS = 400
+_BATCH = 256
+_MAX_WORDS = 400
 """Maximum number of words in a sentence; a longer one is split."""
 
 
@@ -60,7 +60,7 @@ class Analyst:
     def analyse(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Return the sentences of each text, in order."""
         results: list[list[Sentence]] = [[] for _ in texts]
-        tagged = [self._tagged(part) for part in batched(_cut(texts), _AT_ONCE)]
+        tagged = [self._tagged(part) for part in batched(_cut(texts), _BATCH)]
         _correct(tagged)
         for part, batch, tags in tagged:
             bounds = pairwise([*batch.firsts.tolist(), len(tags)])
@@ -92,5 +92,5 @@ def _cut(texts: Sequence[str]) -> Iterator[_Cut]:
     for number, text in enumerate(texts):
         for span in sentences(text):
             words = [(w, span.start + s, span.start + e) for w, s, e in tokenise(text[span.start : span.end])]
-            for some in batched(words, _MOST_WORDS):
-                yield number, Span(some[0][1], some[-1][2]) if len(words) > _MOST_WORDS else span, list(some)
+            for some in batched(words, _MAX_WORDS):
+                yield number, Span(some[0][1], some[-1][2]) if len(words) > _MAX_WORDS else span, list(some)

@@ -17,8 +17,8 @@ Hashes = npt.NDArray[np.uint32]
 
 _ODD = np.uint32(0x9E3779B1)
 _MIX = np.uint32(0x85EBCA6B)
-_MOST_KNOWN = 200_000
-_LONGEST = 40
+_MAX_WORDS = 200_000
+_MAX_CHARS = 40
 
 WORD, SUFFIX3, SUFFIX2, SUFFIX1, PREFIX, SHAPE, SUFFIX4 = range(7)
 """Columns of the word features."""
@@ -50,24 +50,24 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._table = np.empty((1024, COLUMNS), dtype=np.uint32)
 
     def hashes(self, words: Sequence[str]) -> Hashes:
         """Return the hashes of ``words``, shape (words, COLUMNS)."""
         with self._lock:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            table = self._known
+            if len(self._numbers) > _MAX_WORDS:
+                self._numbers.clear()
+            table = self._numbers
             numbers = np.fromiter((table.get(word, -1) for word in words), dtype=np.int64, count=len(words))
             for index in np.flatnonzero(numbers < 0).tolist():
                 numbers[index] = self._add(words[index])
             return self._table[numbers]
 
     def _add(self, word: str) -> int:
-        number = self._known.get(word)
+        number = self._numbers.get(word)
         if number is None:
-            number = self._known[word] = len(self._known)
+            number = self._numbers[word] = len(self._numbers)
             if number >= len(self._table):
                 self._table = np.vstack([self._table, np.empty_like(self._table)])
             self._table[number] = _word_hashes(word)
@@ -75,7 +75,7 @@ class Lexicon:
 
 
 def _word_hashes(word: str) -> list[int]:
-    lower = "".join("0" if ch.isdigit() else ch for ch in word.lower())[:_LONGEST]
+    lower = "".join("0" if ch.isdigit() else ch for ch in word.lower())[:_MAX_CHARS]
     parts = ("w" + lower, "3" + lower[-3:], "2" + lower[-2:], "1" + lower[-1:], "p" + lower[:3], "s" + _shape(word))
     return [hash_of(part) for part in (*parts, "4" + lower[-4:])]
 

@@ -16,9 +16,9 @@ type Tagged = tuple[Sequence[str], Sequence[int]]
 """A sentence: its words and the indices of their tags in TAGS."""
 
 _NOUN, _PROPN, _VERB, _X = (TAGS.index(tag) for tag in ("NOUN", "PROPN", "VERB", "X"))
-_TAKEN_FOR = frozenset({_NOUN, _X})
+_MISTAKEN_TAGS = frozenset({_NOUN, _X})
 _CLOSED = frozenset(map(TAGS.index, ("AUX", "PRON", "DET", "ADP", "CCONJ", "SCONJ", "PART", "INTJ")))
-_LITTLE = frozenset(
+_FUNCTION_WORDS = frozenset(
     "a about above across after again against ah aha albeit all along alongside alright although am amen amid among "
     "an and another any anybody anyone anything are around as aside at aw bah be because been before behind being "
     "below beneath beside besides between beyond both boy bravo but by bye ca can cause cheers congrats "
@@ -38,7 +38,7 @@ _LITTLE = frozenset(
 )
 """The function words (closed classes), including words that the treebank only occasionally tags as such."""
 _VERBAL = frozenset({_VERB, TAGS.index("AUX")})
-_BEHIND_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
+_AFTER_NAME = frozenset(map(TAGS.index, ("VERB", "AUX", "PROPN", "CCONJ", "PUNCT", "PART", "ADV")))
 """Tags that may follow a name at the start of a sentence; before a noun, the word would be part of a compound."""
 _PAST_OR_NOUN = frozenset(map(TAGS.index, ("ADJ", "NOUN", "ADV", "X", "ADP")))
 _PAST = frozenset(
@@ -47,17 +47,17 @@ _PAST = frozenset(
     "ran said sang sank sat saw sold sent shook shot slept slid spent spoke stole stood struck swam swore taught took "
     "told thought threw understood woke wept won wore wrote".split()
 )
-_FEWEST_LETTERS = 2
+_MIN_LETTERS = 2
 
 
 def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
     """Yield the corrections of one text as indices (sentence, word, tag)."""
-    names = {(number, 0) for number, (words, tags) in enumerate(sentences) if _is_stranger(words, tags)}
+    names = {(number, 0) for number, (words, tags) in enumerate(sentences) if _begins_with_unknown_name(words, tags)}
     names |= set(_names(sentences)) if len(sentences) > 1 else set()
     yield from ((sentence, index, _PROPN) for sentence, index in names)
     for number, (words, tags) in enumerate(sentences):
         if _VERBAL.isdisjoint(tags):
-            verb = _verb_of(words, [_PROPN if (number, at) in names else tag for at, tag in enumerate(tags)])
+            verb = _find_verb(words, [_PROPN if (number, at) in names else tag for at, tag in enumerate(tags)])
             if verb is not None:
                 yield number, verb, _VERB
 
@@ -68,7 +68,7 @@ def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
         (number, index)
         for number, (words, tags) in enumerate(sentences)
         for index, tag in enumerate(tags)
-        if tag in _TAKEN_FOR and _is_capital(words[index]) and _may_be_name(words, tags, index)
+        if tag in _MISTAKEN_TAGS and _is_capital(words[index]) and _may_be_name(words, tags, index)
     ]
     if not doubtful:
         return
@@ -85,24 +85,24 @@ def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
         )
 
 
-def _is_stranger(words: Sequence[str], tags: Sequence[int]) -> bool:
+def _begins_with_unknown_name(words: Sequence[str], tags: Sequence[int]) -> bool:
     """Return whether a sentence begins with a name that is tagged as a function word, but is none."""
-    if len(tags) < 2 or tags[0] not in _CLOSED or tags[1] not in _BEHIND_NAME:
+    if len(tags) < 2 or tags[0] not in _CLOSED or tags[1] not in _AFTER_NAME:
         return False
-    return _is_capital(words[0]) and words[0].isalpha() and words[0].lower() not in _LITTLE
+    return _is_capital(words[0]) and words[0].isalpha() and words[0].lower() not in _FUNCTION_WORDS
 
 
 def _is_capital(word: str) -> bool:
-    return len(word) >= _FEWEST_LETTERS and word[0].isupper() and word[1:].islower()
+    return len(word) >= _MIN_LETTERS and word[0].isupper() and word[1:].islower()
 
 
 def _may_be_name(words: Sequence[str], tags: Sequence[int], place: int) -> bool:
     if place > 0 or len(tags) < 2:
         return place > 0
-    return tags[1] in _BEHIND_NAME or (_VERBAL.isdisjoint(tags) and _is_past(words[1], tags[1]))
+    return tags[1] in _AFTER_NAME or (_VERBAL.isdisjoint(tags) and _is_past(words[1], tags[1]))
 
 
-def _verb_of(words: Sequence[str], tags: Sequence[int]) -> int | None:
+def _find_verb(words: Sequence[str], tags: Sequence[int]) -> int | None:
     """Return the index of the untagged verb of a sentence that begins with a name: ``Otto danced with Agnes``."""
     index = 0
     while index < len(tags) and tags[index] == _PROPN and words[index][0].isupper():

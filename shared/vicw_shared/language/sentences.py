@@ -10,7 +10,7 @@ from sentencex import get_sentence_boundaries
 
 from vicw_shared.language.tokens import Span
 
-_LONGEST = 2_000
+_MAX_CHARS = 2_000
 """Maximum characters of a sentence. Text without sentences (a table, a log) is split at lines, then at this length."""
 _BLOCK_LINE = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|>|\||```|---)")
 """Lines of Markdown that start a sentence of their own: headings, list items, quotes, table rows and fences."""
@@ -29,7 +29,7 @@ def _rough(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _boundaries(text):
         cuts = sorted({start, *_line_cuts(text, start, end), *_word_cuts(text, start, end), end})
         for left, right in pairwise(cuts):
-            yield from ((at, min(at + _LONGEST, right)) for at in range(left, right, _LONGEST))
+            yield from ((at, min(at + _MAX_CHARS, right)) for at in range(left, right, _MAX_CHARS))
 
 
 def _boundaries(text: str) -> Iterator[tuple[int, int]]:

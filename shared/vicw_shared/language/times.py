@@ -84,8 +84,8 @@ def times_in(text: str, now: datetime, *, ahead: bool | None = None) -> Iterator
     future = is_about_future(text) if ahead is None else ahead
     for match in _TIME.finditer(text):
         try:
-            parts = _said(match)
-            resolved = _resolved(parts, now, future)
+            parts = _parts(match)
+            resolved = _resolve(parts, now, future)
         except (ValueError, OverflowError):
             continue  # the 31st of February; the year 12000
         if resolved is not None:
@@ -109,7 +109,7 @@ def months_on(at: datetime, months: int) -> datetime:
     return at.replace(year=year, month=month + 1, day=min(at.day, calendar.monthrange(year, month + 1)[1]))
 
 
-def _said(match: re.Match[str]) -> dict[str, str]:
+def _parts(match: re.Match[str]) -> dict[str, str]:
     """Return the named parts of a match; half an hour becomes thirty minutes."""
     parts = {name: value for name, value in match.groupdict().items() if value}
     for count, unit in (("count", "unit"), ("ahead", "ahead_unit")):
@@ -118,7 +118,7 @@ def _said(match: re.Match[str]) -> dict[str, str]:
     return parts
 
 
-def _resolved(parts: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
+def _resolve(parts: dict[str, str], now: datetime, future: bool) -> tuple[datetime, str] | None:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if "near" in parts:
         return today + timedelta(days=_NEAR.get(parts["near"].lower(), 0)), "day"

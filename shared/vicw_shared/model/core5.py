@@ -114,7 +114,7 @@ class Node:
         return tuple(map(str, items)) if isinstance(items, list) and items else (self.uid,)
 
     @property
-    def is_echo(self) -> bool:
+    def is_duplicate(self) -> bool:
         """Whether it is a duplicate of a stored item, without a text of its own (decision 0023)."""
         return self.label is not Label.CHUNK and self.content_hash is not None and self.qdrant_id is None
 

@@ -155,7 +155,7 @@ def _pairs(sources: str, targets: str) -> frozenset[Pair]:
     return frozenset((initials[s], initials[t]) for s in sources for t in targets)
 
 
-_THINGS = "NVC"
+_CONTENT = "NVC"
 
 CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("CAUSED", Category.CAUSAL, _pairs("V", "VN"), 1.0),
@@ -163,14 +163,14 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("NEXT", Category.TEMPORAL, _pairs("V", "V"), 0.6, OnConsolidate.CHAIN),
     EdgeType("HAPPENED_AFTER", Category.TEMPORAL, _pairs("V", "V"), 0.4, OnConsolidate.CHAIN),
     EdgeType("SUPERSEDES", Category.TEMPORAL, _pairs("NV", "NV") | _pairs("C", "C"), 0.9),
-    EdgeType("CONTRADICTS", Category.CONFLICT, _pairs(_THINGS, _THINGS), 0.7),
-    EdgeType("SUPPORTS", Category.SUPPORT, _pairs(_THINGS, _THINGS), 0.7),
-    EdgeType("DERIVED_FROM", Category.LINEAGE, _pairs(_THINGS, _THINGS + "K"), 0.7, OnConsolidate.KEEP_COLD),
+    EdgeType("CONTRADICTS", Category.CONFLICT, _pairs(_CONTENT, _CONTENT), 0.7),
+    EdgeType("SUPPORTS", Category.SUPPORT, _pairs(_CONTENT, _CONTENT), 0.7),
+    EdgeType("DERIVED_FROM", Category.LINEAGE, _pairs(_CONTENT, _CONTENT + "K"), 0.7, OnConsolidate.KEEP_COLD),
     EdgeType("INITIATED", Category.AGENCY, _pairs("N", "V"), 0.8),
-    EdgeType("STATED_BY", Category.AGENCY, _pairs(_THINGS, "N"), 0.6),
-    EdgeType("ABOUT", Category.ABOUTNESS, _pairs(_THINGS, "NC"), 0.7),
-    EdgeType("MENTIONS", Category.ABOUTNESS, _pairs(_THINGS + "K", "NC"), 0.5),
-    EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_THINGS, "C"), 0.5, target_subtypes=frozenset({"tag", "bucket"})),
+    EdgeType("STATED_BY", Category.AGENCY, _pairs(_CONTENT, "N"), 0.6),
+    EdgeType("ABOUT", Category.ABOUTNESS, _pairs(_CONTENT, "NC"), 0.7),
+    EdgeType("MENTIONS", Category.ABOUTNESS, _pairs(_CONTENT + "K", "NC"), 0.5),
+    EdgeType("TAGGED", Category.ABOUTNESS, _pairs(_CONTENT, "C"), 0.5, target_subtypes=frozenset({"tag", "bucket"})),
     EdgeType(
         AUTO_TAGGED, Category.ABOUTNESS, _pairs("NV", "C"), 0.3, OnConsolidate.DROP, target_subtypes=frozenset({"tag"})
     ),
@@ -178,16 +178,16 @@ CORE_TYPES: tuple[EdgeType, ...] = (
     EdgeType("MERGED_INTO", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 1.0),
     EdgeType("DISTINCT_FROM", Category.IDENTITY, _pairs("N", "N") | _pairs("C", "C"), 0.1),
     EdgeType("HAS_RELATIONSHIP", Category.IDENTITY, _pairs("N", "N"), 0.7),
-    EdgeType("BELONGS_TO", Category.STRUCTURAL, _pairs(_THINGS + "K", "X"), 0.1, OnConsolidate.DROP),
-    EdgeType("CONTAINS", Category.STRUCTURAL, _pairs("NC", _THINGS), 0.5),
+    EdgeType("BELONGS_TO", Category.STRUCTURAL, _pairs(_CONTENT + "K", "X"), 0.1, OnConsolidate.DROP),
+    EdgeType("CONTAINS", Category.STRUCTURAL, _pairs("NC", _CONTENT), 0.5),
     EdgeType("LINKS_TO", Category.STRUCTURAL, _pairs("NC", "NC"), 0.5),
     EdgeType("HAS_ENTRYPOINT", Category.STRUCTURAL, _pairs("NC", "NC"), 0.6),
     EdgeType("HAS_INDEX", Category.STRUCTURAL, _pairs("NC", "NC"), 0.4),
-    EdgeType("EVIDENCED_BY", Category.STRUCTURAL, _pairs(_THINGS, "K"), 1.0, OnConsolidate.KEEP_COLD),
+    EdgeType("EVIDENCED_BY", Category.STRUCTURAL, _pairs(_CONTENT, "K"), 1.0, OnConsolidate.KEEP_COLD),
     EdgeType("DEPENDS_ON", Category.DEPENDENCY, _pairs("NC", "NC"), 0.7),
-    EdgeType("RELATED_TO", Category.SEMANTIC, _pairs(_THINGS, _THINGS), 0.5),
-    EdgeType("REFERENCES", Category.SEMANTIC, _pairs(_THINGS, _THINGS + "K"), 0.5),
-    EdgeType("DESCRIBES", Category.BRIDGE, _pairs("NC", _THINGS), 0.6),
-    EdgeType("IMPLEMENTS", Category.BRIDGE, _pairs(_THINGS, "NC"), 0.6),
-    EdgeType("GOVERNS", Category.BRIDGE, _pairs("NC", _THINGS), 0.6),
+    EdgeType("RELATED_TO", Category.SEMANTIC, _pairs(_CONTENT, _CONTENT), 0.5),
+    EdgeType("REFERENCES", Category.SEMANTIC, _pairs(_CONTENT, _CONTENT + "K"), 0.5),
+    EdgeType("DESCRIBES", Category.BRIDGE, _pairs("NC", _CONTENT), 0.6),
+    EdgeType("IMPLEMENTS", Category.BRIDGE, _pairs(_CONTENT, "NC"), 0.6),
+    EdgeType("GOVERNS", Category.BRIDGE, _pairs("NC", _CONTENT), 0.6),
 )

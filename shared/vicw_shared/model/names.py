@@ -16,7 +16,7 @@ from vicw_shared.model.core5 import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.text import fold_case
 
-MOST_NAMESAKES = 20
+MAX_NAMESAKES = 20
 """Maximum nodes of one name that a look-up returns: a name with more is ambiguous anyway."""
 NAME_PREFIX = 200
 """Minimum characters of a folded name that its sort order considers."""
@@ -25,7 +25,7 @@ UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
 SLOT = "attribute"
 """Subtype of the Concepts that group the claims on one attribute of an entity; lists by name leave them out."""
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 _INSIDE_WORDS = "-'’."
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 _PARTICLES = frozenset("and da de del della der di do dos du la le of the van von".split())
@@ -88,7 +88,7 @@ def terms_of(label: Label, name: str, aliases: Iterable[str] = ()) -> list[Term]
 
 def _words(folded: str) -> Iterator[str]:
     words = [word.strip(_INSIDE_WORDS) for word in folded.split()]
-    if 2 <= len(words) <= _MOST_WORDS and all(_is_word(word) for word in words):
+    if 2 <= len(words) <= _MAX_WORDS and all(_is_word(word) for word in words):
         yield from (word for word in words if len(word) > 1 and word not in _PARTICLES)
 
 

@@ -13,7 +13,7 @@ from vicw_shared.domains import CODING
 
 CODE_SUBTYPES = frozenset({"function", "method", "class", "module", "file", "commit", "code", "test", "stack_trace"})
 _KEY_BYTES = 16
-_LIKE = str.maketrans(
+_LOOKALIKES = str.maketrans(
     dict.fromkeys("“”„‟«»", '"') | dict.fromkeys("‘’‚‛", "'") | dict.fromkeys("‐‑‒–—", "-") | {"…": "..."}
 )
 _LINE = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:#{1,6}[ \t]+|[-*+•][ \t]+)?", re.MULTILINE)
@@ -38,7 +38,7 @@ def plain(text: str) -> str:
     at the end are removed.
     """
     # Most texts match none of the expressions, and one question normalises dozens of texts.
-    text = _LINE.sub("", (text if text.isascii() else text.translate(_LIKE)).casefold())
+    text = _LINE.sub("", (text if text.isascii() else text.translate(_LOOKALIKES)).casefold())
     if "<" in text:
         text = _BLOCK.sub(" ", _INLINE.sub("", text))
     if _MARK.search(text):

@@ -13,14 +13,14 @@ from itertools import islice
 from vicw_shared.model.core5 import Label, Node
 from vicw_shared.text import fold_case, unaccented
 
-MOST_WORDS = 8
+MAX_PHRASE_WORDS = 8
 """Maximum words of a phrase that a question can match: every run of up to so many of its words is looked up."""
-READ_WORDS = 250
+MAX_QUESTION_WORDS = 250
 """Words of a question that are considered: a longer text is a document, for which trigger phrases are not meant."""
 TIERS = {"constitutional": 1.0, "critical": 0.9, "important": 0.7, "normal": 0.5, "temporary": 0.2}
 """Importance of each tier, in [0, 1]."""
 PROTECTED_TIERS = frozenset({"constitutional", "critical"})
-UNSTATED = TIERS["normal"]
+DEFAULT_IMPORTANCE = TIERS["normal"]
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts without spaces between words: each of their characters is a word."""
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+[+#]*")  # C++ and C# are no C
@@ -52,11 +52,11 @@ def has_triggers(node: Node) -> bool:
 
 def phrases_in(question: str) -> list[str]:
     """Return every possible phrase of a question, each once: at most MOST_WORDS for each of READ_WORDS words."""
-    words = [match.group() for match in islice(_WORD.finditer(fold_case(question)), READ_WORDS)]
+    words = [match.group() for match in islice(_WORD.finditer(fold_case(question)), MAX_QUESTION_WORDS)]
     runs = (
         " ".join(words[start:end])
         for start in range(len(words))
-        for end in range(start + 1, min(start + MOST_WORDS, len(words)) + 1)
+        for end in range(start + 1, min(start + MAX_PHRASE_WORDS, len(words)) + 1)
     )
     return list(dict.fromkeys(runs))
 
@@ -66,7 +66,7 @@ def precedence(importance: float | None, protected: bool) -> int:
 
     The resolution is a thousandth of importance; an item without importance has that of the tier ``normal``.
     """
-    weight = importance if importance is not None else UNSTATED
+    weight = importance if importance is not None else DEFAULT_IMPORTANCE
     return (0 if protected else 1001) + 1000 - round(1000 * weight)
 
 

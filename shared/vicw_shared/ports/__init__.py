@@ -4,7 +4,7 @@ A port has operations only, never query text: no query language serves two engin
 """
 
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
-from vicw_shared.ports.audit import MOST_STRAYS, ChainLink, GraphAudit
+from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
 from vicw_shared.ports.change import ModelChange, Models
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
 from vicw_shared.ports.erasure import ErasureNote, Erasures
@@ -53,7 +53,7 @@ from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit
 from vicw_shared.ports.words import WordIndex
 
 __all__ = [
-    "MOST_STRAYS",
+    "MAX_UNEXPECTED",
     "NO_MODEL",
     "ArrivalCount",
     "Audience",

@@ -9,7 +9,7 @@ from typing import Protocol
 from vicw_shared.model import Label, Node
 from vicw_shared.ports.scan import Scans
 
-MOST_STRAYS = 100
+MAX_UNEXPECTED = 100
 """Maximum number of wrong followers reported for one Event in a chain."""
 
 
@@ -19,7 +19,7 @@ class ChainLink:
 
     ``follower`` is the next Event in the chain's order (None: the Event is the last, or not in the chain). ``joined``
     is true if an edge of the chain joins the two. ``unexpected`` are other nodes that edges of the chain lead to,
-    MOST_STRAYS at most. ``misplaced`` is true if the chain's index does not have the Event where its fields put it.
+    MAX_UNEXPECTED at most. ``misplaced`` is true if the chain's index does not have the Event where its fields put it.
     """
 
     follower: str | None

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from vicw_shared.model import Node
-from vicw_shared.model.names import MOST_NAMESAKES
+from vicw_shared.model.names import MAX_NAMESAKES
 
 
 class By(StrEnum):
@@ -26,7 +26,7 @@ class NameQuery:
 
     by: By
     texts: tuple[str, ...]
-    limit: int = MOST_NAMESAKES
+    limit: int = MAX_NAMESAKES
 
 
 class NameIndex(Protocol):
@@ -58,7 +58,7 @@ async def look_up(
     *,
     by: By = By.NAME,
     contexts: Sequence[str] | None = None,
-    limit: int = MOST_NAMESAKES,
+    limit: int = MAX_NAMESAKES,
 ) -> dict[str, list[Node]]:
     """Run a single look-up of ``NameIndex.find_names``."""
     (found,) = await index.find_names(tenant, [NameQuery(by, tuple(texts), limit)], contexts=contexts)

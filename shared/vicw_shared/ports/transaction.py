@@ -10,7 +10,7 @@ from typing import Protocol
 
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import MOST_NAMESAKES
+from vicw_shared.model.names import MAX_NAMESAKES
 from vicw_shared.ports.erasure import ErasureNote
 from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.ports.uses import Use
@@ -84,7 +84,7 @@ class Lookups(Protocol):
         """
         ...
 
-    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
+    async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
         """Return the context's live named nodes with each of these case-folded ``names`` as a name or earlier name.
 
         Includes every subtype, and merged nodes. At most ``limit`` per name; the engine chooses which are left out.

@@ -1,7 +1,7 @@
 """Settings: one frozen class per concern, each read once, in wiring, from ``VICW_…`` variables."""
 
 from vicw_shared.settings.concerns import (
-    LONGEST_LOOK_SECONDS,
+    MAX_POLL_SECONDS,
     EmbeddingSettings,
     IngestSettings,
     LimitSettings,
@@ -24,7 +24,7 @@ from vicw_shared.settings.retrieval import RetrievalSettings
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [
-    "LONGEST_LOOK_SECONDS",
+    "MAX_POLL_SECONDS",
     "ConsolidationSettings",
     "DreamSettings",
     "EmbeddingSettings",

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from vicw_shared.background_throttle import RESTS
+from vicw_shared.background_throttle import REST_FACTOR
 from vicw_shared.model.keys import tenant_flaw
 from vicw_shared.settings.secrets import WithSecrets
 
@@ -234,7 +234,7 @@ class IngestSettings(BaseSettings):
         return int(self.max_backlog * self.backlog_share)
 
 
-LONGEST_LOOK_SECONDS = 2.0
+MAX_POLL_SECONDS = 2.0
 """Maximum poll interval of every service, by which a change of the model waits for them."""
 
 
@@ -244,9 +244,9 @@ class ReindexSettings(BaseSettings):
     model_config = config("VICW_REINDEX_")
 
     poll_seconds: float = Field(
-        LONGEST_LOOK_SECONDS,
+        MAX_POLL_SECONDS,
         gt=0,
-        le=LONGEST_LOOK_SECONDS,
+        le=MAX_POLL_SECONDS,
         description="How often a service apart looks which model is in use, in seconds; 2 at most, since `vicw "
         "reindex` waits three times as long before each step that all have to know of",
     )
@@ -280,7 +280,7 @@ class SleepSettings(BaseSettings):
         10, ge=0, le=19, description="How far the sleep worker stands back for others on its machine, as `nice` has it"
     )
     rest_factor: float = Field(
-        RESTS,
+        REST_FACTOR,
         ge=0,
         description="While requests run, a background step is followed by a pause of this many times its own "
         "duration: two seconds at most, four on the platform; 0: no pauses",

@@ -31,7 +31,7 @@ def merged(directory: Path) -> Iterator[None]:
 def _merge(directory: Path) -> None:
     for file in directory.glob("*.db"):
         kind, _, pid = file.stem.rpartition("_")
-        if pid == _ENDED or _lives(int(pid)):
+        if pid == _ENDED or _is_running(int(pid)):
             continue
         if not kind.startswith("gauge"):  # gauges are of running processes only
             _add(file, directory / f"{kind}_{_ENDED}.db")
@@ -50,7 +50,7 @@ def _add(file: Path, sums: Path) -> None:
         total.close()  # type: ignore[no-untyped-call]
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -15,7 +15,7 @@ from vicw_shared.telemetry.merged_metrics import merged
 from vicw_shared.telemetry.shared_metrics import DIRECTORY
 
 
-class _Living(MultiProcessCollector):
+class _SummedMetrics(MultiProcessCollector):
     """Sums the metrics of all processes, ended ones included; gauges are of running processes only."""
 
     def __init__(self, registry: CollectorRegistry, directory: str) -> None:
@@ -40,7 +40,7 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
     directory = os.environ.get(DIRECTORY)
     if directory is not None:
         registry = CollectorRegistry()
-        _Living(registry, directory)
+        _SummedMetrics(registry, directory)
     try:
         server, _ = start_http_server(settings.port, settings.host, registry)
     except OSError as error:

@@ -31,11 +31,11 @@ def share_metrics() -> None:
     if settings.port is not None:
         _remove_leftovers(Path(tempfile.gettempdir()))
         os.environ[DIRECTORY] = directory = tempfile.mkdtemp(prefix=_PREFIX)
-        _hold(Path(directory))
+        _lock_directory(Path(directory))
         atexit.register(_remove, directory, os.getpid())
 
 
-def _hold(directory: Path) -> None:
+def _lock_directory(directory: Path) -> None:
     file = os.open(directory / "new", os.O_CREAT | os.O_RDWR, 0o600)  # stays open until the process ends
     fcntl.flock(file, fcntl.LOCK_EX)
     (directory / "new").rename(directory / _OWNER)  # already locked when it becomes visible

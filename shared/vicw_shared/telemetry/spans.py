@@ -55,15 +55,15 @@ class Recorder(Protocol):
         ...
 
 
-class _Closed:
+class _DisabledEntrySpan:
     """The entry span while tracing is off."""
 
     def describe(self, name: str, attributes: Mapping[str, str | int], *, failed: bool) -> None:
         """Do nothing."""
 
 
-_NOTHING = nullcontext()
-_NO_DOOR: AbstractContextManager[EntrySpan] = nullcontext(_Closed())
+_NO_SPAN = nullcontext()
+_NO_ENTRY_SPAN: AbstractContextManager[EntrySpan] = nullcontext(_DisabledEntrySpan())
 
 
 class Process:
@@ -75,7 +75,7 @@ class Process:
 def span(name: str, kind: SpanRole = SpanRole.INTERNAL) -> AbstractContextManager[None]:
     """Record the block as a span of the current trace; do nothing where there is none."""
     recorder = Process.recorder
-    return _NOTHING if recorder is None else recorder.span(name, kind)
+    return _NO_SPAN if recorder is None else recorder.span(name, kind)
 
 
 def entry_span(
@@ -86,7 +86,7 @@ def entry_span(
     Without either, a new trace starts if ``starts`` is true. Log lines inside have its ``trace_id``.
     """
     recorder = Process.recorder
-    return _NO_DOOR if recorder is None else recorder.entry_span(name, kind, carrier or {}, starts=starts)
+    return _NO_ENTRY_SPAN if recorder is None else recorder.entry_span(name, kind, carrier or {}, starts=starts)
 
 
 def trace_headers() -> dict[str, str]:

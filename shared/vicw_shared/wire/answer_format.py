@@ -11,7 +11,9 @@ from pydantic_core import PydanticCustomError
 from vicw_shared.wire.base import Message, Prose, StrictInt
 
 DEFAULT_BUDGET_CHARS = 8000
-_PLACES = frozenset({"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"})
+_PLACEHOLDERS = frozenset(
+    {"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"}
+)
 PLACE = re.compile(r"\{(\w+)\}")
 """A placeholder in a template: a word in braces."""
 
@@ -27,7 +29,7 @@ class Budget(Message):
     tokens: Annotated[StrictInt, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _require_one(self) -> Self:
         if self.chars is not None and self.tokens is not None:
             raise PydanticCustomError("budget", "has chars and tokens; give one of them")
         return self
@@ -45,18 +47,18 @@ class Template(Message):
 
     @field_validator("whole")
     @classmethod
-    def _whole(cls, whole: str) -> str:
+    def _check_whole(cls, whole: str) -> str:
         if PLACE.findall(whole) != ["results"]:
             raise PydanticCustomError("places", "must have the place {results} once, and no other")
         return whole
 
     @field_validator("result")
     @classmethod
-    def _result(cls, result: str | None) -> str | None:
+    def _check_result(cls, result: str | None) -> str | None:
         if result is not None:
             places = set(PLACE.findall(result))
-            if unknown := sorted(places - _PLACES):
-                context = {"place": unknown[0], "places": ", ".join(sorted(_PLACES))}
+            if unknown := sorted(places - _PLACEHOLDERS):
+                context = {"place": unknown[0], "places": ", ".join(sorted(_PLACEHOLDERS))}
                 raise PydanticCustomError("places", "has an unknown place, {place}; there are {places}", context)
             if "text" not in places:
                 raise PydanticCustomError("places", "must have the place {text}")

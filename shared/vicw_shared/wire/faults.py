@@ -7,7 +7,7 @@ from typing import Any
 
 from vicw_shared.errors import FieldProblem
 
-_MOST = 20
+_MAX_PROBLEMS = 20
 _FIXES = {
     "missing": "Add it",
     "extra_forbidden": "Remove it, or check its spelling",
@@ -23,7 +23,7 @@ _FIXES = {
     "places": "Correct the placeholders in braces",
     "budget": "Leave one of them out",
 }
-_SAID = {
+_OWN_WORDING = {
     "tuple_type": ("should be a list", "Send a JSON list"),
     "model_type": ("should be an object", "Send a JSON object"),
     "model_attributes_type": ("should be an object", "Send a JSON object"),
@@ -39,17 +39,17 @@ def describe(errors: Sequence[Any], whole: str = "body") -> list[FieldProblem]:
     """Return at most twenty of the errors, each with its field and its fix; ``whole`` is the field of others."""
     inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
-        FieldProblem(_path(e["loc"]) or whole, *_said(e))
+        FieldProblem(_path(e["loc"]) or whole, *_wording(e))
         # Only the innermost errors: a list with a wrong item is also reported as too short.
-        for e in [e for e in errors if tuple(e["loc"]) not in inner][:_MOST]
+        for e in [e for e in errors if tuple(e["loc"]) not in inner][:_MAX_PROBLEMS]
     ]
 
 
-def _said(error: Any) -> tuple[str, str]:
+def _wording(error: Any) -> tuple[str, str]:
     """Return the problem and the fix of one of Pydantic's errors."""
     kind, limits = error["type"], error.get("ctx", {})
-    if kind in _SAID:
-        return _SAID[kind]
+    if kind in _OWN_WORDING:
+        return _OWN_WORDING[kind]
     fix = _FIXES.get(kind, "Send what /docs describes")
     if kind == "greater_than_equal":
         fix = f"Send {limits['ge']} or more"

@@ -6,14 +6,14 @@ from pydantic import Field
 
 from vicw_shared.wire.base import Id, Message
 
-MOST_POINTS = 1000
+MAX_POINTS = 1000
 """Maximum number of points of one request."""
 
 
 class VectorsRequest(Message):
     """Points, by their ids."""
 
-    ids: tuple[Id, ...] = Field(max_length=MOST_POINTS, description="UUIDs of passages and statements")
+    ids: tuple[Id, ...] = Field(max_length=MAX_POINTS, description="UUIDs of passages and statements")
 
 
 class PointVectors(Message):

@@ -473,7 +473,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         with suppress(FixableError):
             await merge(side.graph, MergeDecision("t", now, registries().edges), one, other)
         return
-    sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
+    sources = [node for node in (await thread(side))[start : start + count] if not node.is_duplicate]
     if len(sources) > 1:
         macro = await consolidate(side, await draft(side, sources), now)
         await side.graph.outbox.requeue([macro.qdrant_id or ""])

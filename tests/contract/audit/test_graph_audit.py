@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_shared.canonical import circles
+from vicw_shared.canonical import find_cycles
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.ports import MOST_STRAYS, ChainLink
+from vicw_shared.ports import MAX_UNEXPECTED, ChainLink
 from vicw_shared.uids import make_uid
 
 
@@ -92,11 +92,11 @@ async def test_of_two_events_at_one_place_the_lower_uid_goes_first(graph: Graph,
 @CHAINS
 async def test_no_more_strays_are_told_than_a_page_can_hold(graph: Graph, chain: str) -> None:
     hub, later = turn("hub", 1), turn("later", 2)
-    others = [turn(f"o{number}", number) for number in range(3, 8 + MOST_STRAYS)]
+    others = [turn(f"o{number}", number) for number in range(3, 8 + MAX_UNEXPECTED)]
     ends = [("hub", other.name) for other in (later, *others)]
     await put(graph, [hub, later, *others], [edge(chain, *joins(chain, *pair)) for pair in ends])
     link = (await graph.audit.chain_links(chain, [hub]))[hub.uid]
-    assert (link.follower, link.joined, len(set(link.unexpected))) == (later.uid, True, MOST_STRAYS)
+    assert (link.follower, link.joined, len(set(link.unexpected))) == (later.uid, True, MAX_UNEXPECTED)
     assert later.uid not in link.unexpected
 
 
@@ -133,6 +133,6 @@ async def test_merges_that_go_in_a_circle_or_two_ways_are_found(graph: Graph) ->
     ways = ("ab", "bc", "cb", "de", "df", "ga")
     await put(graph, [node(name) for name in "abcdefg"], [edge("MERGED_INTO", *pair) for pair in ways])
     called = {make_uid(name): name for name in "abcdefg"}
-    round_about, several = await circles(called, graph.audit.merge_edges)
+    round_about, several = await find_cycles(called, graph.audit.merge_edges)
     assert {called[uid] for uid in round_about} == {"b", "c"}
     assert {called[uid] for uid in several} == {"d"}

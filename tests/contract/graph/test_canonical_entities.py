@@ -45,7 +45,7 @@ async def test_a_chain_of_any_length_is_followed_and_one_past_all_sense_has_an_e
     names = [f"n{n}" for n in range(40)]
     await put(graph, [node(name) for name in names], [edge("MERGED_INTO", f"n{n}", f"n{n + 1}") for n in range(39)])
     assert set((await followed(graph, *names)).values()) == {"n39"}
-    monkeypatch.setattr(canonical_module, "MOST_HOPS", 5)
+    monkeypatch.setattr(canonical_module, "MAX_HOPS", 5)
     assert await followed(graph, "n0", "n37") == {"n0": "n5", "n37": "n39"}
 
 

@@ -164,7 +164,7 @@ async def test_an_echo_that_has_an_id_is_known_by_it(side: Side) -> None:
     (new,) = (await tell(side, {"id": "r1", "text": "Cleo answered that at once.", "extraction": entity})).items
     assert new.status == "created"
     (node,) = [node for node in (await side.nodes()).values() if node.source_id == "e"]
-    assert (node.qdrant_id, node.is_echo, set(await links(side, node.uid))) == (None, True, {uids["a"]})
+    assert (node.qdrant_id, node.is_duplicate, set(await links(side, node.uid))) == (None, True, {uids["a"]})
     (changed,) = (await tell(side, {**echo, "text": "I do not know that."})).items
     assert changed.status == "updated"
     assert (await side.check()).violations == []
@@ -217,7 +217,7 @@ async def test_a_source_that_changes_or_ends_leaves_its_text_to_who_repeated_it(
     await side.indexer.drain()
     later = {"query": REPAIR, "query_time": (OVER + timedelta(hours=1)).isoformat()}
     assert (await side.retrieve(later, "t")).results[0].id == "y"
-    assert not [node for node in (await side.nodes()).values() if node.is_echo]
+    assert not [node for node in (await side.nodes()).values() if node.is_duplicate]
     assert (await side.check()).violations == []
 
 

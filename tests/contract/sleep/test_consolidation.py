@@ -74,7 +74,7 @@ async def restore(side: Side, macro: Node, now: datetime = START) -> RestoredIte
         return await Restorer(transaction, REGISTRY, now).restore(macro)
 
     done = await side.graph.write("t", macro.context, work)
-    await side.vectors.delete(done.gone)
+    await side.vectors.delete(done.deleted_points)
     return done
 
 
@@ -369,7 +369,7 @@ def test_whatever_happens_in_between_the_graph_is_whole_and_comes_back(
                         await (side.ingest(step, "t", None) if "items" in step else side.retract(step, "t"))
                     continue
                 start, count = step
-                sources = [node for node in (await thread(side))[start : start + count] if not node.is_echo]
+                sources = [node for node in (await thread(side))[start : start + count] if not node.is_duplicate]
                 if len(sources) < 2:
                     continue
                 nodes, edges = await side.nodes(), await side.edges()

@@ -37,7 +37,7 @@ class Engine:
 
 
 async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
     courtesy, engine = BackgroundThrottle(), Engine()
     await courtesy.yield_to_foreground()
     background = throttled(engine, courtesy)
@@ -75,7 +75,7 @@ async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
 
 
 async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 0.2)
+    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 0.2)
     courtesy, engine = BackgroundThrottle(), Engine()
     await courtesy.yield_to_foreground()
     with courtesy.foreground_request():
@@ -90,7 +90,7 @@ async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: py
 
 async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
-    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
     courtesy, engine = BackgroundThrottle(), Engine()
     background = throttled(engine, courtesy)
 
@@ -114,17 +114,17 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     await asyncio.sleep(0.02)
     began = time.monotonic()
     await courtesy.yield_to_foreground()
-    assert time.monotonic() - began >= 0.02 * module.RESTS * 0.9
+    assert time.monotonic() - began >= 0.02 * module.REST_FACTOR * 0.9
     await asyncio.sleep(0.02)
     monkeypatch.setattr(module, "QUIET_SECONDS", 0)
     began = time.monotonic()
     await courtesy.yield_to_foreground()
-    assert time.monotonic() - began < 0.02 * module.RESTS / 2, "nobody has asked for long"
+    assert time.monotonic() - began < 0.02 * module.REST_FACTOR / 2, "nobody has asked for long"
 
 
 async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
-    courtesy = BackgroundThrottle(rests=0)
+    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
+    courtesy = BackgroundThrottle(rest_factor=0)
     began = time.monotonic()
     with courtesy.foreground_request():
         for _ in range(3):
@@ -135,7 +135,7 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
 
 async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "QUIET_SECONDS", 60)
-    monkeypatch.setattr(BackgroundThrottle, "most_seconds", 60)
+    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
     courtesy = BackgroundThrottle()
     with courtesy.foreground_request():
         pass
@@ -160,7 +160,7 @@ async def test_giving_way_lets_the_loop_go_round() -> None:
 
 
 async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "HEAR_SECONDS", 0.05)
+    monkeypatch.setattr(module, "REMOTE_POLL_SECONDS", 0.05)
     monkeypatch.setattr(module, "QUIET_SECONDS", 0.1)
     ago: list[float | None] = [None]
     looks = 0
@@ -183,7 +183,7 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
     await asyncio.sleep(0.05)
     assert await steps(10) > 0.4
     assert looks < 40, "not at every step"
-    ago[0] = module.REMOTE_READ_SECONDS + 1
+    ago[0] = module.REMOTE_LOAD_SECONDS + 1
     await asyncio.sleep(0.15)
     assert await steps(10) < 0.3, "that is over"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_shared.fingerprints import LEAST, WINDOW, FingerprintFinder, Fingerprints, spellings
+from vicw_shared.fingerprints import MIN_BYTES, WINDOW, FingerprintFinder, Fingerprints, spellings
 
 _KEY = 0x9E3779B97F4A7C15
 _SECRET = "Quirin Zeltner keeps the vermilion lockbox under the third stair of the Halde observatory."
@@ -22,10 +22,10 @@ def marks(*texts: str, key: int = _KEY) -> Fingerprints:
     return made
 
 
-@given(st.text(min_size=LEAST), st.binary(max_size=300), st.binary(max_size=300))
+@given(st.text(min_size=MIN_BYTES), st.binary(max_size=300), st.binary(max_size=300))
 def test_a_text_is_found_in_whatever_spelling_and_wherever(text: str, before: bytes, after: bytes) -> None:
     made = marks(text)
-    written = {one for one in spellings(text) if len(one) >= LEAST}
+    written = {one for one in spellings(text) if len(one) >= MIN_BYTES}
     found = {mark for one in written for mark in FingerprintFinder(made).find(before + one + after)}
     assert found == made.marks
 
@@ -35,7 +35,7 @@ def test_what_does_not_have_it_has_no_mark_of_it(data: bytes) -> None:
     assert FingerprintFinder(marks(_SECRET, "vermilion box")).find(data) == set()
 
 
-@pytest.mark.parametrize("length", [LEAST, 15, 16, 31, WINDOW])
+@pytest.mark.parametrize("length", [MIN_BYTES, 15, 16, 31, WINDOW])
 def test_a_short_text_is_found_whole_or_not_at_all(length: int) -> None:
     plain = Fingerprints(_KEY)
     plain._add(_SECRET[:length].encode())
@@ -73,4 +73,4 @@ def test_marks_of_another_key_find_nothing() -> None:
 
 
 def test_what_is_too_short_has_no_marks() -> None:
-    assert marks("Mara", "", "a" * (LEAST - 1)).marks == set()
+    assert marks("Mara", "", "a" * (MIN_BYTES - 1)).marks == set()

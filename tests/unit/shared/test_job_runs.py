@@ -8,7 +8,7 @@ import pytest
 
 from vicw_shared import job_runs
 from vicw_shared.errors import UnavailableError
-from vicw_shared.job_runs import GIVEN_UP, STOPPED, in_progress, record_run, recorded_run
+from vicw_shared.job_runs import STALE_AFTER, STOPPED, in_progress, record_run, recorded_run
 from vicw_shared.ports import ArrivalCount, JobRun, MaintenanceStep
 
 NOW = datetime(2026, 1, 1, 3, tzinfo=UTC)
@@ -84,7 +84,7 @@ async def test_what_fails_is_told_of_and_begins_anew(clock: list[datetime]) -> N
 async def test_of_what_was_killed_nothing_is_heard(clock: list[datetime]) -> None:
     notes = Notes()
     await take(notes, clock, first=True, more=True)
-    clock[0] += GIVEN_UP
+    clock[0] += STALE_AFTER
     assert not in_progress(notes.made[-1])
     await take(notes, clock, first=False, more=True)
     assert notes.made[-1].slices == 1

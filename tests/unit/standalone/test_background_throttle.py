@@ -58,7 +58,7 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
 async def test_a_night_waits_for_the_answer_to_a_question(
     store: Path, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    monkeypatch.setattr(background_throttle.BackgroundThrottle, "most_seconds", 60)
+    monkeypatch.setattr(background_throttle.BackgroundThrottle, "max_seconds", 60)
     embedder = Slow()
     async with open_memory(store, embedder) as memory:
         await fill_with_turns(memory)

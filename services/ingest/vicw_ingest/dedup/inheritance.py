@@ -12,7 +12,7 @@ from datetime import datetime
 from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, duplicate_edge
 from vicw_ingest.dedup.model import DuplicateSource
 from vicw_ingest.plan.passages import item_point, passages_of
-from vicw_shared.edge_factory import ECHO, EdgeFactory
+from vicw_shared.edge_factory import DUPLICATE, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
@@ -31,13 +31,13 @@ class Inheritance:
     async def apply(self, retired: Sequence[Node], edges: Collection[Edge]) -> frozenset[str]:
         """Return the uids of the duplicates that received passages. ``edges`` are all edges of the retired items."""
         retired_uids = {item.uid for item in retired}
-        copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == ECHO and PASSAGES in e.properties]
+        copies = [e for e in edges if e.type == DERIVED_FROM and e.created_by == DUPLICATE and PASSAGES in e.properties]
         copies = [edge for edge in copies if edge.target in retired_uids and edge.source not in retired_uids]
         items = await self.transaction.nodes([edge.source for edge in copies])
         by_text: dict[tuple[str, ...], list[Node]] = {}
         for edge in copies:
             item = items[edge.source]
-            if item.retired_at is None and item.is_echo:
+            if item.retired_at is None and item.is_duplicate:
                 by_text.setdefault(_passages(edge), []).append(item)
         heirs: set[str] = set()
         for passages, duplicates in by_text.items():

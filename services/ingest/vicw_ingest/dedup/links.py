@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from vicw_ingest.dedup.model import Duplicates, DuplicateSource
 from vicw_ingest.plan.drafts import ItemDraft
-from vicw_shared.edge_factory import ECHO, EdgeFactory
+from vicw_shared.edge_factory import DUPLICATE, EdgeFactory
 from vicw_shared.model import Edge, Node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.wire.ingest import IngestedItem, ItemStatus, MaskedSecret, RepeatedItem, Repetition
@@ -92,16 +92,16 @@ def duplicate_edge(edge_factory: EdgeFactory, item: str, source: DuplicateSource
     if may_take_over and source.how is Repetition.COPY:
         properties[PASSAGES] = list(source.passages)
     edge = edge_factory.edge(
-        DERIVED_FROM, item, source.item.uid, by=ECHO, item=item, source_item=ECHO, properties=properties
+        DERIVED_FROM, item, source.item.uid, by=DUPLICATE, item=item, source_item=DUPLICATE, properties=properties
     )
     return replace(edge, weight=0.0)
 
 
 async def sources_of_copies(transaction: GraphTransaction, items: Sequence[Node]) -> dict[str, list[DuplicateSource]]:
     """Return the sources of the stored items without a text of their own, by uid."""
-    without_text = [item.uid for item in items if item.is_echo]
+    without_text = [item.uid for item in items if item.is_duplicate]
     edges = await transaction.edges(without_text, [DERIVED_FROM], Direction.OUT) if without_text else []
-    links = [edge for edge in edges if edge.created_by == ECHO]
+    links = [edge for edge in edges if edge.created_by == DUPLICATE]
     nodes = await transaction.nodes(list({edge.target for edge in links}))
     sources: dict[str, list[DuplicateSource]] = {}
     for edge in sorted(links, key=lambda edge: (edge.created_at, edge.id)):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vicw_ingest.identity.entities import reference
-from vicw_shared.identity.pairs import SimilarPair, names_of, pairs_among
+from vicw_shared.identity.pairs import SimilarPair, pairs_among, read_names
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold_case
@@ -35,13 +35,13 @@ async def _compared_names(graph: GraphStore, tenant: str, compared: ComparisonSc
     subtype = fold_case(compared.subtype) if compared.subtype is not None else None
     for context in dict.fromkeys(compared.contexts):
         remaining = compared.names - len(nodes)
-        names = await names_of(graph, tenant, context, subtype=subtype, most=remaining)
-        nodes += names.things
+        names = await read_names(graph, tenant, context, subtype=subtype, limit=remaining)
+        nodes += names.nodes
         if not names.complete:
             return nodes, False
     return nodes, True
 
 
 def _candidate(pair: SimilarPair) -> MergeCandidate:
-    newer, older = sorted(pair.things, key=lambda node: (node.created_at, node.uid), reverse=True)
+    newer, older = sorted(pair.entities, key=lambda node: (node.created_at, node.uid), reverse=True)
     return MergeCandidate(entity=reference(newer), other=reference(older), score=pair.score, reason=pair.reason)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.model.triggers import MOST_WORDS, phrase_of
+from vicw_shared.model.triggers import MAX_PHRASE_WORDS, phrase_of
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.extraction import Extraction
 from vicw_shared.wire.ingest import IngestRequest, Item
@@ -87,8 +87,10 @@ def _trigger_problems(path: str, item: Item, limits: LimitSettings) -> Iterator[
         words = len(phrase_of(phrase).split())
         if not words:
             yield FieldProblem(where, "has no letter and no digit", "Give words that a question may have")
-        elif words > MOST_WORDS:
-            yield FieldProblem(where, f"has {words} words, over {MOST_WORDS}", "Give the words that tell it apart")
+        elif words > MAX_PHRASE_WORDS:
+            yield FieldProblem(
+                where, f"has {words} words, over {MAX_PHRASE_WORDS}", "Give the words that tell it apart"
+            )
 
 
 def _extraction_problems(path: str, extraction: Extraction, limits: LimitSettings) -> Iterator[FieldProblem]:

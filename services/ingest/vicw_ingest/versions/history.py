@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.versions.retirement import Retired, Retirement
-from vicw_shared.edge_factory import ECHO, EdgeFactory, repoint
+from vicw_shared.edge_factory import DUPLICATE, EdgeFactory, repoint
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.model.knowledge import BRIDGE_RULES
@@ -25,7 +25,7 @@ def _is_derived(edge: Edge) -> bool:
     A duplicate's edge belongs to the version that it repeats, and to no other.
     """
     of_version = edge.type in _DERIVED_TYPES and TOLD_BY not in edge.properties
-    return of_version or edge.created_by == ECHO or edge.created_by.startswith(BRIDGE_RULES)
+    return of_version or edge.created_by == DUPLICATE or edge.created_by.startswith(BRIDGE_RULES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ async def restore_before(
         restored = await Restorer(transaction, registry, now).restore(macro)
         items.pop(macro.uid, None)
         items |= {item.uid: item for item in restored.items}
-        gone_points += restored.gone
+        gone_points += restored.deleted_points
         waiting += [(event, item) for item in restored.items if next_key(item) > next_key(event)]
     return RestoredItems(tuple(items.values()), tuple(gone_points))
 

@@ -82,7 +82,7 @@ async def _commit(
     changed = await Supersession(transaction, registry, instant).apply(retired.neighbours)
     touched = {node.uid for node in (*latest.values(), *restored.items)}
     touched |= changed | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}
-    return _RetractedBatch(_outcomes(request.ids, latest), tuple(touched), restored.gone)
+    return _RetractedBatch(_outcomes(request.ids, latest), tuple(touched), restored.deleted_points)
 
 
 def _outcomes(ids: Sequence[str], latest: Mapping[str, Node]) -> tuple[RetractedItem, ...]:

@@ -61,7 +61,7 @@ async def expand(
     found += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
     found += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
     visible = [*found, *await ever.expand(statements, _REPLACED, _FANOUT)]
-    visible = [neighbour for neighbour in visible if not neighbour.node.is_echo]  # it repeats another item
+    visible = [neighbour for neighbour in visible if not neighbour.node.is_duplicate]  # it repeats another item
     told |= past
     # A statement is in its passage already; one with a cause or a replacement gets a line of its own.
     telling = {neighbour.origin for neighbour in visible}

@@ -142,17 +142,17 @@ class _Export:
 
         A context that keeps changing is read under its lock, which blocks writers for that time.
         """
-        place = self.writer.place()
+        place = self.writer.position()
         for _ in range(_TRIES):
             before = await self.snapshot.version(root)
             members = await self._copy(root)
             if await self.snapshot.version(root) == before:
                 break
-            self.writer.back(place)
+            self.writer.rewind(place)
         else:
 
             async def alone(_: GraphTransaction) -> list[str]:
-                self.writer.back(place)
+                self.writer.rewind(place)
                 return await self._copy(root)
 
             members = await self.source.graph.write(root.tenant, root.context, alone)

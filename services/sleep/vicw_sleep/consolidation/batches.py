@@ -71,7 +71,7 @@ def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
 def is_ripe(event: Node, rules: ConsolidationRules) -> bool:
     """Return whether an Event is old enough to be consolidated and not protected."""
     old = event.created_at < rules.before - level(event) * rules.rest
-    wanted = event.protected or event.is_echo or is_weighty(event, None, rules)
+    wanted = event.protected or event.is_duplicate or is_weighty(event, None, rules)
     return old and level(event) < rules.levels and not wanted
 
 

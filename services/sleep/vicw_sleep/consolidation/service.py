@@ -192,7 +192,7 @@ class Consolidation:
             return done
 
         done = await self.graph.write(step.tenant, step.context, work)
-        await self._discard(done.gone)
+        await self._discard(done.deleted_points)
         await self.queue.wake()
         return done
 

@@ -56,15 +56,15 @@ def may_be_one(pair: SimilarPair, context: str) -> bool:
     Names that differ in spelling may name two entities, so such pairs are left to a person. So are two entities of the
     same name: the caller kept these apart deliberately.
     """
-    one, other = pair.things
-    kinds = {(node.label, fold_case(node.subtype), node.domain) for node in pair.things}
+    one, other = pair.entities
+    kinds = {(node.label, fold_case(node.subtype), node.domain) for node in pair.entities}
     return (
         not pair.spelt
         and pair.score < SAME
         and len(kinds) == 1
         and one.context == other.context == context
         and fold_case(one.subtype) not in EXACT
-        and not any(node.protected or _is_namesake(node) for node in pair.things)
+        and not any(node.protected or _is_namesake(node) for node in pair.entities)
     )
 
 

@@ -61,19 +61,19 @@ class MergeDecider:
 
     async def decide(self, pair: SimilarPair, *, dry: bool) -> DecidedPair:
         """Merge two entities if they are the same, and log it; ``dry``: only return the decision."""
-        nodes = await self.transaction.nodes([node.uid for node in pair.things])
+        nodes = await self.transaction.nodes([node.uid for node in pair.entities])
         things = [node for node in nodes.values() if is_named_thing(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
-        if len(things) < len(pair.things) or any(merges):
-            return DecidedPair(MergeOutcome.LEAVE, pair.things, "they have changed meanwhile")
+        if len(things) < len(pair.entities) or any(merges):
+            return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have changed meanwhile")
         known = await EvidenceReader(self.transaction, self.registry).of(*things)
         if known is None:
-            return DecidedPair(MergeOutcome.LEAVE, pair.things, "they have too many edges to compare")
+            return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have too many edges to compare")
         reason, company = contradictions(*known), shared_company(*known)
         if not reason and len(company) < self.shared:
             reason = f"only the names match: {len(company)} things are named with both, {self.shared} have to be"
         if reason:
-            return DecidedPair(MergeOutcome.LEAVE, pair.things, reason)
+            return DecidedPair(MergeOutcome.LEAVE, pair.entities, reason)
         source, target = (one.thing for one in sorted(known, key=_rank))
         if not dry:
             await self._merge(pair, source, target, len(company))
@@ -98,8 +98,8 @@ class MergeDecider:
         return DecidedPair(MergeOutcome.SPLIT, (source, target), reason) if reason else None
 
     async def _merge(self, pair: SimilarPair, source: Node, target: Node, company: int) -> None:
-        said = {STEP: step_id(pair.things), "certainty": pair.score}
-        decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, said=said)
+        said = {STEP: step_id(pair.entities), "certainty": pair.score}
+        decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, properties=said)
         await apply_merge(self.transaction, decision, source, target)
         told = {"score": pair.score, "names": pair.reason, "shared": company}
         await self.transaction.log_step(self._step(source, target, told))

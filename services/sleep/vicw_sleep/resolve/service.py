@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from vicw_shared.canonical import MERGED_INTO, is_guess
 from vicw_shared.edge_factory import RESOLVE
 from vicw_shared.identity.merge import LOCK, MergeDecision
-from vicw_shared.identity.pairs import Place, SimilarPair, names_of, pairs_among
+from vicw_shared.identity.pairs import Place, SimilarPair, pairs_among, read_names
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.ports import (
     Direction,
@@ -174,12 +174,12 @@ class Resolve:
         complete.
         """
         tenant, context = root.tenant, root.name
-        names = await names_of(self.graph, tenant, context, after=at.behind, most=rules.names)
+        names = await read_names(self.graph, tenant, context, after=at.behind, limit=rules.names)
         if at.judged is None:
-            done.names += len(names.things)
-            await self._doubt(tenant, names.things, done, now=now, dry=dry)
+            done.names += len(names.nodes)
+            await self._doubt(tenant, names.nodes, done, now=now, dry=dry)
         found = await pairs_among(
-            self.graph, tenant, names.things, None
+            self.graph, tenant, names.nodes, None
         )  # no candidates by spelling: these are never merged
         likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
         behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
@@ -213,11 +213,11 @@ class Resolve:
         async def work(transaction: GraphTransaction) -> DecidedPair:
             return await MergeDecider(transaction, self.registry, now, rules.shared).decide(pair, dry=dry)
 
-        step = await self.graph.log.step(step_id(pair.things))
+        step = await self.graph.log.step(step_id(pair.entities))
         if step is not None and step.outcome is Outcome.UNDONE:
-            decided = DecidedPair(MergeOutcome.LEAVE, pair.things, "a merge of the two was undone")
+            decided = DecidedPair(MergeOutcome.LEAVE, pair.entities, "a merge of the two was undone")
         else:
-            decided = await self.graph.write(pair.things[0].tenant, LOCK, work)
+            decided = await self.graph.write(pair.entities[0].tenant, LOCK, work)
         self.on_pair(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
         is_merged = decided.fate is MergeOutcome.MERGE
         done.merged += is_merged
@@ -228,5 +228,5 @@ class Resolve:
 
 def _place(pair: SimilarPair) -> tuple[float, str, str]:
     """Return a pair's sort key in its context: the most similar come first."""
-    one, other = sorted(node.uid for node in pair.things)
+    one, other = sorted(node.uid for node in pair.entities)
     return -pair.score, one, other

@@ -9,7 +9,7 @@ from vicw_shared.adapters.neo4j.keys import chain_end, numbers_of, place_of
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import MOST_STRAYS, ChainLink
+from vicw_shared.ports import MAX_UNEXPECTED, ChainLink
 from vicw_shared.telemetry.engines import measured
 
 
@@ -38,7 +38,7 @@ class Neo4jAudit(Neo4jScans):
         places = [(event.uid, place_of(chain, event)) for event in events]
         # No place is before an empty end: a node in no chain has no follower.
         rows = [{"uid": uid, "place": at or "", "end": chain_end(at) if at else ""} for uid, at in places]
-        links = await self._database.read(nodes.links(chain), events=rows, most=MOST_STRAYS)
+        links = await self._database.read(nodes.links(chain), events=rows, most=MAX_UNEXPECTED)
         return {
             row["uid"]: ChainLink(row["follower"], row["joined"], tuple(row["strays"]), row["misplaced"])
             for row in links

@@ -40,7 +40,7 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MAX_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
@@ -98,7 +98,7 @@ class Neo4jTransaction:
         rows = await self._run(of_edges.touching(stored, direction), uids=list(uids), tenant=self._tenant)
         return list({row["edge"]["id"]: edge_of(row["edge"]) for row in rows}.values())
 
-    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
+    async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
         matches: dict[str, list[Node]] = {}
         for batch in batched(dict.fromkeys(names), _BATCH):
             query = NameQuery(By.NAME, batch, limit)

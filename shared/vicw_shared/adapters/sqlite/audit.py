@@ -12,7 +12,7 @@ from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.transaction import read_counters
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, chain_key
-from vicw_shared.ports import MOST_STRAYS, ChainLink, Counters
+from vicw_shared.ports import MAX_UNEXPECTED, ChainLink, Counters
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -124,7 +124,7 @@ def _link(connection: sqlite3.Connection, chain: str, event: Node) -> ChainLink 
     for (later,) in connection.execute(_JOINED[chain], stored):
         if later == follower:
             joined = True
-        elif len(unexpected) < MOST_STRAYS:
+        elif len(unexpected) < MAX_UNEXPECTED:
             unexpected.add(later)
     return ChainLink(unpack(follower) if follower is not None else None, joined, tuple(map(unpack, unexpected)))
 

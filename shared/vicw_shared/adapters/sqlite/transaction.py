@@ -34,7 +34,7 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.model.names import MOST_NAMESAKES, UNCOUNTED
+from vicw_shared.model.names import MAX_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
@@ -152,7 +152,7 @@ class SqliteTransaction:
 
         return await self._do(work)
 
-    async def named(self, names: Sequence[str], *, limit: int = MOST_NAMESAKES) -> dict[str, list[Node]]:
+    async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
         query = NameQuery(By.NAME, tuple(names), limit)
         return await self._do(lambda c: find_names(c, self._tenant, [query], [self._context])[0])
 

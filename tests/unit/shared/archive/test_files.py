@@ -108,17 +108,17 @@ def test_what_was_written_since_a_place_is_forgotten(tmp_path: Path) -> None:
     ids = [str(UUID(int=n)) for n in range(9)]
     rows = np.eye(9, 4, dtype=np.float32)
     with ArchiveWriter(tmp_path / "e") as writer:
-        nothing = writer.place()
+        nothing = writer.position()
         writer.write("counters.jsonl", COUNTERS, [row(0)])
         writer.embed("chunks", ids[:2], rows[:2])
-        writer.back(nothing)
+        writer.rewind(nothing)
         writer.write("counters.jsonl", COUNTERS, [row(1), row(2)])
         writer.embed("chunks", ids[:3], rows[:3])
-        place = writer.place()
+        place = writer.position()
         writer.write("counters.jsonl", COUNTERS, [row(3)])
         writer.embed("chunks", ids[3:], rows[3:])
         writer.embed("statements", ids, rows)
-        writer.back(place)
+        writer.rewind(place)
         writer.embed("chunks", ids[5:6], rows[5:6])
         made = writer.finish(manifest(), 4)
     assert {name: entry.rows for name, entry in made.files.items()} == {

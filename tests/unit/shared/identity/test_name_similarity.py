@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from vicw_shared.identity.name_similarity import NamedThing, pairs_of
+from vicw_shared.identity.name_similarity import EntityName, pairs_of
 
 
 def alike(*names: str, subtypes: tuple[str, ...] = (), threshold: float = 0.88) -> dict[tuple[str, str], str]:
     """Return the reason of each pair of names of different things."""
     kinds = subtypes or ("person",) * len(names)
     called = [
-        NamedThing(number, "Entity", kind, name) for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        EntityName(number, "Entity", kind, name) for number, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
-    return {(names[one.things[0]], names[one.things[1]]): one.reason for one in pairs_of(called, threshold)}
+    return {(names[one.entities[0]], names[one.entities[1]]): one.reason for one in pairs_of(called, threshold)}
 
 
 @pytest.mark.parametrize(
@@ -82,24 +82,24 @@ def test_the_threshold_is_that_of_the_spelling() -> None:
 
 
 def test_spelling_need_not_be_compared() -> None:
-    called = [NamedThing(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
-    assert [(pair.things, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
+    called = [EntityName(n, "Entity", "person", name) for n, name in enumerate(("José Ek", "Jose Ek", "Joseph Ek"))]
+    assert [(pair.entities, pair.spelt) for pair in pairs_of(called, None)] == [((0, 1), False)]
     assert [pair.spelt for pair in pairs_of(called, 0.7)] == [False, True, True]
 
 
 def test_a_pair_comes_once_at_its_best_and_the_likeliest_pair_first() -> None:
     called = [
-        NamedThing(0, "Entity", "person", "John Smith"),
-        NamedThing(1, "Entity", "person", "J. Smith"),
-        NamedThing(1, "Entity", "person", "john smith"),
-        NamedThing(2, "Entity", "person", "Jon Smith"),
-        NamedThing(3, "Concept", "person", "John Smith"),
+        EntityName(0, "Entity", "person", "John Smith"),
+        EntityName(1, "Entity", "person", "J. Smith"),
+        EntityName(1, "Entity", "person", "john smith"),
+        EntityName(2, "Entity", "person", "Jon Smith"),
+        EntityName(3, "Concept", "person", "John Smith"),
     ]
     found = pairs_of(called, 0.88)
-    assert (found[0].things, found[0].reason) == ((0, 1), "same name")
-    assert len({pair.things for pair in found}) == len(found) == 3
+    assert (found[0].entities, found[0].reason) == ((0, 1), "same name")
+    assert len({pair.entities for pair in found}) == len(found) == 3
     assert [pair.score for pair in found] == sorted((pair.score for pair in found), reverse=True)
-    assert all(0 <= pair.score <= 1 and 3 not in pair.things for pair in found)
+    assert all(0 <= pair.score <= 1 and 3 not in pair.entities for pair in found)
 
 
 def test_names_of_more_than_one_block_are_compared_with_each_other() -> None:

@@ -19,7 +19,7 @@ from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
-from vicw_shared.model.names import MOST_NAMESAKES, SLOT
+from vicw_shared.model.names import MAX_NAMESAKES, SLOT
 from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
@@ -151,7 +151,7 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
 def names_of(question: Question) -> list[NameQuery]:
     """Return the look-ups of the entities that the question may name: by whole name, by a word, by a beginning."""
     # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
-    enough = _ALONE + 1 if question.scope.audience is None else MOST_NAMESAKES
+    enough = _ALONE + 1 if question.scope.audience is None else MAX_NAMESAKES
     return [
         NameQuery(By.NAME, tuple(sorted(question.phrases))),
         NameQuery(By.WORD, tuple(question.words), enough),
