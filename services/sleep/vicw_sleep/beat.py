@@ -155,7 +155,7 @@ def main() -> int:
     threading.Thread(target=_keep, args=(lock, ended, until), daemon=True).start()
     while not ended.is_set():
         touch(settings.worker.liveness_file)
-        _send_due(app, client, schedule)
+        send_due(app, client, schedule)
         ended.wait(_LOOK_SECONDS)
     _release(lock)
     return 0
@@ -181,7 +181,7 @@ def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | N
     return None
 
 
-def _send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> None:
+def send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> None:
     """Send the due messages, except where one still waits in the queue: no worker may be running."""
     for tick in schedule:
         instant = time.monotonic()

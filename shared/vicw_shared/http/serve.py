@@ -103,12 +103,12 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            _freeze_loaded_objects()
+            freeze_loaded_objects()
             self.on_ready()
             print(self.announcement, flush=True)  # people and scripts wait for this line
 
 
-def _freeze_loaded_objects() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude loaded objects from garbage collection: they stay, and a pass over them stops every request.
 
     Passes are made rare, too: the cached part of the graph grows, and a pass over it takes longer than most answers.

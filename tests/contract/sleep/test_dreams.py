@@ -17,6 +17,7 @@ from contract.sleep.test_consolidation import REGISTRY, plain, said, sound, turn
 from contract.sleep.test_consolidation_job import run as consolidate
 from support.documents.mirror_pages import everything, pages
 from support.generators.example_count import TIMES
+from support.stores.kills import killed_at_step
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_shared.dreams import is_dreamt
 from vicw_shared.edge_factory import DREAM, EdgeFactory
@@ -25,7 +26,6 @@ from vicw_shared.model import Edge
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import DreamSettings
-from vicw_sleep.dream import wipe as wipe_module
 from vicw_sleep.dream.auto_tags import Tag
 from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult
 from vicw_sleep.dream.job import dream_slice as take_turn
@@ -250,14 +250,20 @@ async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -
 
 async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *items())
-    wipe_tags = wipe_module._wipe_tags
+    scan, looks = side.graph.scan, 0
 
-    async def and_dream(*graph_and_now: Any) -> None:
-        await wipe_tags(*graph_and_now)
-        await run(side)
+    async def dream_before_the_last_look(what: Any, **how: Any) -> Any:
+        nonlocal looks
+        if what == Steps(task=DREAM) and how.get("after") is None:
+            looks += 1
+            if looks == 2:
+                await run(side)
+        return await scan(what, **how)
 
-    monkeypatch.setattr(wipe_module, "_wipe_tags", and_dream)
+    monkeypatch.setattr(side.graph, "scan", dream_before_the_last_look)
     await wiped(side)
+    monkeypatch.undo()
+    assert looks == 2
     steps = await side.graph.scan(Steps(tenant="t", task=DREAM), limit=9)
     assert {step.outcome for step in steps} == {Outcome.DONE}
     for step in steps:
@@ -270,15 +276,18 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
 ) -> None:
     await tell(side, *items())
     done: list[DreamReport] = []
-    wipe_steps = wipe_module._wipe_steps
+    scan, begun = side.graph.scan, False
 
-    async def and_dream(*graph_and_now: Any, **how: Any) -> None:
-        await wipe_steps(*graph_and_now, **how)
-        if not done:
+    async def dream_after_the_first_steps(what: Any, **how: Any) -> Any:
+        nonlocal begun
+        if not begun and what != Steps(task=DREAM):
+            begun = True
             done.append(await run(side))
+        return await scan(what, **how)
 
-    monkeypatch.setattr(wipe_module, "_wipe_steps", and_dream)
+    monkeypatch.setattr(side.graph, "scan", dream_after_the_first_steps)
     gone = await wiped(side)
+    monkeypatch.undo()
     assert gone == done[0].tags > 0
     assert (await run(side)).tags == gone
     await sound(side)
@@ -353,12 +362,8 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     await tell(side, *items())
     await sound(side)
     before = await whole(side)
-
-    def dies(self: Any, *given: Any) -> None:
-        raise RuntimeError("killed")
-
     with monkeypatch.context() as patch:
-        patch.setattr(DreamCommit, "_step", dies)  # the tags are put by then
+        patch.setattr(side.graph, "write", killed_at_step(side.graph.write))  # the tags are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before

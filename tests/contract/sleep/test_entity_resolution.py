@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from contract.sleep.test_consolidation import REGISTRY, plain, said, sound
 from support.generators.example_count import TIMES
+from support.stores.kills import killed_at_step
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.entities import entity_by_uid
@@ -31,7 +32,7 @@ from vicw_shared.ports import GraphTransaction, Outcome, Steps
 from vicw_shared.settings import ResolveSettings
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.job import resolve_slice as take_turn
-from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOutcome
+from vicw_sleep.resolve.merge_decision import DecidedPair, MergeOutcome
 from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
@@ -302,14 +303,8 @@ async def test_two_at_once_merge_everything_once(side: Side) -> None:
 async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *two())
     before = await whole(side)
-    merging = MergeDecider._merge
-
-    async def dies(self: MergeDecider, *given: Any) -> None:
-        await merging(self, *given)
-        raise RuntimeError("killed")
-
     with monkeypatch.context() as patch:
-        patch.setattr(MergeDecider, "_merge", dies)  # edge and step are put by then
+        patch.setattr(side.graph, "write", killed_at_step(side.graph.write))  # edge and step are put by then
         with pytest.raises(RuntimeError, match="killed"):
             await run(side)
     assert await whole(side) == before

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -234,14 +235,15 @@ async def _size(port: int, secret: str | None) -> int:
 async def test_a_start_that_the_system_refuses_is_tried_again(
     process: EmbeddingProcess, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spawn, refusals = process._spawn, iter([OSError(errno.EAGAIN, "Resource temporarily unavailable")] * 2)
+    spawn = asyncio.create_subprocess_exec
+    refusals = iter([OSError(errno.EAGAIN, "Resource temporarily unavailable")] * 2)
 
-    async def refused() -> asyncio.subprocess.Process:
+    async def refused(*command: str, **how: Any) -> asyncio.subprocess.Process:
         if (error := next(refusals, None)) is not None:
             raise error
-        return await spawn()
+        return await spawn(*command, **how)
 
-    monkeypatch.setattr(process, "_spawn", refused)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refused)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
 

@@ -13,7 +13,7 @@ from neo4j import Record
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
-from vicw_shared.adapters.neo4j.database import RunStatement
+from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.model import Label, Node
 from vicw_shared.ports import Backlog, PendingKind
 
@@ -64,9 +64,9 @@ async def test_a_claim_asks_little_however_many_tenants_have_nothing_due(
         )
     chunk = await put_item(graph, "a")
     asked = 0
-    write = graph._database.write
+    write = Neo4jDatabase.write
 
-    async def counting(work: Callable[[RunStatement], Awaitable[Any]]) -> Any:
+    async def counting(database: Neo4jDatabase, work: Callable[[RunStatement], Awaitable[Any]]) -> Any:
         async def counted(run: RunStatement) -> Any:
             async def one(query: str, /, **values: Any) -> Sequence[Record]:
                 nonlocal asked
@@ -75,9 +75,9 @@ async def test_a_claim_asks_little_however_many_tenants_have_nothing_due(
 
             return await work(one)
 
-        return await write(counted)
+        return await write(database, counted)
 
-    monkeypatch.setattr(graph._database, "write", counting)
+    monkeypatch.setattr(Neo4jDatabase, "write", counting)
     assert [point.point_id for point in await graph.outbox.claim(8, seconds=LONG)] == [chunk.uid]
     assert await graph.outbox.claim(8, seconds=LONG) == []
     assert asked < 12

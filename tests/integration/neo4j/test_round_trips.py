@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from neo4j import AsyncSession
 from neo4j.exceptions import ClientError, ServiceUnavailable
 
 from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import edge, node, put
 from support.stores.neo4j import empty_neo4j, open_neo4j
-from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import By, Direction, NameQuery
 from vicw_shared.uids import make_uid
@@ -20,13 +22,13 @@ SPREADS = [(name, way) for name in ("NEXT", "CAUSED", "MENTIONS", "TAGGED") for 
 async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
     empty_neo4j(neo4j_server)
     asked: list[object] = []
-    at_once = Neo4jDatabase._at_once
+    run = AsyncSession.run
 
-    async def count(self: Neo4jDatabase, *args: object) -> object:
+    async def count(self: AsyncSession, *args: Any) -> object:
         asked.append(args)
-        return await at_once(self, *args)  # type: ignore[arg-type]
+        return await run(self, *args)
 
-    monkeypatch.setattr(Neo4jDatabase, "_at_once", count)
+    monkeypatch.setattr(AsyncSession, "run", count)
     async with open_neo4j(neo4j_server) as graph:
         await put(graph, [node("a"), node("b")], [edge("NEXT", "a", "b")])
         queries = [NameQuery(By.NAME, ("a",)), NameQuery(By.BEGINNING, ("a",)), NameQuery(By.TITLE, ("a",))]
@@ -57,8 +59,8 @@ async def test_what_fails_for_now_is_tried_again_and_what_is_wrong_is_not(
     empty_neo4j(neo4j_server)
     async with open_neo4j(neo4j_server) as graph:
         await put(graph, [node("a")])
-        monkeypatch.setattr(Neo4jDatabase, "_at_once", away)
+        monkeypatch.setattr(AsyncSession, "run", away)
         assert set(await graph.nodes("t", [A])) == {A}
-        monkeypatch.setattr(Neo4jDatabase, "_at_once", wrong)
+        monkeypatch.setattr(AsyncSession, "run", wrong)
         with pytest.raises(UnavailableError):
             await graph.nodes("t", [A])

@@ -29,7 +29,7 @@ from vicw_shared.adapters.celery_queue import (
     waiting,
 )
 from vicw_shared.settings import RedisSettings
-from vicw_sleep.beat import Tick, _send_due
+from vicw_sleep.beat import Tick, send_due
 from vicw_sleep.task_chain import TaskChain, key_of
 
 DATABASE = 3
@@ -87,7 +87,7 @@ async def test_no_message_waits_for_ever(
     try:
         await queues[0].wake()
         send(app, INDEX)
-        _send_due(app, client, [Tick(RECONCILE, SLEEP_QUEUE, 60, 60)])
+        send_due(app, client, [Tick(RECONCILE, SLEEP_QUEUE, 60, 60)])
     finally:
         app.close()
     kept = [json.loads(message) for queue in (INGEST_QUEUE, SLEEP_QUEUE) for message in client.lrange(queue, 0, -1)]
@@ -100,10 +100,10 @@ def test_the_clock_adds_nothing_to_what_nobody_takes(settings: RedisSettings, cl
     schedule = [Tick(INDEX, INGEST_QUEUE, 0, 60), Tick(RECONCILE, SLEEP_QUEUE, 0, 60)]
     try:
         for _ in range(100):
-            _send_due(app, client, schedule)
+            send_due(app, client, schedule)
         assert [waiting(client, queue) for queue in (INGEST_QUEUE, SLEEP_QUEUE)] == [1, 1]
         client.lpop(INGEST_QUEUE)
-        _send_due(app, client, schedule)
+        send_due(app, client, schedule)
         assert [waiting(client, queue) for queue in (INGEST_QUEUE, SLEEP_QUEUE)] == [1, 1]
     finally:
         app.close()
@@ -116,12 +116,12 @@ def test_a_message_for_another_task_puts_the_clock_off_for_a_minute_at_most(
     hourly = Tick(RECONCILE, SLEEP_QUEUE, 3600, 60)
     try:
         send(app, WATCH)
-        _send_due(app, client, [hourly])
+        send_due(app, client, [hourly])
         assert waiting(client, SLEEP_QUEUE) == 1
         assert 0 < hourly.due - time.monotonic() <= 60
         client.lpop(SLEEP_QUEUE)
         hourly.due = 0
-        _send_due(app, client, [hourly])
+        send_due(app, client, [hourly])
         assert waiting(client, SLEEP_QUEUE) == 1
         assert hourly.due - time.monotonic() > 3500
     finally:
@@ -137,11 +137,11 @@ async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Ca
             client.config_set("maxmemory", 1)
             await queue.wake()
             assert (failed(), send(app, INDEX), failed()) == (1, False, 2)
-            _send_due(app, client, schedule := [Tick(INDEX, INGEST_QUEUE, 3600, 60)])
+            send_due(app, client, schedule := [Tick(INDEX, INGEST_QUEUE, 3600, 60)])
             assert waiting(client, INGEST_QUEUE) == 0
             client.config_set("maxmemory", 0)
             await asyncio.sleep(1.1)
-            _send_due(app, client, schedule)
+            send_due(app, client, schedule)
             assert waiting(client, INGEST_QUEUE) == 1, "it did not wait for an hour to try again"
             client.delete(INGEST_QUEUE)
             await asyncio.sleep(2.1)  # for so long it is left alone after an error

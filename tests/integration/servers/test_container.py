@@ -24,7 +24,7 @@ pytestmark = pytest.mark.process
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("start", [neo4j.docker, docker, docker_qdrant], ids=["neo4j", "redis", "qdrant"])
 def test_each_engine_comes_from_the_real_docker_and_survives_a_kill(start: Callable[[], ServerProcess[Any]]) -> None:
-    if reason := container._refusal(container._PING, "", container._ANSWER_SECONDS):
+    if reason := container.refusal_of(container.PING, "", container.ANSWER_SECONDS):
         pytest.skip(f"no Docker: {reason}")
     process = start()
     try:
@@ -37,11 +37,11 @@ def test_each_engine_comes_from_the_real_docker_and_survives_a_kill(start: Calla
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     if shutil.which("redis-server") is None:
         pytest.skip("no redis-server on PATH")
-    container._refusal.cache_clear()
+    container.refusal_of.cache_clear()
     with engine(tmp_path, IMAGE) as running:
         monkeypatch.setenv("DOCKER_HOST", f"unix://{running.path}")
         yield running
-    container._refusal.cache_clear()
+    container.refusal_of.cache_clear()
 
 
 def test_a_killed_container_comes_back_with_its_data(served: Engine) -> None:

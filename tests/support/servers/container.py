@@ -15,9 +15,9 @@ from support.servers.sources import Unavailable
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
-_ANSWER_SECONDS = 15
+ANSWER_SECONDS = 15
 _PULL_SECONDS = 900
-_PING = "import docker; docker.from_env(timeout=5).ping()"
+PING = "import docker; docker.from_env(timeout=5).ping()"
 _PULL = """
 import docker, sys
 images = docker.from_env(timeout=60).images
@@ -47,7 +47,7 @@ class Container:
         Raises ``Unavailable`` where Docker does not answer at once or has no such image.
         """
         image = os.environ.get(variable) or image
-        if refusal := _refusal(_PING, "", _ANSWER_SECONDS) or _refusal(_PULL, image, _PULL_SECONDS):
+        if refusal := refusal_of(PING, "", ANSWER_SECONDS) or refusal_of(_PULL, image, _PULL_SECONDS):
             raise Unavailable(refusal)
         self._container = _made(make, image)
         for inside, outside in ports.items():
@@ -92,7 +92,7 @@ class Container:
 
 
 @functools.cache
-def _refusal(script: str, image: str, within: float) -> str | None:
+def refusal_of(script: str, image: str, within: float) -> str | None:
     """Ask Docker, once a run; return why it will not.
 
     In a process of its own, for a socket may hang, and the client leaves sockets open when it fails, which fails

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
@@ -13,9 +14,8 @@ import pytest
 
 from vicw_embedding import windows
 from vicw_embedding.engine import Engine, EngineOptions, usable_cores
-from vicw_embedding.lane import LaneWorker
 from vicw_embedding.library import ModelFile
-from vicw_embedding.native import NativeContext
+from vicw_embedding.native import NativeContext, NativeModel
 from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane
 
@@ -78,12 +78,13 @@ def test_an_over_long_text_is_read_in_whole_windows(
 
 
 def test_the_vector_of_an_over_long_text_is_the_mean_of_its_windows(minilm: Engine) -> None:
-    model = minilm._model
+    model = NativeModel(minilm.file.path)
     text = "Ana rolled the deployment back. " * 200
     parts = windows.cut(model.tokenize(text), model.frame, minilm.file.card.max_tokens)
     context = NativeContext(model, minilm.file.card.pooling, threads=2, batch_tokens=512)
     expected = windows.join(np.concatenate([context.embed([part]) for part in parts]))
     context.close()
+    model.close()
 
     row = minilm.submit([text], Lane.BULK).result().rows[0]
 
@@ -135,10 +136,12 @@ def test_a_query_is_not_delayed_by_the_bulk_queue(minilm: Engine) -> None:
 def test_the_bulk_lane_runs_at_a_lower_priority(engine: Engine) -> None:
     mine = os.getpriority(os.PRIO_PROCESS, 0)
     nice = {
-        lane: os.getpriority(os.PRIO_PROCESS, worker._thread.native_id or 0) for lane, worker in engine._lanes.items()
+        thread.name: os.getpriority(os.PRIO_PROCESS, thread.native_id or 0)
+        for thread in threading.enumerate()
+        if thread.name.startswith("lane-")
     }
 
-    assert nice == {Lane.QUERY: mine, Lane.BULK: min(mine + 10, 19)}
+    assert nice == {"lane-query": mine, "lane-bulk": min(mine + 10, 19)}
 
 
 def test_a_full_queue_refuses_and_recovers(engine: Engine) -> None:
@@ -166,7 +169,7 @@ def test_a_cancelled_request_leaves_the_others_alone(engine: Engine) -> None:
 
 def test_a_batch_that_fails_is_reported_and_the_lane_goes_on(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(NativeContext, "_read", lambda self, count: np.full((count, 1024), np.nan, np.float32))
+        broken.setattr(NativeContext, "embed", lambda self, batch: np.full((len(batch), 1024), np.nan, np.float32))
         with pytest.raises(UnavailableError, match="not numbers"):
             engine.submit(["a"], Lane.QUERY).result()
 
@@ -195,7 +198,7 @@ def test_a_card_that_does_not_fit_the_file_is_refused(tiny_encoder: ModelFile) -
 
 
 def test_a_lane_that_cannot_start_frees_the_model(tiny_encoder: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LaneWorker, "_lower_priority", lambda self: 1 / 0)
+    monkeypatch.setattr(os, "getpriority", lambda *_: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         Engine(tiny_encoder, EngineOptions())

@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.exports import same
 from support.stores.memory import open_memory
+from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import Edges
 from vicw_standalone.archive.embedded import move_aside
@@ -193,7 +194,7 @@ def test_a_half_is_not_served(filled: Path, tmp_path: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vicw_sleep.archive.importer._Import._edges", die)
+        patch.setattr(SqliteTransaction, "put_edges", die)
         assert vicw("import", tmp_path / "e", "--data-dir", other).exit_code != 0
 
     async def serve() -> None:
@@ -290,7 +291,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManage
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr("vicw_sleep.archive.importer._Import._edges", die)
+            patch.setattr(SqliteTransaction, "put_edges", die)
             yield
 
     return patched

@@ -36,7 +36,6 @@ _CONCURRENT_BATCHES = 2
 _MAX_PAUSE_SECONDS = 30.0
 _ITEMS_AT_ONCE = 256
 _WAITERS_AT_ONCE = 8
-_COUNT_SECONDS = 5.0
 _LOOK_AGAIN_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 1.0
 _FIRST_REST_SECONDS = 30.0
@@ -81,6 +80,8 @@ class Indexer:
     everything: bool = True
     require_room: Callable[[], None] = lambda: None
     bridges: BridgeBuilder | None = None
+    count_seconds: float = 5.0
+    """Minimum seconds between two counts of the queue for the metrics."""
     _waiters: deque[_Waiter] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _progress: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -184,7 +185,7 @@ class Indexer:
         await asyncio.sleep(seconds)
 
     async def _count(self) -> None:
-        if time.monotonic() - self._counted_at > _COUNT_SECONDS:
+        if time.monotonic() - self._counted_at > self.count_seconds:
             self._counted_at = time.monotonic()
             with contextlib.suppress(VicwError):
                 backlog = await self.outbox.backlog()

@@ -51,7 +51,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     now = await _now(question, sorted(past)) if past else {}
     compared = {passage: uids for passage, uids in told.items() if not now.keys().isdisjoint(uids)}
     alike = await question.likeness.alike(sorted(set().union(*compared.values()))) if compared else {}
-    asked = {passage: _asked(uids, past, alike) for passage, uids in compared.items()}
+    asked = {passage: asked_statement(uids, past, alike) for passage, uids in compared.items()}
     newer = {passage: now[uid] for passage, uid in asked.items() if uid in now}
     said = await _said(question, sorted(set().union(*newer.values()))) if newer else {}
     everything = {key: one for one in found for key in (one.key, *one.duplicates)}
@@ -77,7 +77,7 @@ def asks_for_past(query: str) -> bool:
     return _PAST.search(query) is not None
 
 
-def _asked(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
+def asked_statement(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
     """Return the statement that the question is about: the most similar, of equals one that holds; None: none is."""
     best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
     return best if alike.get(best, -1.0) >= _LIKE else None

@@ -78,7 +78,7 @@ async def test_what_was_given_up_is_no_backlog(refused: Memory) -> None:
 
 async def test_what_was_given_up_is_counted(refused: Memory) -> None:
     await refused.ingest(BAD)
-    refused.standalone.indexer._counted_at = float("-inf")
+    refused.standalone.indexer.count_seconds = 0
     await refused.standalone.indexer.drain()
     told = {name: REGISTRY.get_sample_value(f"vicw_index_{name}_points") for name in ("backlog", "failing", "dead")}
     assert told == {"backlog": 0, "failing": 0, "dead": 1}

@@ -179,7 +179,7 @@ async def test_a_wait_that_took_too_long_is_no_error_if_its_job_cannot_be_record
         raise StorageFullError("no room")
 
     room = iter([True])
-    data_dir = memory.standalone.graph._data_dir
+    data_dir = memory.standalone.data_dir
     require = data_dir.require_room
     monkeypatch.setattr(data_dir, "require_room", lambda: require() if next(room, False) else no_room())
 

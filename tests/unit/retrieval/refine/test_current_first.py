@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.refine.current_first import CURRENT, _asked, asks_for_past
+from vicw_retrieval.refine.current_first import CURRENT, asked_statement, asks_for_past
 from vicw_shared.errors import UnavailableError
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
@@ -149,10 +149,10 @@ async def test_the_passage_that_says_it_is_shown(memory: Memory) -> None:
 
 
 def test_what_a_question_is_not_about_counts_for_nothing_and_of_equals_what_holds() -> None:
-    assert _asked(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.3}) == "past"
-    assert _asked(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.5}) == "holds"
-    assert _asked(["past"], {"past"}, {"past": 0.1}) is None
-    assert _asked(["past"], {"past"}, {}) is None
+    assert asked_statement(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.3}) == "past"
+    assert asked_statement(["past", "holds"], {"past"}, {"past": 0.5, "holds": 0.5}) == "holds"
+    assert asked_statement(["past"], {"past"}, {"past": 0.1}) is None
+    assert asked_statement(["past"], {"past"}, {}) is None
 
 
 async def test_nobody_learns_by_it_of_what_he_may_not_see(memory: Memory) -> None:

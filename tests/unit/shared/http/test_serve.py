@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import gc
 
-from vicw_shared.http.serve import _freeze_loaded_objects
+from vicw_shared.http.serve import freeze_loaded_objects
 
 OBJECTS = 100_000
 
@@ -14,7 +14,7 @@ def collections() -> int:
 def test_what_a_service_keeps_is_seldom_looked_through_while_it_answers() -> None:
     threshold = gc.get_threshold()
     try:
-        _freeze_loaded_objects()
+        freeze_loaded_objects()
         before = collections()
         kept = [[number] for number in range(OBJECTS)]
         assert collections() - before <= OBJECTS // 10_000 + 2

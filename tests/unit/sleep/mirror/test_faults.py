@@ -11,13 +11,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.documents.mirror_pages import assert_consistent, everything, mirror_of, pages
 from support.stores.memory import Memory, open_memory
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError
-from vicw_sleep.mirror import folder as on_disk
 from vicw_sleep.mirror.folder import MirrorFolder
 from vicw_sleep.mirror.relocation import MANIFEST, MARKER
 
@@ -127,16 +127,16 @@ async def test_a_disk_that_is_full_leaves_the_mirror_as_it_was(
     await mirror.build()
     before = pages(tmp_path / "m")
     await memory.ingest(*({"id": f"i{n}", "text": f"word{n} is changed", "tags": [f"t{n % 3}"]} for n in range(30)))
-    whole, written = on_disk._write, 0
+    opens, written = Path.open, 0
 
-    def full(target: Path, content: bytes) -> None:
+    def full(target: Path, mode: str = "r", *how: Any, **named: Any) -> Any:
         nonlocal written
-        written += 1
-        if written > after:
+        written += mode == "wb"
+        if mode == "wb" and written > after:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        whole(target, content)
+        return opens(target, mode, *how, **named)
 
-    monkeypatch.setattr(on_disk, "_write", full)
+    monkeypatch.setattr(Path, "open", full)
     for work in (mirror.sync, mirror.build):
         written = 0
         with pytest.raises(StorageFullError, match="VICW_MIRROR_PATH"):

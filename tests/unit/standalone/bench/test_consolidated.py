@@ -5,15 +5,16 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import settings_for
+from vicw_shared.consolidation.consolidate import Consolidator
 from vicw_shared.model import Label
 from vicw_shared.ports import scan_pages
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.consolidation.service import Consolidation
 from vicw_standalone.bench import targets
 from vicw_standalone.bench.consolidated import Consolidated, open_consolidated
 from vicw_standalone.bench.targets import LocalTarget, open_local
@@ -45,17 +46,17 @@ async def test_a_run_that_was_stopped_goes_on_and_counts_all(tmp_path: Path, mon
             ]
             request = IngestRequest.model_validate({"context": "c", "items": items})
             await target.settled(await target.remember(request))
-    own, settled = Consolidation._consolidate, 0
+    own, settled = Consolidator.consolidate, 0
 
-    async def once(consolidation: Consolidation, *what: object) -> None:
+    async def once(consolidator: Consolidator, *what: Any) -> None:
         nonlocal settled
         if settled:
             raise RuntimeError("stopped")
         settled += 1
-        await own(consolidation, *what)  # type: ignore[arg-type]
+        await own(consolidator, *what)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Consolidation, "_consolidate", once)
+        broken.setattr(Consolidator, "consolidate", once)
         with pytest.raises(RuntimeError, match="stopped"):
             await consolidated(tmp_path, one)
     found = await consolidated(tmp_path, one)
