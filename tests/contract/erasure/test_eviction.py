@@ -15,6 +15,7 @@ from contract.erasure.test_erasure import TAG, everything, tag_spread
 from contract.sleep.test_consolidation import REGISTRY, sound, tell, thread, turn
 from contract.sleep.test_consolidation_job import consolidation, turns
 from contract.sleep.test_consolidation_job import run as consolidate
+from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side, asked_for
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
@@ -30,6 +31,7 @@ from vicw_shared.uids import context_uid
 
 _NOW = datetime.now(START.tzinfo) + timedelta(days=60)
 _POLICY = EvictionPolicy(items=3)
+IN_LYON, IN_PORTO = Claim("I live in Lyon.", "Lyon"), Claim("I live in Porto now.", "Porto")
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -48,6 +50,13 @@ async def forget(
     done = await capacity(side, batch).run(policy, now=now, **how)
     await side.indexer.drain()
     return done
+
+
+async def claim(side: Side, **claims: Claim) -> None:
+    """Add claims of the items called ``i`` and a number; the later one of an attribute supersedes the earlier."""
+    for event in await thread(side):
+        if found := claims.get(f"i{event.source_id}"):
+            await add_claim(side.graph, "t", "c", event.uid, found)
 
 
 def hearing(side: Side) -> tuple[Eviction, list[str | None]]:
@@ -142,6 +151,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
 async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> None:
     now = [turn(0, "I live in Lyon."), turn(2, "I live in Porto now.", importance=0.1)]
     await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in (4, 6)]])
+    await claim(side, i0=IN_LYON, i2=IN_PORTO)
     assert any(edge.type == "SUPERSEDES" for edge in (await side.edges()).values())
     assert await forget(side) == EvictionReport(erased=1)
     assert await ids(side) == ["2", "4", "6"]
@@ -153,6 +163,8 @@ async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
     told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
     others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
+    await claim(side, i0=IN_LYON, i2=IN_PORTO)
+    await claim(side, i4=Claim("I work at Acme.", "Acme", "job"), i6=Claim("I work at Zeta now.", "Zeta", "job"))
     assert await forget(side, policy=replace(_POLICY, items=4)) == EvictionReport(erased=1)
     assert await ids(side) == ["0", "2", "4", "6"]
 

@@ -1,21 +1,84 @@
-"""What replaced what, on both pairs of stores: in whatever order it comes, whoever says it, and when it is undone."""
+"""Supersession on both pairs of stores: in any order, by any speaker, and undone. A scripted model makes the claims."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.fakes.chat_server import NOTHING
+from support.fakes.chat_server import told as answered
+from support.stores.llm_extraction import Story, claim, reading_by
 from support.stores.pairs import Side, asked_for
 from vicw_shared.wire.retrieve import RetrieveResponse
 
+LYON, PORTO, OSLO = "I live in Lyon.", "I moved to Porto.", "I moved to Oslo."
+LESSON = "My violin lesson is on Monday."
+JESS, ANOUK, PRIYA = "My flatmate is Jess.", "My flatmate is Anouk.", "My flatmate is Priya now."
+BOSCH, SIEMENS = "According to Ben, Ana works at Bosch.", "I heard that Ana works at Siemens."
+HEARD, AGAIN, IN_PORTO = "Tom said that Ana lives in Oslo.", "Tom told me that Ana lives in Lyon.", "I live in Porto."
+PORT, SAME_PORT = "The port of the staging server is 8080.", "The staging server's port is 8080."
+NEW_PORT = "The port of the staging server is now 9090."
+
+
+def home(text: str, city: str, **fields: Any) -> dict[str, Any]:
+    return claim(text, "$speaker", "home", city, **fields)
+
+
+def people(*names: str) -> list[dict[str, Any]]:
+    return [{"id": f"e{n}", "name": name, "subtype": "person"} for n, name in enumerate(names, 1)]
+
+
+def port(text: str, value: str, **fields: Any) -> str:
+    server = [{"id": "e1", "name": "staging server", "subtype": "server"}]
+    return answered(entities=server, claims=[claim(text, "e1", "port", value, **fields)])
+
+
+ANSWERS = {
+    LYON: answered(claims=[home(LYON, "Lyon")]),
+    PORTO: answered(claims=[home(PORTO, "Porto", changed=True)]),
+    OSLO: answered(claims=[home(OSLO, "Oslo", changed=True)]),
+    IN_PORTO: answered(claims=[home(IN_PORTO, "Porto")]),
+    f"{LYON} {LESSON}": answered(
+        claims=[home(LYON, "Lyon"), claim(LESSON, "$speaker", "schedule", "Monday", of="violin lesson")]
+    ),
+    JESS: answered(claims=[claim(JESS, "$speaker", "flatmate", "Jess")]),
+    ANOUK: answered(claims=[claim(ANOUK, "$speaker", "flatmate", "Anouk")]),
+    PRIYA: answered(claims=[claim(PRIYA, "$speaker", "flatmate", "Priya", changed=True)]),
+    BOSCH: answered(
+        entities=people("Ben", "Ana"), claims=[claim("Ana works at Bosch", "e2", "employer", "Bosch", heard_from="e1")]
+    ),
+    SIEMENS: answered(
+        entities=people("Ana"), claims=[claim("Ana works at Siemens", "e1", "employer", "Siemens", heard_from="rumour")]
+    ),
+    HEARD: answered(
+        entities=people("Tom", "Ana"), claims=[claim("Ana lives in Oslo", "e2", "home", "Oslo", heard_from="e1")]
+    ),
+    AGAIN: answered(
+        entities=people("Tom", "Ana"), claims=[claim("Ana lives in Lyon", "e2", "home", "Lyon", heard_from="e1")]
+    ),
+    PORT: port(PORT, "8080"),
+    SAME_PORT: port(SAME_PORT, "8080"),
+    NEW_PORT: port(NEW_PORT, "9090", changed=True),
+}
+
+
+def answer(body: dict[str, Any]) -> str:
+    return ANSWERS.get(json.loads(body["messages"][-1]["content"])["text"], NOTHING)
+
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
-async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Side]:
-    async with asked_for(request, store) as opened:
-        yield opened
+async def story(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Story]:
+    async with asked_for(request, store) as opened, reading_by(opened, answer) as read:
+        yield read
+
+
+@pytest.fixture
+def side(story: Story) -> Side:
+    return story.side
 
 
 def at(day: int) -> str:
@@ -26,11 +89,9 @@ def turn(key: str, day: int, text: str, speaker: str | None = "Lena", **fields: 
     return {"id": key, "text": text, "speaker": speaker, "timestamp": at(day), **fields}
 
 
-async def tell(side: Side, *items: dict[str, Any], context: str = "c") -> None:
-    body = {"context": context, "domain": "general", "items": items, "extract": "rules"}
-    await side.ingest(body, "t", None)
-    await side.indexer.drain()
-    assert (await side.check()).violations == []
+async def tell(story: Story, *items: dict[str, Any], context: str = "c") -> None:
+    await story.ingest(*items, context=context, domain="general")
+    await story.settle()
 
 
 async def told(side: Side, *types: str) -> set[tuple[str, str, str]]:
@@ -58,110 +119,82 @@ async def found(side: Side, query: str, **fields: Any) -> set[str | None]:
     return {result.id for result in (await asked(side, query, **fields)).results}
 
 
-LYON, PORTO, OSLO = "I live in Lyon.", "I moved to Porto.", "I moved to Oslo."
-
-
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-async def test_the_newer_replaces_the_older_in_whatever_order_they_come(side: Side, order: tuple[int, ...]) -> None:
+async def test_the_newer_replaces_the_older_in_whatever_order_they_come(
+    story: Story, side: Side, order: tuple[int, ...]
+) -> None:
     turns = [turn("a", 1, LYON), turn("b", 5, PORTO), turn("c", 9, OSLO)]
     for number in order:
-        await tell(side, turns[number])
+        await tell(story, turns[number])
     assert await told(side, "SUPERSEDES") == {(PORTO, "SUPERSEDES", LYON), (OSLO, "SUPERSEDES", PORTO)}
     assert await ends(side) == {LYON: at(5), PORTO: at(9), OSLO: None}
 
 
-async def test_the_present_is_found_by_default_and_the_past_as_of_then(side: Side) -> None:
-    await tell(side, turn("a", 1, LYON), turn("b", 5, PORTO), turn("c", 6, "The weather is lovely here."))
+async def test_the_present_is_found_by_default_and_the_past_as_of_then(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO), turn("c", 6, "The weather is lovely here."))
     assert await found(side, "Where does Lena live?") == {"b", "c"}
     assert await found(side, "Where does Lena live?", as_of=at(3)) == {"a"}
     answer = await asked(side, "Where does Lena live?")
     assert f"replaces: {LYON}" in answer.text, answer.text
 
 
-async def test_a_passage_that_says_more_is_found_still(side: Side) -> None:
-    await tell(side, turn("a", 1, f"{LYON} My violin lesson is on Monday."), turn("b", 5, PORTO))
-    assert await ends(side) == {LYON: at(5), "My violin lesson is on Monday.": None, PORTO: None}
+async def test_a_passage_that_says_more_is_found_still(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, f"{LYON} {LESSON}"), turn("b", 5, PORTO))
+    assert await ends(side) == {LYON: at(5), LESSON: None, PORTO: None}
     answer = await asked(side, "violin lesson")
     assert "a" in {result.id for result in answer.results}
     assert f"{LYON} replaced by: {PORTO}" in answer.text, answer.text
     assert "replaced by" not in (await asked(side, "violin lesson", as_of=at(3))).text
 
 
-async def test_a_claim_told_of_two_things_is_past_if_it_is_replaced_for_one(side: Side) -> None:
-    older, newer = "The project is called Hawk.", "We renamed Hawk to Kestrel."
-    await tell(side, turn("a", 1, older), turn("b", 5, newer))
-    assert await told(side, "SUPERSEDES") == {(newer, "SUPERSEDES", older)}
-    assert (await ends(side))[older] == at(5)
-
-
-async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change(side: Side) -> None:
-    older, beside, newer = (
-        "My flatmate is Jess.",
-        "My flatmate is Anouk.",
-        "My flatmate is Priya now.",
-    )
-    await tell(side, turn("a", 1, older), turn("b", 5, beside))
+async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, JESS), turn("b", 5, ANOUK))
     assert await told(side, "SUPERSEDES") == set()
-    await tell(side, turn("c", 9, newer))
-    assert await told(side, "SUPERSEDES") == {(newer, "SUPERSEDES", older), (newer, "SUPERSEDES", beside)}
+    await tell(story, turn("c", 9, PRIYA))
+    assert await told(side, "SUPERSEDES") == {(PRIYA, "SUPERSEDES", JESS), (PRIYA, "SUPERSEDES", ANOUK)}
 
 
-async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(side: Side) -> None:
-    await tell(side, turn("a", 1, LYON), turn("b", 5, PORTO))
+async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO))
     await side.retract({"context": "c", "ids": ["b"]}, "t")
     await side.indexer.drain()
     assert await ends(side) == {LYON: None}
     assert await found(side, "Where does Lena live?") == {"a"}
-    await tell(side, turn("b", 5, PORTO))
+    await tell(story, turn("b", 5, PORTO))
     assert await ends(side) == {LYON: at(5), PORTO: None}
-    await tell(side, turn("b", 5, "The sea was calm on that day."))
+    await tell(story, turn("b", 5, "The sea was calm on that day."))
     assert (await ends(side))[LYON] is None
     assert (await side.check()).violations == []
 
 
-async def test_two_people_two_contexts_and_two_audiences_are_not_mixed_up(side: Side) -> None:
-    await tell(side, turn("a", 1, LYON), turn("b", 5, PORTO, "Tom"))
-    await tell(side, turn("c", 6, OSLO), context="another")
+async def test_two_people_two_contexts_and_two_audiences_are_not_mixed_up(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO, "Tom"))
+    await tell(story, turn("c", 6, OSLO), context="another")
     secret = turn("d", 7, OSLO, sensitivity="personal", about=["Tom"])
-    await tell(side, secret)
+    await tell(story, secret)
     assert await told(side, "SUPERSEDES") == set()
     assert set((await ends(side)).values()) == {None}
 
 
-async def test_what_is_told_of_yours_is_told_of_whom_it_is_said_to(side: Side) -> None:
-    await tell(
-        side,
-        turn("a", 1, "When do I have to be there?", flow_id="f"),
-        turn("b", 2, "Your flight leaves at 8.", "Tom", flow_id="f"),
-    )
-    await tell(side, turn("c", 5, "My flight is at 9 now.", flow_id="f"))
-    assert await told(side, "SUPERSEDES") == {("My flight is at 9 now.", "SUPERSEDES", "Your flight leaves at 8.")}
+async def test_hearsay_does_not_replace_hearsay(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, BOSCH), turn("b", 5, SIEMENS))
+    assert await told(side, "SUPERSEDES", "CONTRADICTS") == {(SIEMENS, "CONTRADICTS", BOSCH)}
+    assert await ends(side) == {BOSCH: None, SIEMENS: None}
 
 
-async def test_hearsay_does_not_replace_hearsay(side: Side) -> None:
-    old, new = "According to Ben, Ana works at Bosch.", "I heard that Ana works at Siemens."
-    await tell(side, turn("a", 1, old), turn("b", 5, new))
-    assert await told(side, "SUPERSEDES", "CONTRADICTS") == {(new, "CONTRADICTS", old)}
-    assert await ends(side) == {old: None, new: None}
-
-
-async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(side: Side) -> None:
-    heard = "Tom said that Ana lives in Oslo."
-    await tell(side, turn("a", 1, heard), turn("b", 5, "I live in Porto.", "Ana"))
-    assert await told(side, "SUPERSEDES") == {("I live in Porto.", "SUPERSEDES", heard)}
-    again = "Tom told me that Ana lives in Lyon."
-    await tell(side, turn("c", 9, again))
-    assert await told(side, "CONTRADICTS") == {(again, "CONTRADICTS", "I live in Porto.")}
-    assert (await ends(side))["I live in Porto."] is None
+async def test_hearsay_replaces_nothing_and_is_replaced_by_who_knows(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, HEARD), turn("b", 5, IN_PORTO, "Ana"))
+    assert await told(side, "SUPERSEDES") == {(IN_PORTO, "SUPERSEDES", HEARD)}
+    await tell(story, turn("c", 9, AGAIN))
+    assert await told(side, "CONTRADICTS") == {(AGAIN, "CONTRADICTS", IN_PORTO)}
+    assert (await ends(side))[IN_PORTO] is None
     names = {uid: node.name for uid, node in (await side.nodes()).items()}
     sources = {(names[e.source], names[e.target]) for e in (await side.edges()).values() if e.type == "STATED_BY"}
-    assert {(heard, "Tom"), ("I live in Porto.", "Ana"), (again, "Tom")} <= sources
+    assert {(HEARD, "Tom"), (IN_PORTO, "Ana"), (AGAIN, "Tom")} <= sources
 
 
-async def test_who_says_the_same_supports_it(side: Side) -> None:
-    one, other = "The port of the staging server is 8080.", "The staging server's port is 8080."
-    await tell(side, turn("a", 1, one, "Ana"), turn("b", 2, other, "Tom"))
-    assert await told(side, "SUPPORTS", "SUPERSEDES") == {(other, "SUPPORTS", one)}
-    third = "The port of the staging server is now 9090."
-    await tell(side, turn("c", 3, third, "Ana"))
-    assert await told(side, "SUPERSEDES") == {(third, "SUPERSEDES", one), (third, "SUPERSEDES", other)}
+async def test_who_says_the_same_supports_it(story: Story, side: Side) -> None:
+    await tell(story, turn("a", 1, PORT, "Ana"), turn("b", 2, SAME_PORT, "Tom"))
+    assert await told(side, "SUPPORTS", "SUPERSEDES") == {(SAME_PORT, "SUPPORTS", PORT)}
+    await tell(story, turn("c", 3, NEW_PORT, "Ana"))
+    assert await told(side, "SUPERSEDES") == {(NEW_PORT, "SUPERSEDES", PORT), (NEW_PORT, "SUPERSEDES", SAME_PORT)}

@@ -72,28 +72,6 @@ async def test_the_model_tells_what_replaced_what_where_no_rule_sees_it(story: O
         assert await s.replaced() == {(heard, "CONTRADICTS", lyon)}
 
 
-async def test_what_rules_and_model_both_claim_is_one_claim(story: Open) -> None:
-    texts = ["I live in Lyon. The port of the staging server is 8080.", "I moved to Porto."]
-    things = [{"id": "e1", "name": "staging server", "subtype": "server"}]
-    first = [
-        claim("I live in Lyon", "$speaker", "home", "Lyon"),
-        claim("staging server is 8080", "e1", "port", "8080"),
-    ]
-    answer = told(entities=things, claims=first), told(claims=[claim("moved to Porto", "$speaker", "home", "Porto")])
-    async with story(*answer, at_once=1) as s:
-        for number, text in enumerate(texts, start=1):
-            await s.ingest(
-                {"id": str(number), "text": text, "speaker": "Lena", "timestamp": f"2026-03-0{number}T09:00:00Z"}
-            )
-        before = {edge.id for edge in (await s.side.edges()).values() if "attribute" in edge.properties}
-        slots = {node.name for node in (await s.side.nodes()).values() if node.subtype == "attribute"}
-        assert (len(before), slots) == (3, {"Lena · home", "staging server · port"})
-        await s.settle()
-        after = {edge.id for edge in (await s.side.edges()).values() if "attribute" in edge.properties}
-        assert after == before
-        assert await s.replaced() == {("I moved to Porto.", "SUPERSEDES", "I live in Lyon.")}
-
-
 async def test_a_claim_that_the_text_does_not_make_is_left_out(story: Open) -> None:
     made_up = [
         claim("Mara lives in Rome", "e1", "home", "Rome"),

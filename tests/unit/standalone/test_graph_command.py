@@ -93,7 +93,7 @@ async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
 async def test_what_replaced_what_in_a_context(vicw: Vicw, memory: Memory) -> None:
     for city in ("Lisbon", "Porto"):
         await memory.ingest({"id": "home", "text": f"Ana lives in {city}."}, context="facts", extract="rules")
-        await memory.ingest({"id": city, "text": f"Ben moved to {city}."}, context="facts", extract="rules")
+        await memory.ingest({"id": "ben", "text": f"Ben moved to {city}."}, context="facts", extract="rules")
     await memory.ingest({"text": "Ana lives in Rome."}, context="other", extract="rules")
     shown = await run(vicw, "show", "--history", "--context", "facts")
     assert {(a, b) for a, _, label, b in plain(shown.stdout) if label == "SUPERSEDES"} == {

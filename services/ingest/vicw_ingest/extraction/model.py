@@ -83,7 +83,6 @@ class AttributeClaim:
     that has the attribute (``car``, ``staging server``; may be empty). ``ended``: the value no longer holds.
     ``source``: the key of the speaker's source, empty if the source is unknown; None: the claim is first-hand.
     ``weak``: the attribute may have further values. ``now``: the text says that the value has changed.
-    ``also``: repeats the preceding claim for another subject.
     """
 
     statement: str
@@ -95,7 +94,6 @@ class AttributeClaim:
     source: str | None = None
     weak: bool = False
     now: bool = False
-    also: bool = False
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.extraction.linking.attribute_claims import CLAIM_RULE, is_claim
-from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, agrees, supersedes
+from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, supersedes
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
@@ -34,7 +34,7 @@ class _Statement:
 
     statement: Node
     item: Node
-    claim: ParsedClaim
+    claim: ClaimedValue
     rank: int
     order: int
 
@@ -84,8 +84,7 @@ class Supersession:
                 continue
             properties = edge.properties
             ended, weak, changed = (bool(properties.get(name)) for name in ("ended", "weak", "now"))
-            attribute, value = str(properties["attribute"]), str(properties["value"])
-            claim = ParsedClaim(edge.target, attribute, value, ended=ended, weak=weak, now=changed)
+            claim = ClaimedValue(str(properties["value"]), ended=ended, weak=weak, now=changed)
             rank = 1 if properties.get("hearsay") else 3 if properties.get("own") else 2
             by_slot[edge.target].append(_Statement(statement, item, claim, rank, int(str(properties["order"]))))
         return {slot: sorted(in_slot, key=lambda one: one.at)[-_MAX_STATEMENTS:] for slot, in_slot in by_slot.items()}

@@ -60,11 +60,6 @@ def extract_table(report: Mapping[str, Any]) -> Table:
         for number, (measure, share) in enumerate(scores.items()):
             table.add_row(*((name, f"{size:,}") if number == 0 else ("", "")), measure, f"{share:.3f}")
         table.add_section()
-    for name in sorted(key for key in report if key.startswith("supersession")):
-        for number, (kind, scores) in enumerate(report[name].items()):
-            first = (name, f"{scores['pairs']:,}") if number == 0 else ("", f"{scores['pairs']:,}")
-            table.add_row(*first, f"{kind}: precision, recall", f"{scores['precision']:.3f}, {scores['recall']:.3f}")
-        table.add_section()
     return table
 
 

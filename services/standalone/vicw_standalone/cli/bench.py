@@ -113,19 +113,14 @@ def extract(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder with the sets causes, spo, supersession and threads, or some of them.",
+            help="Folder with the sets causes, spo and threads, or some of them.",
             exists=True,
             file_okay=False,
         ),
     ],
     json_file: JsonOption = None,
 ) -> None:
-    """Measure how well texts are read without an LLM: causes with their effects, who does what,
-    what replaces what, sentences a second.
-
-    The package's model of causes has learnt from the Causal News Corpus' training part: on that one, ask
-    `python -m training.causes` of the source, which judges by sentences it has not learnt from.
-    """
+    """Measure extraction without an LLM: causes and effects, agents, threads, sentences per second."""
     from vicw_standalone.cli import benchmarks
 
     benchmarks.extract(data, json=json_file)

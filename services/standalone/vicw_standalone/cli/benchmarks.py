@@ -36,7 +36,6 @@ from vicw_standalone.bench.labelled import CauseSentence, FactSentence, joined, 
 from vicw_standalone.bench.run import Run
 from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
-from vicw_standalone.bench.supersession import StatementPair, measure_supersession
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import store_key
 from vicw_standalone.bench.threads import LabelledChat, measure_threads
@@ -148,28 +147,17 @@ def extract(data: Path, *, json: Path | None) -> None:
             facts = load_sentences(data / "spo", FactSentence)
             report["spo"] = asdict(measure_facts(facts, progress))
             texts += [joined(sentence.text) for sentence in facts]
-        for name, pairs in _pairs(data):
-            report[name] = {kind: asdict(scores) for kind, scores in measure_supersession(pairs, progress).items()}
-            texts += [said.text for pair in pairs for said in (pair.older, pair.newer)]
         if (data / "threads").is_dir():
             chats = load_sentences(data / "threads", LabelledChat, "chats")
             report["threads"] = asdict(measure_threads(chats, progress))
             texts += [turn.text for chat in chats for turn in chat.turns]
     if not report:
-        raise BenchDataError(f"{data} holds none of the folders causes, spo, supersession and threads")
+        raise BenchDataError(f"{data} holds none of the folders causes, spo and threads")
     report["sentences_per_second"] = sentences_per_second(texts)
     print_table(reporting.extract_table(report))
     out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")
     if json is not None:
         reporting.write_json(json, report)
-
-
-def _pairs(data: Path) -> Iterator[tuple[str, list[StatementPair]]]:
-    """Yield the sets of pairs of statements, each a file."""
-    folder = data / "supersession"
-    for path in sorted(folder.glob("*.jsonl*")) if folder.is_dir() else ():
-        name = path.name.partition(".")[0]
-        yield f"supersession/{name}", load_sentences(folder, StatementPair, name)
 
 
 async def _measure_speed(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
+from support.stores.model_claims import Claim, add_claim
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.refine.current_first import CURRENT, asked_statement, asks_for_past
 from vicw_shared.errors import UnavailableError
@@ -52,8 +53,19 @@ def moved(answer: RetrieveResponse) -> set[str | None]:
     return {result.id for result in answer.results if CURRENT in answer.explain.boosts.get(result.uid, {})}
 
 
+HOMES = {
+    "old": Claim("Ingrid lives in Bergen.", "Bergen", owner="Ingrid"),
+    "new": Claim("Ingrid moved to Oslo.", "Oslo", owner="Ingrid", changed=True),
+    "newest": Claim("Ingrid moved to Rome.", "Rome", owner="Ingrid", changed=True),
+}
+
+
 async def told(memory: Memory, *items: Mapping[str, object]) -> None:
-    await memory.ingest(*({**item, "speaker": "Olaf"} for item in items), *OTHERS, extract="rules")
+    given = [{**item, "speaker": "Olaf"} for item in items]
+    stored = await memory.ingest(*given, *OTHERS, extract="rules", wait=True)
+    for item, result in zip(items, stored.items, strict=False):
+        await add_claim(memory.standalone.graph, memory.tenant, "ctx", result.uid, HOMES[str(item["id"])])
+    await memory.standalone.indexer.drain()
 
 
 async def test_what_replaced_it_comes_right_before_it(memory: Memory) -> None:

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from vicw_standalone.bench.extract import measure_causes, measure_facts
 from vicw_standalone.bench.labelled import CausePair, CauseSentence, Fact, FactSentence, joined, token_overlap
-from vicw_standalone.bench.supersession import PairScores, Said, StatementPair, measure_supersession
 from vicw_standalone.bench.threads import LabelledChat, SaidIn, measure_threads
 from vicw_standalone.cli import app
 
@@ -47,27 +46,6 @@ def test_facts_are_judged() -> None:
         ]
     )
     assert (scores.found, scores.subject, scores.verb, scores.both) == (0.5, 0.5, 1.0, 0.5)
-
-
-def test_pairs_of_statements_are_judged_as_a_memory_would() -> None:
-    def pair(older: str, newer: str, supersedes: bool, kind: str) -> StatementPair:
-        said = [Said(text=text, speaker="Ana") for text in (older, newer)]
-        return StatementPair(older=said[0], newer=said[1], supersedes=supersedes, kind=kind)
-
-    other = pair("I live in Lyon.", "I live in Porto.", supersedes=False, kind="move")
-    pairs = [
-        pair("I live in Lyon.", "I moved to Porto.", supersedes=True, kind="move"),
-        other.model_copy(update={"newer": Said(text="I moved to Porto.", speaker="Ben")}),
-        pair("The port is 8080.", "The port is 9090 now.", supersedes=False, kind="setting"),
-        pair("My cat sleeps.", "My cat ran off.", supersedes=True, kind="state"),
-        pair("I live in Lyon.", "My son is six. I moved to Porto.", supersedes=True, kind="move"),
-    ]
-    told: list[tuple[str, int, int]] = []
-    scores = measure_supersession(pairs, lambda *step: told.append(step))
-    assert scores["all"] == PairScores(5, precision=2 / 3, recall=2 / 3)
-    assert scores["move"] == PairScores(3, precision=1.0, recall=1.0)
-    assert list(scores) == ["all", "move", "setting", "state"]
-    assert told == [("judging pairs", 5, 5)]
 
 
 def test_threads_are_judged_by_pairs_of_turns() -> None:
@@ -116,7 +94,7 @@ def test_a_folder_is_measured_and_written_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("folder", "content", "told"),
     [
-        ("other", "", "holds none of the folders causes, spo, supersession and threads"),
+        ("other", "", "holds none of the folders causes, spo and threads"),
         ("spo", None, "holds no sentences.jsonl"),
         ("spo", '{"text": "x", "relations": []}\n{"relations": []}', "line 2: text"),
         ("causes", "nonsense", "line 1"),

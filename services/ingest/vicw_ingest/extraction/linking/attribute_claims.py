@@ -17,7 +17,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 CLAIM_RULE = "rules:attribute"
-"""``created_by`` of MENTIONS edges from statements to slots that the rules extracted, and of slot decisions."""
+"""``created_by`` of the edges that supersession draws between the statements of a slot."""
 
 
 def is_claim(edge: Edge) -> bool:
@@ -48,9 +48,7 @@ class ClaimWriter:
     def parts(self, claims: list[AttributeClaim], ends: Mapping[str, Node | None]) -> ClaimParts:
         """Return the slots and edges of the claims. A claim whose owner or statement is unresolved is dropped."""
         parts = ClaimParts()
-        order = 0
-        for number, claim in enumerate(claims):
-            order = order if claim.also else number
+        for order, claim in enumerate(claims):
             statement = ends[claim.statement]
             owner = ends.get(claim.owner) if claim.owner is not None else None
             if statement is None or (claim.owner is not None and owner is None):
@@ -81,21 +79,16 @@ class ClaimWriter:
     def _edges(
         self, claim: AttributeClaim, order: int, statement: Node, slot: Node, ends: Mapping[str, Node | None]
     ) -> Iterator[Edge]:
-        hearsay = claim.source is not None
         properties: dict[str, object] = {"attribute": claim.attribute, "value": claim.value, "order": order}
         properties |= {"ended": True} if claim.ended else {}
         properties |= {name: True for name in ("weak", "now") if getattr(claim, name)}
-        properties |= {"hearsay": True} if hearsay else {}
+        properties |= {"hearsay": True} if claim.source is not None else {}
         properties |= {"own": True} if claim.owner == SPEAKER else {}
-        is_by_rules = self.by == "rules"
-        yield self._edge("MENTIONS", statement, slot, CLAIM_RULE if is_by_rules else self.by, properties)
+        yield self._edge("MENTIONS", statement, slot, properties)
         source = ends.get(claim.source or SPEAKER) if claim.source != "" else None
         if source is not None and source.label is Label.ENTITY:
-            rule = "rules:hearsay" if hearsay else "rules:speaker"
-            yield self._edge("STATED_BY", statement, source, rule if is_by_rules else self.by, {})
+            yield self._edge("STATED_BY", statement, source, {})
 
-    def _edge(self, edge_type: str, source: Node, target: Node, by: str, properties: Mapping[str, object]) -> Edge:
-        item = self.item.uid
-        return self.edge_factory.edge(
-            edge_type, source.uid, target.uid, by=by, item=item, source_item=item, properties=properties
-        )
+    def _edge(self, edge_type: str, source: Node, target: Node, properties: Mapping[str, object]) -> Edge:
+        item, ends = self.item.uid, (source.uid, target.uid)
+        return self.edge_factory.edge(edge_type, *ends, by=self.by, item=item, source_item=item, properties=properties)

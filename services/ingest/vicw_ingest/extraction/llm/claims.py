@@ -1,4 +1,4 @@
-"""Map a model's attribute claims to the form of the rules' claims, so that both share one slot.
+"""Map a model's attribute claims to AttributeClaims: one slot for an attribute, however the model words it.
 
 A claim is dropped if the text does not support its quotation, its value or its subject.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from vicw_ingest.extraction.llm.grounding import Grounding
 from vicw_ingest.extraction.llm.schema import AnswerClaim
+from vicw_ingest.extraction.llm.subjects import subject_of
 from vicw_ingest.extraction.model import ITEM, SPEAKER, STATEMENT, AttributeClaim, ExtractedEntity, ExtractedEvent
-from vicw_ingest.extraction.rules.attribute_claims.subjects import subject_of
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tokens import Span
 from vicw_shared.text import fold_case

@@ -14,7 +14,6 @@ from vicw_ingest.extraction.model import (
     PREVIOUS,
     SPEAKER,
     STATEMENT,
-    AttributeClaim,
     ExtractedEntity,
     ExtractedEvent,
     ExtractedRelation,
@@ -22,7 +21,6 @@ from vicw_ingest.extraction.model import (
     TextExtraction,
 )
 from vicw_ingest.extraction.rules.agents import agents_of, is_person
-from vicw_ingest.extraction.rules.attribute_claims import ParsedClaim, claims, owner_and_attribute
 from vicw_ingest.extraction.rules.causes import Cause, causes_in
 from vicw_ingest.extraction.rules.names import Name, NameKind, names_in
 from vicw_shared.language.analysis import Analyst, Sentence, Word
@@ -88,12 +86,10 @@ class _TextExtractor:
         sentence = self._sentences[number]
         names = {name: self._add_name(name, sentence.words) for name in names_in(sentence, self._words)}
         mentioned = list(dict.fromkeys(names.values()))
-        parsed_claims = claims(sentence)
-        if not parsed_claims and not _is_statement(sentence, names):
+        if not _is_statement(sentence, names):
             yield from (ExtractedRelation(ITEM, "MENTIONS", key, "rules:name") for key in mentioned)
             return
         statement = self._add_statement(number, mentioned)
-        self._extraction.claims += self._claims(parsed_claims, statement, names)
         yield from (ExtractedRelation(statement, "MENTIONS", key, "rules:name") for key in mentioned)
         events: list[ExtractedEvent] = []
         if cause is not None:
@@ -133,29 +129,6 @@ class _TextExtractor:
             ExtractedEvent(key, text, STATEMENT, span, time.at if time is not None else None)
         )
         return key
-
-    def _claims(
-        self, parsed_claims: Sequence[ParsedClaim], statement: str, names: Mapping[Name, str]
-    ) -> Iterator[AttributeClaim]:
-        """Yield the sentence's attribute claims whose subject resolves."""
-        named = {name: entity.key for (_, name), entity in self._entities.items()} if parsed_claims else {}
-        named |= {fold_case(_normal_form(name)): key for name, key in names.items()}
-        for claim in parsed_claims:
-            owner_and_thing = owner_and_attribute(claim.subject, named)
-            if owner_and_thing is None:
-                continue
-            source = named.get(claim.source, "") if claim.source is not None else None
-            yield AttributeClaim(
-                statement,
-                *owner_and_thing,
-                claim.attribute,
-                claim.value,
-                ended=claim.ended,
-                source=source,
-                weak=claim.weak,
-                now=claim.now,
-                also=claim.also,
-            )
 
     def _add_cause(self, number: int, cause: Cause) -> tuple[ExtractedRelation | None, list[ExtractedEvent]]:
         """Return the relation and the events added for its ends. The other ends are earlier statements or PREVIOUS."""

@@ -1,30 +1,28 @@
-"""Extract numbers, prices, days and times from a value, by kind."""
+"""Quantities in a claimed value: numbers, days, dates, times of day and codes."""
 
 from __future__ import annotations
 
 import re
 
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
-NUMBER = rf"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?k?|{'|'.join(_NUMBERS)})\b"
-MONEY = rf"(?:[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:dollars?|euros?|pounds?|francs?|yen|cents?|usd|eur|gbp|chf|€|bucks)\b)"
+_NUMBER = rf"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?k?|{'|'.join(_NUMBERS)})\b"
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-MONTH = rf"(?:{'|'.join(_MONTHS)})(?:t|[a-z]*r?y|ch|il|e|ust|[a-z]*ber)?\b"
+_MONTH = rf"(?:{'|'.join(_MONTHS)})(?:t|[a-z]*r?y|ch|il|e|ust|[a-z]*ber)?\b"
 _DAY = r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
 _NOUN = r" (?!(?:now|on|in|and|from|these|every|instead|today|of|until)\b)[a-z]"
 _CLOCK = (
     rf"(?:\b\d{{1,2}}(?::\d\d(?:\s?[ap]m)?|\s?[ap]m)\b|\bat (?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b(?![.,:]?\d|{_NOUN}))"
 )
 _DATE = (
-    rf"(?:\d{{4}}-\d\d-\d\d|\b{MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|"
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)\b(?!{_NOUN})|\b(?!may\b|mar\b|sep\b){MONTH})"
+    rf"(?:\d{{4}}-\d\d-\d\d|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)\b(?!{_NOUN})|\b(?!may\b|mar\b|sep\b){_MONTH})"
 )
-TIME = rf"(?:{_CLOCK}|{_DAY}|{_DATE})"
 _KINDS = {
     "clock": _CLOCK,
     "day": _DAY,
     "date": _DATE,
     "code": r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.])|\b\d+(?:[-/]\d+)+\b|\b[a-z]+[\w.]*[-_/]?\d+[\w.-]*\b",
-    "number": NUMBER,
+    "number": _NUMBER,
 }
 
 
@@ -42,11 +40,6 @@ def quantities(value: str) -> dict[str, frozenset[str]]:
     return by_kind
 
 
-def is_time(value: str) -> bool:
-    """Return whether a value has a day, a date or a time of the day."""
-    return not quantities(value).keys().isdisjoint({"clock", "day", "date"})
-
-
 def _normalised(kind: str, text: str) -> str:
     """Return the normal form of a quantity. A bare hour before seven is in the afternoon (*at two*)."""
     if kind == "number":
@@ -58,7 +51,7 @@ def _normalised(kind: str, text: str) -> str:
         afternoon = text.endswith("pm") or (hour < _MORNING and not minutes and not text.endswith("am"))
         return f"{hour + 12 if afternoon and hour < _NOON else hour}:{minutes or '00'}"
     if kind == "date" and not text[:4].isdigit():
-        day, month = re.search(r"\d+", text), re.search(rf"\b{MONTH}", text)
+        day, month = re.search(r"\d+", text), re.search(rf"\b{_MONTH}", text)
         return f"{day[0] if day else ''} {month[0][:3] if month else ''}".strip()
     if kind == "date":
         return f"{int(text[8:])} {_MONTHS[int(text[5:7]) - 1]}"

@@ -1,11 +1,11 @@
-"""The parsed claim, and the test whether two claims about the same attribute exclude each other."""
+"""Compare two claims about the same attribute: whether the newer one excludes, ends or repeats the older."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from vicw_ingest.extraction.rules.attribute_claims.quantities import quantities
+from vicw_ingest.versions.quantities import quantities
 
 _WORD = re.compile(r"[\w'’.+#-]+")
 _STOP = frozenset(
@@ -18,30 +18,20 @@ _ON_DAYS = re.compile(r"days\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedClaim:
-    """A statement's claim about the current value of an attribute.
+class ClaimedValue:
+    """The value that a statement claims for an attribute, as written.
 
-    ``subject`` is an owner, alone or followed by the owned thing (``$speaker car``), or a thing (``staging server``).
-    The owner is ``$speaker``, ``$addressee``, a pronoun or a name (``ana's`` before a thing). All are case-folded.
-    ``value`` is the value as written; if it ``ended``, the value that no longer holds, empty for any
-    value. ``source`` is the case-folded name of the speaker's source, empty if unknown, None if first-hand.
-
-    ``weak``: the attribute may have several values; a new one replaces none unless the text states a
-    change (``now``: *these days*, *no longer*, *moved*, *instead*). ``also``: repeats the preceding claim for another
-    subject (*renamed from A to B* also names *a*).
+    ``ended``: the value no longer holds; an empty value means any. ``weak``: the attribute may have several
+    values, so a new one replaces none unless the text states a change (``now``).
     """
 
-    subject: str
-    attribute: str
     value: str
     ended: bool = False
-    source: str | None = None
     weak: bool = False
     now: bool = False
-    also: bool = False
 
 
-def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
+def supersedes(newer: ClaimedValue, older: ClaimedValue) -> bool:
     """Return whether ``newer`` gives another value than ``older``, or ends it."""
     if newer.ended:
         return not older.ended and (newer.value == "" or _overlap(newer.value, older.value))
@@ -53,7 +43,7 @@ def supersedes(newer: ParsedClaim, older: ParsedClaim) -> bool:
     return older.ended or _excludes(newer.value, older.value)
 
 
-def agrees(newer: ParsedClaim, older: ParsedClaim) -> bool:
+def agrees(newer: ClaimedValue, older: ClaimedValue) -> bool:
     """Return whether both claim the same value, one possibly in more detail."""
     if newer.ended or older.ended:
         return newer.ended == older.ended and _words(newer.value) == _words(older.value)
