@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 
 
-def keep_doing(work: Coroutine[None, None, None], stack: AsyncExitStack, name: str) -> None:
+def start_background_task(work: Coroutine[None, None, None], stack: AsyncExitStack, name: str) -> None:
     """Start ``work`` as a task with this name. Closing ``stack`` cancels it and waits for its end."""
     task = asyncio.create_task(work, name=name)
 

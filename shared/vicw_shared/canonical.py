@@ -59,13 +59,13 @@ async def canonical_nodes(lookups: Lookups, nodes: Iterable[Node], *, within: st
     Inferred merges are ignored: new data stays with the node that it names, so that a split is exact. With a context
     ``within``, a node gets its own edges if its canonical node is in another context.
     """
-    given = {node.uid: node for node in nodes}
-    canonical_uids = await canonical_in(lookups, given, decided=True)
-    resolved = given | await lookups.nodes([uid for uid in set(canonical_uids.values()) if uid not in given])
+    by_uid = {node.uid: node for node in nodes}
+    canonical_uids = await canonical_in(lookups, by_uid, decided=True)
+    resolved = by_uid | await lookups.nodes([uid for uid in set(canonical_uids.values()) if uid not in by_uid])
     return {
         uid: resolved[canonical_uid]
         if canonical_uid in resolved and within in {None, resolved[canonical_uid].context}
-        else given[uid]
+        else by_uid[uid]
         for uid, canonical_uid in canonical_uids.items()
     }
 

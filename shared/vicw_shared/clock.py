@@ -52,6 +52,6 @@ def from_ms(milliseconds: int) -> datetime:
     return from_us(milliseconds * 1000)
 
 
-def written(at: datetime | None) -> str:
+def format_minute(at: datetime | None) -> str:
     """Return an instant as readable text, to the minute; "" for None or a year before 1000."""
     return at.strftime("%Y-%m-%d %H:%M") if at is not None and at.year >= _FIRST_YEAR else ""

@@ -123,13 +123,13 @@ class FingerprintFinder:
         return marks
 
     def _find_width(self, width: int, hashes: _Hashes) -> set[Mark]:
-        marks, found = self._marks[width], set[Mark]()
+        marks, matches = self._marks[width], set[Mark]()
         for place in np.flatnonzero(self._filters[width][hashes >> np.uint64(48)]):
             for mark in marks.get(int(hashes[place]), ()):
                 last = int(place) + mark[2] - width
                 if not mark[2] or (last < len(hashes) and int(hashes[last]) == mark[1]):
-                    found.add(mark)
-        return found
+                    matches.add(mark)
+        return matches
 
 
 def _width(length: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vicw_client.window.tokens import Message, TokenMeter
-from vicw_shared.clock import written
+from vicw_shared.clock import format_minute
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
@@ -111,7 +111,7 @@ def _head(result: Result, context: str) -> str:
     elsewhere = result.context if result.context != context else None
     # A name that is the text's own beginning says nothing.
     name = None if result.text.startswith(result.name.rstrip(_ELLIPSIS)) else result.name
-    facts = dict.fromkeys(fact for fact in (elsewhere, written(result.timestamp), name, result.speaker) if fact)
+    facts = dict.fromkeys(fact for fact in (elsewhere, format_minute(result.timestamp), name, result.speaker) if fact)
     texts = [result.text, *(passage.text for passage in result.passages)]
     return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(text.strip() for text in texts)
 

@@ -13,7 +13,7 @@ from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
 from vicw_shared.adapters.language_servers import open_language_model
-from vicw_shared.background import keep_doing
+from vicw_shared.background import start_background_task
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -75,4 +75,4 @@ class IngestWiring(PlatformWiring):
     async def start(self) -> None:
         """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""
         await super().start()
-        keep_doing(self.indexer.run(), self._stack, "indexer")
+        start_background_task(self.indexer.run(), self._stack, "indexer")

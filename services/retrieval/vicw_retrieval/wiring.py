@@ -9,7 +9,7 @@ from vicw_retrieval.request.payload_fallback import Outage
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
-from vicw_shared.background import keep_doing
+from vicw_shared.background import start_background_task
 from vicw_shared.platform.wiring import PlatformWiring
 
 
@@ -33,7 +33,7 @@ class RetrievalWiring(PlatformWiring):
         """Start the background tasks of the service; ``close`` ends them."""
         await super().start()
         if self._uses is not None:
-            keep_doing(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
+            start_background_task(self._uses.keep_flushing(self.engines.graph.uses), self._stack, "uses")
 
     @property
     def ports(self) -> RetrievalPorts:

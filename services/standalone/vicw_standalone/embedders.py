@@ -73,7 +73,7 @@ class Embedders:
             raise ModelMismatchError(f"there is no embedder called {name}")
         if self._servers is None:
             return await self._start(name)
-        embedder, model = await self._servers.named(name, but=used)
+        embedder, model = await self._servers.find_by_name(name, but=used)
         return self._add(Started(model, embedder))
 
     async def require(self, name: str) -> None:

@@ -39,7 +39,7 @@ class IndexFolders:
         if store is None:
             used = (await self._record.models()).used
             path = folder_of(self._data_dir.path, model, used)
-            if not EdgeVectorStore.closed_in_order(path):
+            if not EdgeVectorStore.closed_cleanly(path):
                 self._data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
             store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
         return Index(model, store, embedder, query_prefix(self._settings.embedding, model))

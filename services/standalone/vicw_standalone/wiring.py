@@ -21,7 +21,7 @@ from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
-from vicw_shared.background import keep_doing
+from vicw_shared.background import start_background_task
 from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.clock import now
 from vicw_shared.errors import ModelMismatchError, StorageFullError
@@ -175,7 +175,7 @@ class Standalone:
         folder = self.folders.of(self.indexes.reading.model)
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
-            folder.agreed()
+            folder.mark_compared()
             _log.info("compared the stores after an unclean end", **result.found)
 
     @property
@@ -190,15 +190,15 @@ class Standalone:
 
     def start_indexer(self) -> None:
         """Index, and rebuild an index that was lost, in the background until ``close``."""
-        keep_doing(self.indexer.run(), self._stack, "indexer")
-        keep_doing(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
+        start_background_task(self.indexer.run(), self._stack, "indexer")
+        start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
-            keep_doing(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
+            start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
         for name, work in scheduled_jobs.work(self.settings, self.asleep, self._schedules):
-            keep_doing(work, self._stack, name)
+            start_background_task(work, self._stack, name)
         if self.extractor is not None:
-            keep_doing(self.extractor.run(), self._stack, "extractor")
-        keep_doing(self.reindexing.rebuild(), self._stack, "rebuilding")
+            start_background_task(self.extractor.run(), self._stack, "extractor")
+        start_background_task(self.reindexing.rebuild(), self._stack, "rebuilding")
 
     async def close(self) -> None:
         """Close everything in reverse order. Safe to call twice."""

@@ -18,7 +18,7 @@ from prometheus_client import Counter, Histogram
 from vicw_shared import exits
 from vicw_shared.adapters.celery_queue import REQUEST_ID
 from vicw_shared.errors import SettingsError
-from vicw_shared.http.serve import Opened
+from vicw_shared.http.serve import Resources
 from vicw_shared.liveness import TOUCH_SECONDS, touch
 from vicw_shared.logs import bind_request_id, configure_logs
 from vicw_shared.settings import LogSettings, MetricsSettings, TraceSettings, WorkerSettings
@@ -34,7 +34,7 @@ SECONDS = Histogram("vicw_task_seconds", "Time of a task", ["task"], buckets=BOU
 FAILURES = Counter("vicw_task_failures_total", "Tasks that ended by an error", ["task", "error"])
 
 
-class Runtime[W: Opened]:
+class Runtime[W: Resources]:
     """Event loop and engines of one worker process. They open at the first task: no connection survives the fork."""
 
     def __init__(self, build: Callable[[], W]) -> None:

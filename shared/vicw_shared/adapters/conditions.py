@@ -77,22 +77,22 @@ class Group:
 type Condition = Is | AnyOf | Until | After | Group
 
 
-def of_tenant(tenant: str) -> Condition:
+def tenant_condition(tenant: str) -> Condition:
     """Return the condition for the points of a tenant."""
     return Is(TENANT, tenant)
 
 
-def of_label(label: Label) -> Condition:
+def label_condition(label: Label) -> Condition:
     """Return the condition for the points of a node label: passages are Chunks, statements are Events."""
     return Is(LABEL, label.value)
 
 
-def of_items(items: Sequence[str]) -> Condition:
+def items_condition(items: Sequence[str]) -> Condition:
     """Return the condition for the passages of these items (uids)."""
     return AnyOf(ITEM, tuple(items))
 
 
-def within(scope: Scope) -> Group:
+def scope_conditions(scope: Scope) -> Group:
     """Return the conditions of a scope, except its tenant."""
     must: list[Condition] = []
     must_not: list[Condition] = []
@@ -109,13 +109,13 @@ def within(scope: Scope) -> Group:
     must += [Is("tags", tag) for tag in scope.tags_all]
     if scope.tags_none:
         must_not.append(AnyOf("tags", scope.tags_none))
-    _in_time(scope, must, must_not)
+    _add_time_conditions(scope, must, must_not)
     if scope.audience is not None:
         must += _visible_to(scope.audience)
     return Group(must=tuple(must), must_not=tuple(must_not))
 
 
-def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
+def _add_time_conditions(scope: Scope, must: list[Condition], must_not: list[Condition]) -> None:
     instant = to_ms(scope.as_of or scope.judged_at)
     if scope.known_at is None:
         must_not.append(Until("valid_to", instant))
@@ -134,7 +134,7 @@ def _in_time(scope: Scope, must: list[Condition], must_not: list[Condition]) -> 
     must_not.append(Until("expires_at", to_ms(scope.judged_at)))
 
 
-def of_public() -> tuple[Condition, ...]:
+def public_conditions() -> tuple[Condition, ...]:
     """Return the conditions for points that every viewer may see in every context."""
     return Is("sensitivity", "public"), Is("portable", 1)
 

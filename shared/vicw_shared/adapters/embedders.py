@@ -64,7 +64,9 @@ class EmbeddingServers:
         embedder, _ = await self._search(model.name, lambda identity: identity == model, str(model), seconds)
         return embedder
 
-    async def named(self, name: str, *, but: ModelIdentity | None = None) -> tuple[OpenAIEmbedder, ModelIdentity]:
+    async def find_by_name(
+        self, name: str, *, but: ModelIdentity | None = None
+    ) -> tuple[OpenAIEmbedder, ModelIdentity]:
         """Return the embedder of a model by its name; if servers have several files of it, prefer another than ``but``.
 
         Raises the errors of ``find``.
@@ -123,7 +125,7 @@ class EmbeddingServers:
     async def _names(self, url: str) -> list[str]:
         embedder = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LIST_SECONDS)
         try:
-            return await embedder.listed()
+            return await embedder.model_names()
         finally:
             await embedder.close()
 

@@ -20,9 +20,9 @@ NAME = "manifest.json"
 FORMAT = "vicw-export"
 VERSION = 1
 """Version of the layout and of the rows. A change that older programs would misread requires a new version."""
-EDGES, COUNTERS, UNREAD, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
+EDGES, COUNTERS, PENDING_EXTRACTIONS, USES = "edges.jsonl", "counters.jsonl", "unread.jsonl", "uses.jsonl"
 RECEIPTS, STEPS, KEYS = "receipts.jsonl", "steps.jsonl", "keys.jsonl"
-RECORDS = (EDGES, COUNTERS, UNREAD, USES, RECEIPTS, STEPS, KEYS)
+RECORDS = (EDGES, COUNTERS, PENDING_EXTRACTIONS, USES, RECEIPTS, STEPS, KEYS)
 """Files beside those of the collections. A collection cannot have one of these names (``RESERVED`` in the registry)."""
 EMBEDDINGS = "embeddings"
 _FILE = re.compile(rf"({EMBEDDINGS}/)?[a-z][a-z0-9_]{{0,63}}(\.jsonl|\.npy|\.ids\.json)")

@@ -169,7 +169,7 @@ def _plain(value: object) -> object:
 NODES = RowType(Node)
 EDGES = RowType(Edge)
 COUNTERS = RowType(CounterRow)
-UNREAD = RowType(PendingExtractionRow)
+PENDING_EXTRACTIONS = RowType(PendingExtractionRow)
 USES = RowType(UseRow)
 RECEIPTS = RowType(ReceiptRow)
 STEPS = RowType(MaintenanceStep)

@@ -19,7 +19,7 @@ from vicw_shared.uids import chunk_uid
 
 @dataclass(frozen=True, slots=True)
 class RestoredItems:
-    """The restored ``items``, and the points of the summary passages that were deleted (``gone``)."""
+    """The restored ``items``, and the points of the summary passages that were deleted."""
 
     items: tuple[Node, ...] = ()
     deleted_points: tuple[str, ...] = ()

@@ -7,20 +7,20 @@ from collections.abc import Callable
 from fastapi import Request
 
 from vicw_shared.http.gate import HEADER, Caller, Gate
-from vicw_shared.http.known_keys import KeyCacheLimits, KnownKeys
+from vicw_shared.http.known_keys import KeyCache, KeyCacheLimits
 from vicw_shared.model.keys import split_token
 from vicw_shared.ports import KeyRing
 
 
 class KeyGate(Gate):
-    """Admits requests with a key of the ring, as cached by ``KnownKeys``, also while the ring is down."""
+    """Admits requests with a key of the ring, as cached by ``KeyCache``, also while the ring is down."""
 
     def __init__(
         self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
     ) -> None:
         """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
         super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
-        self._keys = KnownKeys(keys, limits)
+        self._keys = KeyCache(keys, limits)
         self._tenant = tenant
 
     async def identify(self, request: Request) -> Caller:

@@ -42,7 +42,7 @@ class _CachedLookUp:
         return time.monotonic() - self.at < seconds
 
 
-class KnownKeys:
+class KeyCache:
     """Finds keys in a ring with as little waiting as possible.
 
     A result is cached for five seconds, so a revoked key may be found for that long. Once the ring does not answer, no
@@ -113,14 +113,14 @@ class KnownKeys:
             with contextlib.suppress(UnavailableError):
                 await self._start_look_up(key_id)
 
-    def _cache(self, key_id: str, found: _CachedLookUp) -> None:
+    def _cache(self, key_id: str, result: _CachedLookUp) -> None:
         """Store the result of a look-up, as the newest of its kind."""
-        kind, other = (self._known, self._unknown) if found.key is not None else (self._unknown, self._known)
-        other.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored
-        kind[key_id] = found
-        kind.move_to_end(key_id)
-        if len(kind) > self._limits.keys:
-            kind.popitem(last=False)
+        target, opposite = (self._known, self._unknown) if result.key is not None else (self._unknown, self._known)
+        opposite.pop(key_id, None)  # an earlier result may differ: keys are created, stores are restored
+        target[key_id] = result
+        target.move_to_end(key_id)
+        if len(target) > self._limits.keys:
+            target.popitem(last=False)
 
 
 def _unavailable() -> UnavailableError:

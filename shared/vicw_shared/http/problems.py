@@ -24,7 +24,7 @@ _LOCATIONS = {"body", "query", "path", "header"}
 def install(app: FastAPI) -> None:
     """Make ``app`` answer every expected error with a problem document."""
 
-    async def known(_: Request, error: Exception) -> Response:
+    async def expected(_: Request, error: Exception) -> Response:
         assert isinstance(error, VicwError)
         if error.status >= 500:
             _log.warning("request failed", problem=error.slug, detail=error.detail)
@@ -46,7 +46,7 @@ def install(app: FastAPI) -> None:
         named.status, named.title, named.slug = error.status_code, str(error.detail), f"http-{error.status_code}"
         return respond(named, headers=headers)
 
-    app.add_exception_handler(VicwError, known)
+    app.add_exception_handler(VicwError, expected)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
 

@@ -11,14 +11,14 @@ from fastapi import FastAPI
 from vicw_shared.errors import VicwError
 from vicw_shared.exits import exit_code
 from vicw_shared.http.loop import fast_loop
-from vicw_shared.http.serve import Opened, serve
+from vicw_shared.http.serve import Resources, serve
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 
-def run_service(build: Callable[[], tuple[FastAPI, Opened, ServerSettings, LogSettings]], *, name: str) -> int:
+def run_service(build: Callable[[], tuple[FastAPI, Resources, ServerSettings, LogSettings]], *, name: str) -> int:
     """Build and serve; return the exit code. An expected error is printed as one line without a traceback."""
     try:
         app, wiring, server, log = build()

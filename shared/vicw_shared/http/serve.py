@@ -22,7 +22,7 @@ _SHUTDOWN_DELAY_SECONDS = 0.2
 """Time until uvicorn notices a shutdown, with its pause before it waits for the requests in flight."""
 
 
-class Opened(Protocol):
+class Resources(Protocol):
     """Resources of a service. ``serve`` opens them before the service answers; its application closes them."""
 
     async def open(self) -> None:
@@ -36,7 +36,7 @@ class Opened(Protocol):
 
 async def serve(
     app: FastAPI,
-    wiring: Opened,
+    wiring: Resources,
     settings: ServerSettings,
     announcement: str,
     on_ready: Callable[[str], None] = lambda url: None,
@@ -67,7 +67,7 @@ async def serve(
             await server.serve(sockets=[listener])
 
 
-async def _opened(wiring: Opened, server: _Server) -> bool:
+async def _opened(wiring: Resources, server: _Server) -> bool:
     """Open ``wiring``; if the server is stopped during that, close it again and return False."""
     server.opening = asyncio.ensure_future(wiring.open())
     try:

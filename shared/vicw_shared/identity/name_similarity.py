@@ -32,7 +32,7 @@ _MAX_PER_KEY = 50
 
 @dataclass(frozen=True)
 class EntityName:
-    """A name of an entity, with the entity's number (``thing``), kind (only equal kinds are compared) and subtype."""
+    """A name of an entity, with the entity's number (``entity``), kind (only equal kinds are compared) and subtype."""
 
     entity: int
     kind: str

@@ -11,7 +11,7 @@ from vicw_shared.identity.name_similarity import EntityName, Pair, pairs_of
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import is_knowledge
-from vicw_shared.ports import Direction, GraphStore, NamedThings
+from vicw_shared.ports import Direction, GraphStore, NamedNodes
 from vicw_shared.text import fold_case
 
 _PAGE = 1000
@@ -44,7 +44,7 @@ async def read_names(
 ) -> Names:
     """Return up to ``most`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
     nodes: list[Node] = []
-    scan = NamedThings(tenant=tenant, context=context, subtype=subtype)
+    scan = NamedNodes(tenant=tenant, context=context, subtype=subtype)
     while True:
         room = limit - len(nodes)
         size = min(_PAGE, room + 1)
@@ -72,7 +72,7 @@ async def pairs_among(
     names = list(_entity_names(nodes, canonical_uids, by_uid, {uid: number for number, uid in enumerate(order)}))
     pairs = await asyncio.to_thread(pairs_of, names, threshold)
     distinct = await _distinct_pairs(graph, tenant, pairs, order, canonical_uids)
-    numbered = [(pair, [order[thing] for thing in pair.entities]) for pair in pairs]
+    numbered = [(pair, [order[index] for index in pair.entities]) for pair in pairs]
     return [
         SimilarPair((by_uid[one], by_uid[other]), pair.score, pair.reason, pair.spelt)
         for pair, (one, other) in numbered
@@ -99,12 +99,12 @@ async def _distinct_pairs(
 
     A user and the person linked to it by IS_PERSON are included: two nodes by design.
     """
-    named = {order[thing] for pair in pairs for thing in pair.entities}
+    named = {order[number] for pair in pairs for number in pair.entities}
     members = [uid for uid, canonical_uid in canonical_uids.items() if canonical_uid in named]
     neighbours = await graph.expand(
         tenant,
         list({*members, *named}),
-        [(name, way) for name in (DISTINCT_FROM, IS_PERSON) for way in Direction],
+        [(name, direction) for name in (DISTINCT_FROM, IS_PERSON) for direction in Direction],
         _MAX_EDGES,
     )
     ends = await canonical(graph, tenant, {uid for n in neighbours for uid in (n.edge.source, n.edge.target)})

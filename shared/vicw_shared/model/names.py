@@ -48,7 +48,7 @@ class Term:
     text: str
 
 
-def is_named_thing(node: Node) -> bool:
+def is_named_node(node: Node) -> bool:
     """Return whether a node is a live named node: an Entity or Concept that is no item."""
     return node.label in NAMED_LABELS and node.content_hash is None and node.retired_at is None
 

@@ -70,7 +70,7 @@ def precedence(importance: float | None, protected: bool) -> int:
     return (0 if protected else 1001) + 1000 - round(1000 * weight)
 
 
-def foremost(nodes: Iterable[Node]) -> list[Node]:
+def sort_by_precedence(nodes: Iterable[Node]) -> list[Node]:
     """Return nodes, each once, in order of precedence; ties the newest first."""
     by_uid = {node.uid: node for node in nodes}
     return sorted(

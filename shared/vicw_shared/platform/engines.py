@@ -67,7 +67,7 @@ class PlatformIndexes:
         self.servers = servers
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
-        self.collections = QdrantCollections(client, settings.qdrant.alias, before_making=self._mark_lost)
+        self.collections = QdrantCollections(client, settings.qdrant.alias, before_create=self._mark_lost)
         self._settings = settings
         self._graph = graph
 

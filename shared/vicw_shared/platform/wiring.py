@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from vicw_shared.background import keep_doing
+from vicw_shared.background import start_background_task
 from vicw_shared.extensions import load_registries
 from vicw_shared.platform.engines import Engines, open_engines
 from vicw_shared.platform.settings import PlatformSettings
@@ -30,7 +30,7 @@ class PlatformWiring:
 
     async def start(self) -> None:
         """Start the background tasks of the running service; ``close`` ends them."""
-        keep_doing(self.engines.indexes.follow(), self._stack, "indexes")
+        start_background_task(self.engines.indexes.follow(), self._stack, "indexes")
 
     async def _build(self) -> None:
         """Build the components that use the open engines."""

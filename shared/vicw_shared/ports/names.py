@@ -61,5 +61,5 @@ async def look_up(
     limit: int = MAX_NAMESAKES,
 ) -> dict[str, list[Node]]:
     """Run a single look-up of ``NameIndex.find_names``."""
-    (found,) = await index.find_names(tenant, [NameQuery(by, tuple(texts), limit)], contexts=contexts)
-    return found
+    (matches,) = await index.find_names(tenant, [NameQuery(by, tuple(texts), limit)], contexts=contexts)
+    return matches

@@ -59,7 +59,7 @@ class PendingPoint:
         if not self.statements:
             return (self,)
         own = replace(self, statements=())
-        return own, *(replace(own, point_id=said.uid, chunk=said, passage=self.chunk) for said in self.statements)
+        return own, *(replace(own, point_id=s.uid, chunk=s, passage=self.chunk) for s in self.statements)
 
 
 @dataclass(frozen=True, slots=True)

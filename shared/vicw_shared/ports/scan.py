@@ -125,7 +125,7 @@ class Thread(Scan[Node, ChainKey]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedThings(Scan[Node, tuple[str, str]]):
+class NamedNodes(Scan[Node, tuple[str, str]]):
     """Live named nodes of a context, by case-folded name, then uid; SLOTs only if ``subtype`` asks for them.
 
     ``prefix`` is the case-folded beginning of the name. Names are distinguished and sorted by at least their first

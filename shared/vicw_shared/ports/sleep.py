@@ -70,7 +70,7 @@ class SleepLog(Protocol):
         """Return the step with this id, or None."""
         ...
 
-    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, minimum: int, *, limit: int) -> list[ArrivalCount]:
         """Return up to ``limit`` contexts of all tenants with at least ``by`` (≥ 1) arrivals since the recorded count.
 
         Without a recorded count, all arrivals are new. New arrivals must also be at least a 20th of the context's
@@ -79,11 +79,11 @@ class SleepLog(Protocol):
         """
         ...
 
-    async def record_arrivals(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, count: ArrivalCount) -> None:
         """Store the number of arrivals up to which a context was processed; ignored if below the stored number."""
         ...
 
-    async def record_job_run(self, note: JobRun) -> None:
+    async def record_job_run(self, job_run: JobRun) -> None:
         """Store a task's run, replacing its previous one."""
         ...
 

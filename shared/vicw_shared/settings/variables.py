@@ -29,9 +29,9 @@ VARIABLES = frozenset({"VICW_URL", "VICW_RETRIEVE_URL", "VICW_API_KEY"}).union(*
 """All variables that the services and the client read from the environment."""
 
 
-def nearest(name: str, known: Collection[str] = VARIABLES) -> str:
+def nearest(name: str, variables: Collection[str] = VARIABLES) -> str:
     """Return the known variable whose spelling is most like ``name``, compared without the common prefix."""
-    suffixes = {variable_name.removeprefix(PREFIX): variable_name for variable_name in sorted(known)}
+    suffixes = {variable_name.removeprefix(PREFIX): variable_name for variable_name in sorted(variables)}
     return suffixes[difflib.get_close_matches(name.removeprefix(PREFIX), suffixes, n=1, cutoff=0.0)[0]]
 
 

@@ -49,11 +49,11 @@ def serve_metrics(settings: MetricsSettings) -> Callable[[], None]:
         ) from error
     owner = os.getpid()
 
-    def let_go() -> None:
+    def release_port() -> None:
         if os.getpid() != owner:
             server.socket.close()
             if directory is not None:
                 with merged(Path(directory)):
                     pass  # this process may replace one that ended
 
-    return let_go
+    return release_port

@@ -35,11 +35,11 @@ _OWN_WORDING = {
 """Problem and fix of errors that Pydantic words in Python's types."""
 
 
-def describe(errors: Sequence[Any], whole: str = "body") -> list[FieldProblem]:
+def describe(errors: Sequence[Any], root: str = "body") -> list[FieldProblem]:
     """Return at most twenty of the errors, each with its field and its fix; ``whole`` is the field of others."""
     inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
-        FieldProblem(_path(e["loc"]) or whole, *_wording(e))
+        FieldProblem(_path(e["loc"]) or root, *_wording(e))
         # Only the innermost errors: a list with a wrong item is also reported as too short.
         for e in [e for e in errors if tuple(e["loc"]) not in inner][:_MAX_PROBLEMS]
     ]

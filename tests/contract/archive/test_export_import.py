@@ -32,7 +32,7 @@ from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES
 from vicw_shared.errors import FixableError, StateConflictError, UnavailableError
 from vicw_shared.identity.merge import MergeDecision
-from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedThings, Outcome, Use
+from vicw_shared.ports import GraphTransaction, MaintenanceStep, NamedNodes, Outcome, Use
 from vicw_sleep.archive.exporter import ExportSelection
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.service import Consolidation
@@ -468,7 +468,7 @@ async def do(side: Side, step: Any, now: datetime) -> None:
         return
     start, count, *merged = step
     if merged:
-        things = await side.graph.scan(NamedThings(tenant="t", context="c"), limit=20)
+        things = await side.graph.scan(NamedNodes(tenant="t", context="c"), limit=20)
         one, other = (things[number % len(things)].uid if things else "" for number in (start, count))
         with suppress(FixableError):
             await merge(side.graph, MergeDecision("t", now, registries().edges), one, other)

@@ -8,7 +8,7 @@ import pytest
 
 from support.stores.graph_records import AT, Graph, node, put
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import By, NamedThings, look_up
+from vicw_shared.ports import By, NamedNodes, look_up
 
 
 def page(name: str, title: str | None, **fields: object) -> Node:
@@ -71,7 +71,7 @@ async def test_a_title_is_no_name_of_a_thing_nor_a_trigger(graph: Graph) -> None
     assert [found.title for found in (await look_up(graph, "t", ["ana souza"]))["ana souza"]] == [None]
     assert [found.title for found in (await look_up(graph, "t", ["ana"], by=By.WORD))["ana"]] == [None]
     assert await graph.triggered("t", ["ana souza"], limit=9) == []
-    assert [found.title for found in await graph.scan(NamedThings(tenant="t", context="c"), limit=9)] == [None]
+    assert [found.title for found in await graph.scan(NamedNodes(tenant="t", context="c"), limit=9)] == [None]
 
 
 @pytest.mark.parametrize("title", ["'; DROP TABLE node; --", "}) DETACH DELETE (n", "* OR NOT ^", "x" * 500, "日本"])

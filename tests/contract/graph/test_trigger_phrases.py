@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from support.stores.graph_records import AT, Graph, node, put
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import NamedThings, look_up
+from vicw_shared.ports import NamedNodes, look_up
 from vicw_shared.uids import make_uid
 
 
@@ -72,7 +72,7 @@ async def test_things_of_a_name_are_not_found_by_it_as_by_a_phrase(graph: Graph)
     await put(graph, [node("Ana"), memory("turn", "Ana")])
     assert await triggered(graph, "ana") == ["turn"]
     assert [thing.uid for thing in (await look_up(graph, "t", ["ana"]))["ana"]] == [make_uid("Ana")]
-    assert [thing.name for thing in await graph.scan(NamedThings(tenant="t", context="c"), limit=9)] == ["Ana"]
+    assert [thing.name for thing in await graph.scan(NamedNodes(tenant="t", context="c"), limit=9)] == ["Ana"]
 
 
 async def test_items_that_are_over_are_found_the_longest_over_first(graph: Graph) -> None:

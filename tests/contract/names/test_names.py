@@ -9,7 +9,7 @@ from typing import Any
 from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import SLOT
-from vicw_shared.ports import By, Direction, GraphTransaction, NamedThings, NameQuery, look_up
+from vicw_shared.ports import By, Direction, GraphTransaction, NamedNodes, NameQuery, look_up
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
@@ -177,7 +177,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     async def listed(**only: str) -> list[str]:
         found: list[Node] = []
         after = None
-        while page := await graph.scan(NamedThings(tenant="t", context="c", **only), after=after, limit=2):
+        while page := await graph.scan(NamedNodes(tenant="t", context="c", **only), after=after, limit=2):
             found += page
             after = (fold_case(page[-1].name), page[-1].uid)
         assert len({thing.uid for thing in found}) == len(found)
@@ -192,7 +192,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     assert await listed(prefix="an", subtype="tag") == ["anchor"]
     assert await listed(prefix="an", subtype=SLOT) == ["ana's age"]
     assert await listed(prefix="q") == []
-    assert await graph.scan(NamedThings(tenant="u", context="c"), limit=9) == []
+    assert await graph.scan(NamedNodes(tenant="u", context="c"), limit=9) == []
 
 
 async def test_degrees_count_what_is_known_of_a_thing(graph: Graph) -> None:

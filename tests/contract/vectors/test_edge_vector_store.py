@@ -35,7 +35,7 @@ async def test_edge_keeps_what_it_acknowledged_and_knows_an_unclean_end(store: P
     await third.close()
     fourth = EdgeVectorStore(path, SIZE)
     assert fourth.unclean, "only looking does not make it agree with the graph"
-    fourth.agreed()
+    fourth.mark_compared()
     await fourth.close()
     fifth = EdgeVectorStore(path, SIZE)
     assert not fifth.unclean

@@ -87,7 +87,7 @@ async def test_whoever_has_to_know_is_told_before_a_missing_collection_is_made(c
         if len(told) == 1:
             raise UnavailableError("graph", "is down")
 
-    made = QdrantCollections(client, f"test-{uuid.uuid4().hex[:12]}", before_making=tell)
+    made = QdrantCollections(client, f"test-{uuid.uuid4().hex[:12]}", before_create=tell)
     try:
         with pytest.raises(UnavailableError):
             await made.open(MODEL)

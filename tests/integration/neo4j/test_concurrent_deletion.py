@@ -12,7 +12,7 @@ from support.stores.graph_records import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.ports import By, Direction, Flow, NamedThings, Nodes, Passages, Thread, look_up
+from vicw_shared.ports import By, Direction, Flow, NamedNodes, Nodes, Passages, Thread, look_up
 from vicw_shared.uids import make_uid
 
 A, C = make_uid("a"), make_uid("c")
@@ -61,7 +61,7 @@ PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "expired": lambda graph: graph.expired(AT + HOUR, limit=9),
     "triggered": lambda graph: graph.triggered("t", ["phrase"], limit=9),
     "worded": lambda graph: graph.by_text_key("t", ["a", "c"], limit=9),
-    "list_named": lambda graph: graph.scan(NamedThings(tenant="t", context="c"), limit=9),
+    "list_named": lambda graph: graph.scan(NamedNodes(tenant="t", context="c"), limit=9),
 }
 
 

@@ -43,7 +43,7 @@ async def change(platform: Platform, model: str | None = None) -> Any:
 
 async def identity(opened: Engines, name: str) -> ModelIdentity:
     async with open_platform() as platform:
-        return (await platform.indexes.servers.named(name))[1]
+        return (await platform.indexes.servers.find_by_name(name))[1]
 
 
 async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: Foreign) -> None:

@@ -24,16 +24,16 @@ class Notes:
     async def step(self, step_id: str) -> MaintenanceStep | None:
         raise NotImplementedError
 
-    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, minimum: int, *, limit: int) -> list[ArrivalCount]:
         raise NotImplementedError
 
-    async def record_arrivals(self, growth: ArrivalCount) -> None:
+    async def record_arrivals(self, count: ArrivalCount) -> None:
         raise NotImplementedError
 
-    async def record_job_run(self, note: JobRun) -> None:
+    async def record_job_run(self, job_run: JobRun) -> None:
         if self.away:
             raise UnavailableError("graph", "away")
-        self.made.append(note)
+        self.made.append(job_run)
 
     async def job_runs(self) -> list[JobRun]:
         if self.away:

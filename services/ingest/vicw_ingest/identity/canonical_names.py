@@ -13,7 +13,7 @@ from itertools import product
 from vicw_shared.canonical import canonical_nodes
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, TOLD_BY
-from vicw_shared.model.names import is_named_thing
+from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold_case
 from vicw_shared.uids import edge_id, make_uid
@@ -59,7 +59,7 @@ class CanonicalNames:
 
 async def canonical_names(lookups: Lookups, context: str, nodes: Iterable[Node]) -> CanonicalNames:
     """Return the replacements of these named entities of a context."""
-    entities = {node.uid: node for node in nodes if is_named_thing(node)}
+    entities = {node.uid: node for node in nodes if is_named_node(node)}
     if not entities:
         return CanonicalNames({}, {})
     stored = await lookups.nodes(list(entities))

@@ -9,8 +9,8 @@ from vicw_ingest.identity.requested_entities import require_entity
 from vicw_shared.canonical import MERGED_INTO, canonical, is_guess
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
-from vicw_shared.model.names import NAME_PREFIX, is_named_thing
-from vicw_shared.ports import Direction, GraphStore, NamedThings, Neighbour
+from vicw_shared.model.names import NAME_PREFIX, is_named_node
+from vicw_shared.ports import Direction, GraphStore, NamedNodes, Neighbour
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
@@ -51,7 +51,7 @@ async def list_entities(
             FieldProblem("prefix", f"has {len(folded)} characters, over {NAME_PREFIX}", "Give fewer of them")
         )
     kind = fold_case(subtype) if subtype is not None else None
-    names = NamedThings(tenant=tenant, context=context, prefix=folded, subtype=kind)
+    names = NamedNodes(tenant=tenant, context=context, prefix=folded, subtype=kind)
     page = await graph.scan(names, after=await _cursor(graph, tenant, after), limit=limit + 1)
     more = page[limit:]
     entities = await to_wire(graph, tenant, page[:limit])
@@ -97,6 +97,6 @@ async def _cursor(graph: GraphStore, tenant: str, after: str | None) -> tuple[st
     if after is None:
         return None
     last = (await graph.nodes(tenant, [after])).get(after) if is_uid(after) else None
-    if last is None or not is_named_thing(last):
+    if last is None or not is_named_node(last):
         raise InvalidInputError(FieldProblem("after", f"{after} ends no page", "Give the `next` of the page before"))
     return fold_case(last.name), last.uid

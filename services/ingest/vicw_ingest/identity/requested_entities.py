@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError
 from vicw_shared.model import Node
-from vicw_shared.model.names import is_named_thing
+from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import is_uid
 
@@ -23,14 +23,14 @@ def requested_entity(nodes: Mapping[str, Node], uid: str, field: str) -> Node:
     node = nodes.get(uid)
     if node is None:
         raise InvalidInputError(FieldProblem(field, f"{uid} is the uid of nothing known", _FIX))
-    if not is_named_thing(node):
+    if not is_named_node(node):
         raise InvalidInputError(FieldProblem(field, f"{uid} is {_kind_name(node)}, not a named thing", _FIX))
     return node
 
 
 def require_entity(node: Node | None, uid: str) -> Node:
     """Return ``node`` if it is a named entity. Raises MissingRecordError otherwise."""
-    if node is None or not is_named_thing(node):
+    if node is None or not is_named_node(node):
         raise MissingRecordError(f"There is no named thing of the uid {uid}; GET /entities lists those of a context")
     return node
 

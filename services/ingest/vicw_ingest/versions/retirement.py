@@ -22,7 +22,7 @@ from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import DESCRIPTION, UNHOLDING
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge
-from vicw_shared.model.names import is_named_thing
+from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 
@@ -114,7 +114,7 @@ class Retirement:
         if not retired.neighbours:
             return
         nodes = (await self.transaction.nodes(list(retired.neighbours))).values()
-        entities = {node.uid: node for node in nodes if is_named_thing(node) and node.context == context}
+        entities = {node.uid: node for node in nodes if is_named_node(node) and node.context == context}
         users = [entity for entity in entities.values() if fold_case(entity.subtype) == USER]
         unprotected = [
             uid

@@ -9,7 +9,7 @@ from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.names import is_named_thing
+from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import GraphStore, Neighbour, Spread
 
 
@@ -17,7 +17,7 @@ async def show_canonical(
     graph: GraphStore, visibility: Visibility, known_by: Sequence[Spread], around: Neighbourhood
 ) -> None:
     """Replace merged nodes in ``around`` by their canonical nodes, where these are visible and known to the viewer."""
-    named = [uid for uid, node in around.nodes.items() if is_named_thing(node)]
+    named = [uid for uid, node in around.nodes.items() if is_named_node(node)]
     stands = await canonical(graph, visibility.scope.tenant, named)
     merged = {uid: end for uid, end in stands.items() if uid != end}
     if not merged:

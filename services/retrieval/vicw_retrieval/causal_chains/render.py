@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from vicw_retrieval.causal_chains.direction import ChainDirection
 from vicw_retrieval.causal_chains.model import CausalPath, CausalPathEdge, certainty_of
 from vicw_retrieval.model.neighbourhood import Neighbourhood
-from vicw_shared.clock import written
+from vicw_shared.clock import format_minute
 from vicw_shared.model import Node
 from vicw_shared.wire.retrieve import CausalChain as WireChain
 from vicw_shared.wire.retrieve import ChainStep
@@ -69,5 +69,5 @@ def _proof(step: CausalPathEdge) -> str:
     if teller is not None:
         source = teller.source_id or teller.source
         facts += [f"id {source}"] if source else []
-        facts += [fact for fact in (teller.speaker, teller.domain, written(teller.timestamp)) if fact]
+        facts += [fact for fact in (teller.speaker, teller.domain, format_minute(teller.timestamp)) if fact]
     return f'        "{step.quote}" ({" · ".join(facts)})'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vicw_retrieval.synthesis.meter import ELLIPSIS, TextMeter
-from vicw_shared.clock import written
+from vicw_shared.clock import format_minute
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.wire.answer_format import PLACE, Template
 from vicw_shared.wire.retrieve import Result
@@ -42,7 +42,7 @@ def write_result(template: str, result: Result) -> str:
         "rank": str(result.rank),
         "id": result.id or result.source or result.uid,
         "speaker": result.speaker or "",
-        "date": written(result.timestamp),
+        "date": format_minute(result.timestamp),
         "context": result.context,
         "domain": result.domain,
         "thread": result.flow_id or "",

@@ -14,7 +14,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE
-from vicw_shared.ports import By, Direction, GraphStore, NamedThings, Scope, Spread, look_up
+from vicw_shared.ports import By, Direction, GraphStore, NamedNodes, Scope, Spread, look_up
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
@@ -94,7 +94,7 @@ class StartFinder:
         """Return named things of the scope's contexts, by context and name, and whether these are all."""
         found: list[Node] = []
         for context in self.scope.contexts or ():
-            things = NamedThings(tenant=self.scope.tenant, context=context, subtype=subtype)
+            things = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
             for _ in range(0, MOST_LOOKED_AT, limit):
                 page = await self.graph.scan(things, after=after, limit=limit + 1)

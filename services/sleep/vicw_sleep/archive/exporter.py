@@ -10,14 +10,24 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES, DeclaredType, Manifest
+from vicw_shared.archive.manifest import (
+    COUNTERS,
+    EDGES,
+    KEYS,
+    PENDING_EXTRACTIONS,
+    RECEIPTS,
+    STEPS,
+    USES,
+    DeclaredType,
+    Manifest,
+)
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
 from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, UseRow
+from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.archive.writer import ArchiveWriter
@@ -205,7 +215,11 @@ class _Export:
         unread = await self.snapshot.pending_extractions(
             root, [node.uid for node in nodes if node.content_hash is not None]
         )
-        self.writer.write(UNREAD, UNREAD_ROWS, [PendingExtractionRow(**home, item=uid) for uid in sorted(unread)])
+        self.writer.write(
+            PENDING_EXTRACTIONS,
+            PENDING_EXTRACTION_ROWS,
+            [PendingExtractionRow(**home, item=uid) for uid in sorted(unread)],
+        )
         uses = await self.snapshot.uses(root, [node.uid for node in nodes if node.label in {Label.ENTITY, Label.EVENT}])
         rows = [UseRow(**home, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
         self.writer.write(USES, USE_ROWS, rows)

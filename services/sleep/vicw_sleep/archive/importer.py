@@ -11,14 +11,14 @@ from functools import partial
 from itertools import batched, groupby
 from operator import methodcaller
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, RECEIPTS, STEPS, UNREAD, USES
+from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, PENDING_EXTRACTIONS, RECEIPTS, STEPS, USES
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
 from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, ReceiptRow, Row, RowType, UseRow
+from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import Label, Node
@@ -186,7 +186,7 @@ class _Import:
         stages += [
             (COUNTERS, partial(self._rows, COUNTER_ROWS, _home, _raise_counters)),
             (EDGES, self._edges),
-            (UNREAD, partial(self._rows, UNREAD_ROWS, _home, _queue_extractions)),
+            (PENDING_EXTRACTIONS, partial(self._rows, PENDING_EXTRACTION_ROWS, _home, _queue_extractions)),
             (USES, partial(self._rows, USE_ROWS, _home, _raise_uses)),
             (RECEIPTS, partial(self._rows, RECEIPT_ROWS, lambda row: of_tenant[row.tenant], _put_receipts)),
             (STEPS, partial(self._rows, STEP_ROWS, _home, _log)),

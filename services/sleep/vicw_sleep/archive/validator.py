@@ -11,16 +11,26 @@ from itertools import batched, chain, pairwise
 
 import numpy as np
 
-from vicw_shared.archive.manifest import COUNTERS, EDGES, KEYS, NAME, RECEIPTS, RECORDS, STEPS, UNREAD, USES
+from vicw_shared.archive.manifest import (
+    COUNTERS,
+    EDGES,
+    KEYS,
+    NAME,
+    PENDING_EXTRACTIONS,
+    RECEIPTS,
+    RECORDS,
+    STEPS,
+    USES,
+)
 from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS
 from vicw_shared.archive.rows import KEYS as KEY_ROWS
 from vicw_shared.archive.rows import NODES, CounterRow, PendingExtractionRow, RowType, UseRow
+from vicw_shared.archive.rows import PENDING_EXTRACTIONS as PENDING_EXTRACTION_ROWS
 from vicw_shared.archive.rows import RECEIPTS as RECEIPT_ROWS
 from vicw_shared.archive.rows import STEPS as STEP_ROWS
-from vicw_shared.archive.rows import UNREAD as UNREAD_ROWS
 from vicw_shared.archive.rows import USES as USE_ROWS
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.consolidation.ledger import LedgerEntry
@@ -182,7 +192,7 @@ class _Validator:
             self._at_home(COUNTERS, line, counter)
         for line, step in reader.rows(STEPS, STEP_ROWS):
             self._at_home(STEPS, line, step)
-        self._of_items(UNREAD, UNREAD_ROWS)
+        self._of_items(PENDING_EXTRACTIONS, PENDING_EXTRACTION_ROWS)
         self._of_items(USES, USE_ROWS)
         for line, receipt in reader.rows(RECEIPTS, RECEIPT_ROWS):
             if receipt.tenant not in tenants:

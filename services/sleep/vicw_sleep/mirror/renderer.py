@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vicw_shared.clock import from_us, written
+from vicw_shared.clock import format_minute, from_us
 from vicw_shared.model import Sensitivity
 from vicw_sleep.mirror.atoms import Atom, Bundle, MirroredSource, Place, Shelf
 from vicw_sleep.mirror.file_names import UNTAGGED, digest, slug
@@ -88,9 +88,9 @@ def section_of(atom: Atom) -> str:
 
 def _when(atom: Atom) -> str:
     """Return when it happened; for a Macro-Event, its first and last time."""
-    last = written(atom.happened_at)
+    last = format_minute(atom.happened_at)
     first = min((proof.item.timestamp for proof in atom.proofs if proof.item.timestamp), default=None)
-    return last if first is None or (began := written(first)) == last else f"{began} to {last}"
+    return last if first is None or (began := format_minute(first)) == last else f"{began} to {last}"
 
 
 def render(page: MirrorPage, sections: Mapping[str, str]) -> str:
@@ -151,7 +151,7 @@ def _proof(proof: MirroredSource) -> str:
     item = proof.item
     facts = [
         f"\\[{in_line(item.source_id or item.uid, _ID_CHARS)}\\]",
-        written(item.timestamp),
+        format_minute(item.timestamp),
         in_line(item.speaker or ""),
     ]
     lines = (f"[!quote]- {' · '.join(filter(None, facts))}", *shown(proof.text).split("\n"))

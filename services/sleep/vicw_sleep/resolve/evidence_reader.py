@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vicw_shared.canonical import MERGED_INTO, canonical_in
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.model.names import SLOT, is_named_thing
+from vicw_shared.model.names import SLOT, is_named_node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, VisibilityKey
@@ -42,7 +42,7 @@ class EvidenceReader:
         types = [edge_type.name for edge_type in self.registry if edge_type.name not in _ASIDE]
         edges = await self.transaction.edges(uids, types)
         ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
-        tellers = sorted(uid for uid, node in ends.items() if uid not in uids and not is_named_thing(node))
+        tellers = sorted(uid for uid, node in ends.items() if uid not in uids and not is_named_node(node))
         said = await self.transaction.edges(tellers, _SAYING, Direction.OUT) if tellers else []
         named = await self.transaction.nodes(sorted({edge.target for edge in said}))
         around = _Surroundings(edges, ends, said, named, await self._canonical(edges, said), await self._generic(named))
@@ -88,7 +88,7 @@ class _Surroundings:
         own = {node.uid for node in group}
         mine = [edge for edge in self.edges if edge.source in own or edge.target in own]
         others = {end for edge in mine for end in (edge.source, edge.target)} - own
-        tellers = {uid for uid in others if uid in self.ends and not is_named_thing(self.ends[uid])}
+        tellers = {uid for uid in others if uid in self.ends and not is_named_node(self.ends[uid])}
         return EntityEvidence(
             thing=thing,
             members=frozenset(own),

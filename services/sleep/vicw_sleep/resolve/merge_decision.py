@@ -13,7 +13,7 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Edge, EdgeRegistry, Node
-from vicw_shared.model.names import is_named_thing
+from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
 from vicw_shared.undo import undone
@@ -62,7 +62,7 @@ class MergeDecider:
     async def decide(self, pair: SimilarPair, *, dry: bool) -> DecidedPair:
         """Merge two entities if they are the same, and log it; ``dry``: only return the decision."""
         nodes = await self.transaction.nodes([node.uid for node in pair.entities])
-        things = [node for node in nodes.values() if is_named_thing(node)]
+        things = [node for node in nodes.values() if is_named_node(node)]
         merges = [await merged_into(self.transaction, node.uid) for node in things]
         if len(things) < len(pair.entities) or any(merges):
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have changed meanwhile")

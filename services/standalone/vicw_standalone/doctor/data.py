@@ -126,7 +126,7 @@ def _index(data_dir: Path, seen: GraphCounts, in_use: bool) -> Finding:
         return Finding("vector index", Severity.NOTE, "is being rebuilt", _REBUILT)
     if in_use:
         return Finding("vector index", Severity.FINE, "open in the running process")
-    if not EdgeVectorStore.closed_in_order(path):
+    if not EdgeVectorStore.closed_cleanly(path):
         fix = "Nothing is lost: the next `vicw serve` compares it with the graph before it answers"
         return Finding("vector index", Severity.NOTE, "was not closed in order", fix)
     return Finding("vector index", Severity.FINE, "closed in order")

@@ -66,7 +66,7 @@ async def reindex(settings: StandaloneSettings, model: str | None, progress: Pro
             graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
         )
         done = await Reindex(graph, target, indexer, progress, indexes.refresh, swap, source=started.source).run()
-        store.agreed()
+        store.mark_compared()
         return done
 
 

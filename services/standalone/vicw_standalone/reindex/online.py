@@ -101,7 +101,7 @@ class Reindexing:
         while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.reading.model)):
             try:
                 await bring_to_agreement(self._graph, self._indexes.reading, self._rest)
-                folder.agreed()
+                folder.mark_compared()
                 await self._indexes.refresh()
             except Exception as error:
                 level = _log.warning if isinstance(error, VicwError) else _log.error

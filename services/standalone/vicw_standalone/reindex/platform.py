@@ -93,7 +93,7 @@ async def reindex(
 async def _target(platform: Platform, name: str | None) -> Index:
     models, opened = await platform.graph.record.models(), platform.indexes
     if name is not None:
-        embedder, identity = await opened.servers.named(name, but=models.used)
+        embedder, identity = await opened.servers.find_by_name(name, but=models.used)
         return opened.index(identity, await opened.collections.ensure(identity), embedder)
     wanted = models.change.model if models.change is not None else models.used
     if wanted is None:

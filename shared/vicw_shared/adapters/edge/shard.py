@@ -41,10 +41,10 @@ from vicw_shared.adapters.conditions import (
     KEYWORDS,
     TENANT,
     Condition,
-    of_items,
-    of_public,
-    of_tenant,
-    within,
+    items_condition,
+    public_conditions,
+    scope_conditions,
+    tenant_condition,
 )
 from vicw_shared.adapters.edge.filters import EdgeCondition, edge_conditions
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
@@ -114,7 +114,7 @@ class Shard:
 
     def domains(self, tenant: str, *, public: bool) -> dict[str, int]:
         if (tenant, public) not in self._domains:
-            conditions = edge_conditions([*self._tenant_conditions(tenant), *(of_public() if public else ())])
+            conditions = edge_conditions([*self._tenant_conditions(tenant), *(public_conditions() if public else ())])
             request = FacetRequest(DOMAIN, 1000, False, Filter(must=conditions) if conditions else None)
             self._domains[tenant, public] = {str(hit.value): hit.count for hit in self._edge.facet(request).hits}
         return dict(self._domains[tenant, public])
@@ -160,16 +160,16 @@ class Shard:
 
     def _filter(self, query: VectorQuery) -> Filter | None:
         """Build the filter; omit conditions that every point meets, since each costs a pass over all points."""
-        group = within(query.scope)
+        group = scope_conditions(query.scope)
         must = edge_conditions([*group.must, *self._tenant_conditions(query.scope.tenant)])
         must_not = [condition for condition in edge_conditions(group.must_not) if not self._matches_no_point(condition)]
         if query.without:
-            must_not += edge_conditions([of_items(query.without)])
+            must_not += edge_conditions([items_condition(query.without)])
         return Filter(must=must, must_not=must_not) if must or must_not else None
 
     def _tenant_conditions(self, tenant: str) -> list[Condition]:
         """Return the conditions that separate the tenant's points from other tenants'; none if there is only one."""
-        return [] if self._tenants == {tenant} else [of_tenant(tenant)]
+        return [] if self._tenants == {tenant} else [tenant_condition(tenant)]
 
     def _matches_no_point(self, condition: EdgeCondition) -> bool:
         """Return whether a condition on an instant can match no point, since no point has the field."""

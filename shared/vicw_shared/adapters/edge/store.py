@@ -49,7 +49,7 @@ class EdgeVectorStore:
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="edge")
         created = not self.exists(path)
-        self.unclean = not created and not self.closed_in_order(path)
+        self.unclean = not created and not self.closed_cleanly(path)
         try:
             if created:
                 self._create(size)
@@ -60,7 +60,7 @@ class EdgeVectorStore:
             ) from error
         (path / _CLEAN).unlink(missing_ok=True)
 
-    def agreed(self) -> None:
+    def mark_compared(self) -> None:
         """Record that the index has been compared with the graph."""
         self.unclean = False
 
@@ -70,7 +70,7 @@ class EdgeVectorStore:
         return all(Shard.exists(path / name) for name in FOLDERS.values())
 
     @staticmethod
-    def closed_in_order(path: Path) -> bool:
+    def closed_cleanly(path: Path) -> bool:
         """Return whether the index at ``path`` was closed properly, so that opening it replays no log."""
         return (path / _CLEAN).exists()
 

@@ -18,7 +18,7 @@ from vicw_shared.model.names import (
     NAME_PREFIX,
     Term,
     TermKind,
-    is_named_thing,
+    is_named_node,
     is_titled_item,
     terms_of,
     title_terms,
@@ -91,7 +91,7 @@ def derived(node: Node) -> dict[str, object]:
     if node.text_key is not None and node.retired_at is None:
         keys["worded"] = tenant_text_key(node.tenant, node.text_key)
     if node.label is not Label.CHUNK:
-        keys["terms"] = terms_mark(term_rows(node))
+        keys["terms"] = terms_fingerprint(term_rows(node))
     return keys
 
 
@@ -131,13 +131,13 @@ def phrase_prefix(tenant: str, phrase: str) -> str:
 def term_rows(node: Node) -> list[dict[str, object]]:
     """Return the properties of a node's term records: its names, its title, its trigger phrases."""
     home = home_key(node.tenant, node.context)
-    terms = terms_of(node.label, node.name, node.aliases) if is_named_thing(node) else []
+    terms = terms_of(node.label, node.name, node.aliases) if is_named_node(node) else []
     terms += title_terms(node.title or "") if is_titled_item(node) else []
     phrases = phrases_of(node.trigger_phrases) if has_triggers(node) else []
     return [_term_row(node, home, term) for term in terms] + [_phrase_row(node, home, text) for text in phrases]
 
 
-def terms_mark(rows: list[dict[str, object]]) -> str | None:
+def terms_fingerprint(rows: list[dict[str, object]]) -> str | None:
     """Return a fingerprint of a node's terms, to detect changes; None: it has no terms."""
     return make_uid(*(str(row.get("term", row.get("place"))) for row in rows)) if rows else None
 

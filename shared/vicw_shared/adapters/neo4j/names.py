@@ -18,7 +18,7 @@ from vicw_shared.adapters.neo4j.keys import (
 from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
 from vicw_shared.model import Node
 from vicw_shared.model.names import TermKind
-from vicw_shared.model.triggers import foremost
+from vicw_shared.model.triggers import sort_by_precedence
 from vicw_shared.ports import By, NameQuery
 
 _BATCH = 2000
@@ -80,4 +80,4 @@ async def find_triggered(
             limit=limit,
         )
         items += nodes_in(gathered(rows))
-    return foremost(items)
+    return sort_by_precedence(items)

@@ -27,7 +27,7 @@ from vicw_shared.ports import (
     Items,
     ItemView,
     MaintenanceStep,
-    NamedThings,
+    NamedNodes,
     Nodes,
     PassageChange,
     Passages,
@@ -123,7 +123,7 @@ async def _thread(
 
 
 async def _named(
-    database: Neo4jDatabase, _types: EdgeTypes, what: NamedThings, after: tuple[str, str] | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, what: NamedNodes, after: tuple[str, str] | None, limit: int
 ) -> list[Node]:
     first = name_place(what.tenant, what.context, what.prefix)
     start, uid = (name_place(what.tenant, what.context, after[0]), after[1]) if after is not None else (first, "")
@@ -153,6 +153,6 @@ _READERS: dict[type[Scan[Any, Any]], Callable[[Neo4jDatabase, EdgeTypes, Any, An
     Changes: _changes,
     Flows: _flows,
     Thread: _thread,
-    NamedThings: _named,
+    NamedNodes: _named,
     Steps: _steps,
 }

@@ -57,7 +57,7 @@ class Neo4jSleepLog:
         rows = await self._database.read(records.STEP, record=step_record(step_id))
         return _step(rows[0]["step"]) if rows else None
 
-    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, minimum: int, *, limit: int) -> list[ArrivalCount]:
         counts: list[ArrivalCount] = []
         query, after = nodes.page(Label.CONTEXT), ""
         # A counter record does not contain its context's name, so the contexts are scanned.
@@ -66,25 +66,25 @@ class Neo4jSleepLog:
         ):
             after = contexts[-1].uid
             roots = {arrivals_record(root.tenant, root.context): (root.tenant, root.context) for root in contexts}
-            rows = await self._database.read(records.CONTEXTS_WITH_ARRIVALS, records=list(roots), by=by)
+            rows = await self._database.read(records.CONTEXTS_WITH_ARRIVALS, records=list(roots), by=minimum)
             counts += [ArrivalCount(*roots[row["record"]], row["value"]) for row in rows]
         return counts[:limit]
 
-    async def record_arrivals(self, growth: ArrivalCount) -> None:
-        record = arrivals_record(growth.tenant, growth.context)
-        await self._database.write(lambda run: run(records.RECORD_ARRIVALS, record=record, arrivals=growth.arrivals))
+    async def record_arrivals(self, count: ArrivalCount) -> None:
+        record = arrivals_record(count.tenant, count.context)
+        await self._database.write(lambda run: run(records.RECORD_ARRIVALS, record=record, arrivals=count.arrivals))
 
-    async def record_job_run(self, note: JobRun) -> None:
+    async def record_job_run(self, job_run: JobRun) -> None:
         properties = {
-            "task": note.task,
-            "began": to_us(note.began),
-            "at": to_us(note.at),
-            "turns": note.slices,
-            "over": note.over,
-            "error": note.error,
+            "task": job_run.task,
+            "began": to_us(job_run.began),
+            "at": to_us(job_run.at),
+            "turns": job_run.slices,
+            "over": job_run.over,
+            "error": job_run.error,
         }
         await self._database.write(
-            lambda run: run(records.PUT_JOB_RUN, record=job_run_record(note.task), told=properties)
+            lambda run: run(records.PUT_JOB_RUN, record=job_run_record(job_run.task), told=properties)
         )
 
     async def job_runs(self) -> list[JobRun]:

@@ -47,12 +47,12 @@ class QdrantCollections:
         client: AsyncQdrantClient,
         alias: str,
         *,
-        before_making: Callable[[ModelIdentity], Awaitable[None]] = _ignore,
+        before_create: Callable[[ModelIdentity], Awaitable[None]] = _ignore,
     ) -> None:
-        """``before_making`` is awaited whenever a model's collection is missing; if it raises, nothing is created."""
+        """``before_create`` is awaited whenever a model's collection is missing; if it raises, nothing is created."""
         self._client = client
         self._alias = alias
-        self._before_making = before_making
+        self._before_create = before_create
 
     def name_of(self, model: ModelIdentity) -> str:
         """Return the name of a model's collection; unique per model and wrapper version."""
@@ -86,7 +86,7 @@ class QdrantCollections:
         name = self.name_of(model)
         with translated():
             if not await self._client.collection_exists(name):
-                await self._before_making(model)
+                await self._before_create(model)
                 await self._create(name, model)
             schema = (await self._client.get_collection(name)).payload_schema
             missing = [(field, index) for field, index in indexes().items() if field not in schema]

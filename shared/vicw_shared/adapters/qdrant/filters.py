@@ -21,11 +21,11 @@ from vicw_shared.adapters.conditions import (
     Group,
     Is,
     Until,
-    of_items,
-    of_label,
-    of_public,
-    of_tenant,
-    within,
+    items_condition,
+    label_condition,
+    public_conditions,
+    scope_conditions,
+    tenant_condition,
 )
 from vicw_shared.model import Label
 from vicw_shared.ports import Scope
@@ -33,14 +33,16 @@ from vicw_shared.ports import Scope
 
 def filter_of(scope: Scope, label: Label, without: Sequence[str] = ()) -> Filter:
     """Return the filter of a search: the points of a label in the scope, except those of the items ``without``."""
-    group = within(scope)
-    must_not = (*group.must_not, of_items(without)) if without else group.must_not
-    return _filter(Group(must=(of_tenant(scope.tenant), of_label(label), *group.must), must_not=must_not))
+    group = scope_conditions(scope)
+    must_not = (*group.must_not, items_condition(without)) if without else group.must_not
+    return _filter(Group(must=(tenant_condition(scope.tenant), label_condition(label), *group.must), must_not=must_not))
 
 
 def filter_of_passages(tenant: str, *, public: bool) -> Filter:
     """Return the filter of a tenant's passages; ``public``: of those that every viewer may see in every context."""
-    return _filter(Group(must=(of_tenant(tenant), of_label(Label.CHUNK), *(of_public() if public else ()))))
+    return _filter(
+        Group(must=(tenant_condition(tenant), label_condition(Label.CHUNK), *(public_conditions() if public else ())))
+    )
 
 
 def filter_of_ids(ids: Sequence[str]) -> Filter:

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from vicw_shared import sparse
-from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
+from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.ports import Scope, TextHit
 from vicw_shared.uids import is_uid
@@ -75,7 +75,7 @@ def _ranked(connection: sqlite3.Connection, terms: Sequence[str], others: Sequen
 
 def _in_scope(connection: sqlite3.Connection, scope: Scope, hits: Mapping[int, float], limit: int) -> list[TextHit]:
     """Return the best hits inside the scope. They are filtered best first, so that few of many rows are read."""
-    where, values = _sql(within(scope))
+    where, values = _sql(scope_conditions(scope))
     sql = (
         "SELECT p.uid, p.pk FROM json_each(?) h CROSS JOIN node p ON p.pk = h.value "  # noqa: S608
         "JOIN node i ON i.pk = (SELECT e.source FROM edge e "

@@ -50,12 +50,12 @@ def _read(
     texts: Sequence[str],
     contexts: Sequence[str] | None,
     kinds: Sequence[TermKind],
-    which: tuple[str, str],
+    selection: tuple[str, str],
     limit: int,
 ) -> dict[str, list[Node]]:
-    """Return the nodes with terms of these kinds, by text; ``which`` is the selected column and the match condition."""
+    """Return the nodes with terms of these kinds, by text; ``selection`` is the column to select and the condition."""
     within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
-    selected, fits = which
+    selected, fits = selection
     matches: dict[str, list[Node]] = {}
     for batch in batched(dict.fromkeys(texts), _BATCH):
         rows = connection.execute(

@@ -9,7 +9,7 @@ from itertools import batched
 
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of
 from vicw_shared.model import Node
-from vicw_shared.model.triggers import foremost, phrases_of, precedence
+from vicw_shared.model.triggers import phrases_of, precedence, sort_by_precedence
 
 _BATCH = 500
 
@@ -34,4 +34,4 @@ def read_triggered(
             (*batch, tenant, *(contexts or ()), limit),
         )
         items += map(node_of, rows)
-    return foremost(items)
+    return sort_by_precedence(items)

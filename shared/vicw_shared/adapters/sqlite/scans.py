@@ -23,7 +23,7 @@ from vicw_shared.ports import (
     Flows,
     Items,
     ItemView,
-    NamedThings,
+    NamedNodes,
     Nodes,
     PassageChange,
     Passages,
@@ -121,7 +121,7 @@ def _thread(connection: sqlite3.Connection, what: Thread, after: ChainKey | None
     return list(map(node_of, rows))
 
 
-def _named(connection: sqlite3.Connection, what: NamedThings, after: tuple[str, str] | None, limit: int) -> list[Node]:
+def _named(connection: sqlite3.Connection, what: NamedNodes, after: tuple[str, str] | None, limit: int) -> list[Node]:
     """Return a context's named nodes in index order, ties by uid."""
     where, values = "t.text >= ? AND t.text < ?", [what.prefix, what.prefix + LAST]
     if after is not None:
@@ -143,6 +143,6 @@ _READERS: dict[type[Scan[Any, Any]], Callable[[sqlite3.Connection, Any, Any, int
     Changes: _changes,
     Flows: _flows,
     Thread: _thread,
-    NamedThings: _named,
+    NamedNodes: _named,
     Steps: read_steps,
 }

@@ -63,18 +63,18 @@ class SqliteSleepLog:
         row = await self._database.read(lambda c: c.execute(sql, (step_id,)).fetchone())
         return _step(row) if row else None
 
-    async def contexts_with_arrivals(self, by: int, *, limit: int) -> list[ArrivalCount]:
+    async def contexts_with_arrivals(self, minimum: int, *, limit: int) -> list[ArrivalCount]:
         return await self._database.read(
-            lambda c: [ArrivalCount(*row) for row in c.execute(_WITH_ARRIVALS, (by, limit))]
+            lambda c: [ArrivalCount(*row) for row in c.execute(_WITH_ARRIVALS, (minimum, limit))]
         )
 
-    async def record_arrivals(self, growth: ArrivalCount) -> None:
-        row = (growth.arrivals, growth.tenant, growth.context)
+    async def record_arrivals(self, count: ArrivalCount) -> None:
+        row = (count.arrivals, count.tenant, count.context)
         await self._write(lambda c: c.execute(_RECORD_ARRIVALS, row))
 
-    async def record_job_run(self, note: JobRun) -> None:
-        run_json = json.dumps([to_us(note.began), to_us(note.at), note.slices, note.over, note.error])
-        await self._write(lambda c: c.execute(_PUT_RUN, (note.task, run_json)))
+    async def record_job_run(self, job_run: JobRun) -> None:
+        run_json = json.dumps([to_us(job_run.began), to_us(job_run.at), job_run.slices, job_run.over, job_run.error])
+        await self._write(lambda c: c.execute(_PUT_RUN, (job_run.task, run_json)))
 
     async def job_runs(self) -> list[JobRun]:
         rows = await self._database.read(lambda c: c.execute(_RUNS).fetchall())

@@ -91,7 +91,7 @@ async def servers(*models: tuple[str, str]) -> AsyncIterator[list[Own]]:
 async def found(opened: EmbeddingServers, first: Own) -> OpenAIEmbedder:
     """Return the embedder of the model that the first server has, which is the one that is asked."""
     async with over(first.url) as alone:
-        _, model = await alone.named(first.model)
+        _, model = await alone.find_by_name(first.model)
     embedder = await opened.find(model)
     await embedder.embed(["to begin with"], Lane.BULK)
     assert first.texts == ["to begin with"]
@@ -153,7 +153,7 @@ async def test_two_servers_may_exchange_their_models_under_a_service() -> None:
         embedder = await found(opened, first)
         first.model, first.digest, second.model, second.digest = "n", B, "m", A
         await ask_until_answered(embedder)
-        other = await opened.named("n")
+        other = await opened.find_by_name("n")
         await ask(other[0], "of the other model")
         assert (first.texts[-1], second.texts) == ("of the other model", ["a question"])
 
@@ -190,7 +190,7 @@ async def test_a_server_with_another_file_of_the_same_name_is_not_turned_to() ->
 
 async def test_a_foreign_server_that_lacks_the_model_now_is_left() -> None:
     async with serving("m") as second, serving("m") as first, over(first.url, second.url) as opened:
-        embedder, _ = await opened.named("m")
+        embedder, _ = await opened.find_by_name("m")
         await ask(embedder)
         first.refuses, first.models = "question", ["n"]
         asked = len(second.texts)

@@ -55,7 +55,7 @@ async def test_an_empty_store_gets_the_model_of_the_first(small: Foreign, large:
 
 async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, large: Foreign) -> None:
     async with over(small.url, large.url) as servers:
-        embedder, model = await servers.named("large")
+        embedder, model = await servers.find_by_name("large")
         found = await servers.find(model)
         await found.embed(["a text"], Lane.BULK)
         assert (set(large.asked_for), small.asked_for) == ({"large"}, [])
@@ -65,7 +65,7 @@ async def test_the_server_that_has_the_model_is_asked_for_it(small: Foreign, lar
 async def test_what_each_server_has_is_told_where_none_has_the_model(small: Foreign, large: Foreign) -> None:
     async with over(small.url, large.url) as servers:
         with pytest.raises(ModelMismatchError) as raised:
-            await servers.named("medium")
+            await servers.find_by_name("medium")
     assert f"{small.url} has small" in raised.value.detail
     assert f"{large.url} has larger, large" in raised.value.detail
 
@@ -73,9 +73,9 @@ async def test_what_each_server_has_is_told_where_none_has_the_model(small: Fore
 async def test_a_server_whose_name_nobody_has_is_not_waited_for(small: Foreign) -> None:
     nowhere = "http://nowhere.invalid/v1"
     async with over(small.url, nowhere) as servers:
-        _, model = await servers.named("small")
+        _, model = await servers.find_by_name("small")
         with pytest.raises(ModelMismatchError, match="has small"):
-            await servers.named("medium")
+            await servers.find_by_name("medium")
     async with over(nowhere) as servers:
         with pytest.raises(UnavailableError):  # nor can any other be found: then it is the network that is away
             await servers.find(model, seconds=0)
@@ -83,7 +83,7 @@ async def test_a_server_whose_name_nobody_has_is_not_waited_for(small: Foreign) 
 
 async def test_a_server_that_is_away_may_have_it(small: Foreign) -> None:
     async with over(small.url) as servers:
-        _, model = await servers.named("small")
+        _, model = await servers.find_by_name("small")
     away = nobody()
     async with over(away, small.url) as servers:
         await servers.find(model)  # that another is away is no matter
@@ -119,12 +119,12 @@ async def serving_at(url: str, foreign: Foreign) -> AsyncIterator[None]:
 
 async def test_of_two_files_of_one_name_the_other_one_is_meant() -> None:
     async with ours("m", "a" * 64) as first, ours("m", "b" * 64) as second, over(first, second) as servers:
-        _, one = await servers.named("m")
-        _, other = await servers.named("m", but=one)
+        _, one = await servers.find_by_name("m")
+        _, other = await servers.find_by_name("m", but=one)
         assert (one.digest, other.digest) == ("a" * 64, "b" * 64)
-        assert (await servers.named("m", but=other))[1] == one
+        assert (await servers.find_by_name("m", but=other))[1] == one
     async with ours("m", "a" * 64) as first, over(first, nobody()) as servers:
-        _, only = await servers.named("m", but=one)
+        _, only = await servers.find_by_name("m", but=one)
         assert only == one, "it is the one in use"
 
 

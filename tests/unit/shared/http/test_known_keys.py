@@ -12,7 +12,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
-from vicw_shared.http.known_keys import KeyCacheLimits, KnownKeys
+from vicw_shared.http.known_keys import KeyCache, KeyCacheLimits
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint
 
@@ -56,7 +56,7 @@ def uncached() -> KeyCacheLimits:
     return KeyCacheLimits(cache_seconds=0)
 
 
-async def soon(keys: KnownKeys, key: ApiKey) -> None:
+async def soon(keys: KeyCache, key: ApiKey) -> None:
     """Return when the key is found."""
     async with asyncio.timeout(20):
         while True:
@@ -68,7 +68,7 @@ async def soon(keys: KnownKeys, key: ApiKey) -> None:
 
 
 async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring, uncached: KeyCacheLimits) -> None:
-    keys, key, unused = KnownKeys(lambda: ring, uncached), await ring.made(), await ring.made()
+    keys, key, unused = KeyCache(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
     ring.failure = UnavailableError("graph", "bolt://10.0.0.7 refused")
     assert await keys.find(key.id) == key
@@ -83,7 +83,7 @@ async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring, uncache
 
 async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
-    keys, key = KnownKeys(lambda: ring, uncached), await ring.made()
+    keys, key = KeyCache(lambda: ring, uncached), await ring.made()
     ring.failure = UnavailableError("graph", "is down")
     with pytest.raises(UnavailableError):
         await keys.find("another")
@@ -101,7 +101,7 @@ async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, uncached: Ke
 
 async def test_a_ring_that_hangs_is_away(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
-    keys, key, unused = KnownKeys(lambda: ring, uncached), await ring.made(), await ring.made()
+    keys, key, unused = KeyCache(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
     uncached.timeout_seconds = 0.05
     ring.answers.clear()
@@ -114,13 +114,13 @@ async def test_a_ring_that_hangs_is_away(ring: Ring, uncached: KeyCacheLimits) -
 
 
 async def test_requests_that_come_together_ask_once(ring: Ring) -> None:
-    keys, key = KnownKeys(lambda: ring), await ring.made()
+    keys, key = KeyCache(lambda: ring), await ring.made()
     assert await asyncio.gather(*(keys.find(key.id) for _ in range(20))) == [key] * 20
     assert ring.asked == 1
 
 
 async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: Ring) -> None:
-    keys, key = KnownKeys(lambda: ring), await ring.made()
+    keys, key = KeyCache(lambda: ring), await ring.made()
     ring.answers.clear()
     first, second = (asyncio.create_task(keys.find(key.id)) for _ in range(2))
     await asyncio.sleep(0)
@@ -133,7 +133,7 @@ async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: 
 
 async def test_a_ring_that_comes_back_broken_says_so(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
-    keys, key = KnownKeys(lambda: ring, uncached), await ring.made()
+    keys, key = KeyCache(lambda: ring, uncached), await ring.made()
     assert await keys.find(key.id) == key
     ring.failure = UnavailableError("graph", "is down")
     assert await keys.find(key.id) == key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, reduce
 
-from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, within
+from vicw_shared.adapters.conditions import After, AnyOf, Condition, Group, Is, Until, scope_conditions
 from vicw_shared.adapters.neo4j.text import JOINTS
 from vicw_shared.ports import Scope
 
@@ -44,7 +44,7 @@ def inside(scope: Scope) -> tuple[str, dict[str, object]]:
     Tags and ABOUT are evaluated on the item's edges.
     """
     values: dict[str, object] = {"tenant": scope.tenant}
-    return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(within(scope), values)}", values
+    return f"i.content_hash IS NOT NULL AND i.tenant = $tenant AND {_cypher(scope_conditions(scope), values)}", values
 
 
 def _has_name(node: str, names: str) -> str:
