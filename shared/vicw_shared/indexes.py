@@ -61,14 +61,14 @@ class Indexes:
         self._models = Models()
         self._open: dict[ModelIdentity, Index] = {}
         self._failure: VicwError | None = None
-        self._reading: Index | None = None
+        self._read_index: Index | None = None
 
     @property
-    def reading(self) -> Index:
+    def read_index(self) -> Index:
         """The index that answers questions: the one in use, or the last one that could be opened."""
-        if self._reading is None:
+        if self._read_index is None:
             raise UnavailableError("vectors", "no index is open")
-        return self._reading
+        return self._read_index
 
     @property
     def models(self) -> Models:
@@ -85,20 +85,20 @@ class Indexes:
         """The reason why this process cannot open the index in use, as a sentence; None: it can."""
         return self._failure.detail if self._failure is not None else None
 
-    async def writing(self) -> Index:
+    async def write_index(self) -> Index:
         """Return the index in use, by the record. Raises UnavailableError if this process cannot open it."""
         if time.monotonic() - self._read_at > self._poll_seconds:
             await self.refresh()
         if self._failure is not None:
             raise UnavailableError("embedding", self._failure.detail) from self._failure
-        return self.reading
+        return self.read_index
 
-    async def settling(self) -> Index:
+    async def acknowledge_index(self) -> Index:
         """Return the index that has to contain the points acknowledged from now on.
 
-        Raises UnavailableError as ``writing`` does, and while another index takes over.
+        Raises UnavailableError as ``write_index`` does, and while another index takes over.
         """
-        index = await self.writing()
+        index = await self.write_index()
         if (change := self._models.change) is not None and to_us(now()) < change.held_until:
             raise UnavailableError("vectors", f"the index of {change.model} takes over in a moment")
         return index
@@ -114,7 +114,7 @@ class Indexes:
     async def open(self) -> None:
         """Read the record for the first time. Raises the errors of opening the index in use."""
         await self.refresh()
-        if self._reading is None:
+        if self._read_index is None:
             raise self._failure or UnavailableError("vectors", "the store knows of no model yet")
 
     async def refresh(self) -> None:
@@ -160,9 +160,9 @@ class Indexes:
                 self._failure = error
                 return
         used = self._open[models.used]
-        if used is not self._reading:
-            _log_switch(self._reading, used)
-            self._reading = used
+        if used is not self._read_index:
+            _log_switch(self._read_index, used)
+            self._read_index = used
 
 
 async def store_status(record: StoreRecord, outbox: Outbox, indexes: Indexes, tenant: str | None) -> dict[str, object]:

@@ -32,11 +32,11 @@ class BatchedVectors(Throttled[Embedder]):
         return np.concatenate(rows)
 
 
-class _Background(Throttled[Indexes]):
+class _ThrottledIndexes(Throttled[Indexes]):
     """Throttles the indexes that it opens, too."""
 
-    async def writing(self) -> Index:
-        index = await self._engine.writing()
+    async def write_index(self) -> Index:
+        index = await self._engine.write_index()
         return replace(
             index,
             vectors=throttled(index.vectors, self._throttle),
@@ -46,4 +46,4 @@ class _Background(Throttled[Indexes]):
 
 def throttled_indexes(indexes: Indexes, throttle: BackgroundThrottle) -> Indexes:
     """Return a throttled proxy of the indexes for background work."""
-    return cast("Indexes", _Background(indexes, throttle))
+    return cast("Indexes", _ThrottledIndexes(indexes, throttle))

@@ -39,7 +39,7 @@ class RetrievalWiring(PlatformWiring):
     def ports(self) -> RetrievalPorts:
         """The ports of a new request: the engines in use now."""
         indexes = self.engines.indexes
-        index = indexes.reading
+        index = indexes.read_index
         return RetrievalPorts(
             self.engines.graph,
             index.vectors,

@@ -228,9 +228,9 @@ async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bo
         start = replace(start, lost_at=indexes.rebuilding)
     else:
         await indexes.refresh()
-    if indexes.reading.model != indexes.models.used:
+    if indexes.read_index.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
-    vectors = indexes.reading.vectors
+    vectors = indexes.read_index.vectors
     async with recorded_run(graph.log, "reconcile", first=first) as turn:
         done = await bring_to_agreement(
             graph.outbox, graph.audit, vectors, start=start, pages=_settings.sleep.reconcile_pages

@@ -62,5 +62,5 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     async def undo(step: str) -> str:
         return await take_back(standalone.asleep, step, standalone.settings)
 
-    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.reading, undo, gate))
+    app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
     return app

@@ -35,7 +35,7 @@ def work(
     yield "reconcile", run_on_schedule(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
     if settings.sleep.paused:
         return
-    if asleep.indexes.reading.model.has_vectors:  # it is vectors that the one saves, and the other goes by
+    if asleep.indexes.read_index.model.has_vectors:  # it is vectors that the one saves, and the other goes by
         consolidation, dreaming = schedules[ScheduledJob.CONSOLIDATION], schedules[ScheduledJob.DREAM]
         yield (
             "consolidation",
@@ -60,7 +60,7 @@ async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIte
     place = ReconcileBookmark()
     while _is_whole(indexes):
         done = await reconcile(
-            graph.outbox, graph.audit, indexes.reading.vectors, start=place, pages=settings.sleep.reconcile_pages
+            graph.outbox, graph.audit, indexes.read_index.vectors, start=place, pages=settings.sleep.reconcile_pages
         )
         if any(done.found.values()):
             _log.warning("the stores did not agree; the vectors are mended", **done.found)
@@ -71,7 +71,7 @@ async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIte
 
 
 def _is_whole(indexes: Indexes) -> bool:
-    used = indexes.reading.model
+    used = indexes.read_index.model
     return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
 
 

@@ -172,7 +172,7 @@ class Standalone:
             await mark_lost(self.graph)
 
     async def _agree_on_points(self) -> None:
-        folder = self.folders.of(self.indexes.reading.model)
+        folder = self.folders.of(self.indexes.read_index.model)
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
             folder.mark_compared()
@@ -181,12 +181,12 @@ class Standalone:
     @property
     def vectors(self) -> VectorStore:
         """The index in use."""
-        return self.indexes.reading.vectors
+        return self.indexes.read_index.vectors
 
     @property
     def embedder(self) -> Embedder:
         """The embedder of the index in use."""
-        return self.indexes.reading.embedder
+        return self.indexes.read_index.embedder
 
     def start_indexer(self) -> None:
         """Index, and rebuild an index that was lost, in the background until ``close``."""
@@ -210,7 +210,7 @@ class Standalone:
 
     def retrieval_ports(self) -> RetrievalPorts:
         """Return what the read path works with."""
-        index = self.indexes.reading
+        index = self.indexes.read_index
         return RetrievalPorts(
             self.graph,
             index.vectors,
@@ -228,11 +228,11 @@ class Standalone:
 
     async def probe_embedding(self) -> None:
         """Raise if the embedder does not answer."""
-        await self.embedders.probe(self.indexes.reading.model)
+        await self.embedders.probe(self.indexes.read_index.model)
 
     async def embedding_metrics(self) -> bytes:
         """Return what the embedding process counts of its own; nothing while there is none, or it does not answer."""
-        return await self.embedders.metrics(self.indexes.reading.model)
+        return await self.embedders.metrics(self.indexes.read_index.model)
 
     @property
     def keys(self) -> SqliteKeyRing:

@@ -125,7 +125,7 @@ class EmbeddingServers:
     async def _names(self, url: str) -> list[str]:
         embedder = open_embedder(self._settings, url, None, retry_seconds=0, timeout_seconds=_LIST_SECONDS)
         try:
-            return await embedder.model_names()
+            return await embedder.listed()
         finally:
             await embedder.close()
 

@@ -108,7 +108,7 @@ class OpenAIEmbedder:
                 raise _model_changed(str(identity), str(self._identity))
             return identity
 
-    async def model_names(self) -> list[str]:
+    async def listed(self) -> list[str]:
         """Return the names of the models that the server lists; [] if it has no such list. Raises UnavailableError."""
         try:
             return [row.id for row in await self._rows()]

@@ -33,15 +33,15 @@ class Engines:
             case "graph":
                 await self.graph.record.store_id()
             case "vectors":
-                await self.indexes.reading.vectors.ids(after=None, limit=1)
+                await self.indexes.read_index.vectors.ids(after=None, limit=1)
             case "embedding":
-                await self.indexes.reading.embedder.identity()
+                await self.indexes.read_index.embedder.identity()
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
         """Return ``store_status``, and the reason if the service cannot follow a change of the model."""
         facts = await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
         if self.indexes.behind is not None:
-            facts |= {"model": str(self.indexes.reading.model), "behind": self.indexes.behind}
+            facts |= {"model": str(self.indexes.read_index.model), "behind": self.indexes.behind}
         return facts
 
     async def restore_index(self) -> None:

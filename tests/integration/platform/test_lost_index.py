@@ -36,7 +36,7 @@ async def test_a_service_that_starts_says_that_the_collection_was_lost() -> None
         lost_at = opened.indexes.rebuilding
         assert lost_at is not None
         assert (await opened.describe("t"))["rebuilding"] == lost_at.isoformat()
-        graph, vectors = opened.graph, opened.indexes.reading.vectors
+        graph, vectors = opened.graph, opened.indexes.read_index.vectors
         assert (
             await reconcile(graph.outbox, graph.audit, vectors, start=ReconcileBookmark(lost_at=lost_at))
         ).missing == 2

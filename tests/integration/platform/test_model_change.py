@@ -54,7 +54,7 @@ async def test_a_change_is_made_told_of_and_cleared_up_after(old: Foreign, new: 
         assert time.monotonic() - began > 2 * KNOWN_SECONDS, "others may look more rarely than is set here"
         assert (done.embedded, done.passages, done.before.name) == (3, 3, "old")
         await opened.indexes.refresh()
-        assert opened.indexes.reading.model.name == "new"
+        assert opened.indexes.read_index.model.name == "new"
         asked = len(old.texts)
         await fill(opened, "d")
         assert (len(old.texts), new.texts[-1]) == (asked, "[Domain: d] [Type: s] text of d")
@@ -74,14 +74,14 @@ async def test_a_swap_that_was_killed_before_the_graph_knew_is_no_mismatch() -> 
     async with engines() as opened:
         await fill(opened, "a")
         other = await identity(opened, "new")
-        used = opened.indexes.reading.model
+        used = opened.indexes.read_index.model
     async with open_platform() as platform:
         name = await platform.indexes.collections.ensure(other)
         await platform.indexes.collections.swap(name)
         await platform.graph.record.set_model(used, ModelChange(other))
         async with engines() as opened:
-            assert opened.indexes.reading.model == used, "the graph's word counts"
-            assert (await opened.indexes.writing()).model == used
+            assert opened.indexes.read_index.model == used, "the graph's word counts"
+            assert (await opened.indexes.write_index()).model == used
         with pytest.raises(StateConflictError, match="not over"):
             await drop_old(platform)
         assert (await change(platform)).model == other, "it goes on"
@@ -110,7 +110,7 @@ async def test_a_model_whose_server_is_gone_is_left_by_the_command_that_is_told(
     async with open_platform() as platform:
         assert (await change(platform, "new")).embedded == 2
     async with engines() as opened:
-        assert opened.indexes.reading.model.name == "new"
+        assert opened.indexes.read_index.model.name == "new"
 
 
 async def test_a_change_is_given_up_by_naming_the_model_in_use(
@@ -118,7 +118,7 @@ async def test_a_change_is_given_up_by_naming_the_model_in_use(
 ) -> None:
     async with engines() as opened:
         await fill(opened, "a")
-        used, other = opened.indexes.reading.model, await identity(opened, "new")
+        used, other = opened.indexes.read_index.model, await identity(opened, "new")
         await opened.graph.record.set_model(used, ModelChange(other))
         monkeypatch.setenv("VICW_EMBEDDING_URL", old.url)
         async with open_platform() as platform:

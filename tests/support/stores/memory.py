@@ -83,7 +83,7 @@ class Memory:
 
     async def check(self) -> CheckReport:
         graph = self.standalone.graph
-        index = self.standalone.indexes.reading
+        index = self.standalone.indexes.read_index
         vectors = index.vectors if index.model.has_vectors else None
         return await check(graph.audit, graph.outbox, vectors, EdgeRegistry.with_core_types())
 

@@ -61,7 +61,7 @@ async def test_vectors_are_told_by_id(changeable: Memory) -> None:
     vectors = await changeable.standalone.vectors.dense([known])
     async with client(changeable) as http:
         told = (await http.post("/admin/vectors", json={"ids": [known.upper(), str(UUID(int=1))]})).json()
-        assert told["model"] == changeable.standalone.indexes.reading.model.key
+        assert told["model"] == changeable.standalone.indexes.read_index.model.key
         assert list(told["vectors"]) == [known]
         assert (np.frombuffer(base64.b64decode(told["vectors"][known]), "<f4") == vectors[known]).all()
         refused = await http.post("/admin/vectors", json={"ids": [known, "x"]})

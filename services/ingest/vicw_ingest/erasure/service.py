@@ -242,7 +242,7 @@ class Eraser:
         """Remove points, except those of nodes that were stored again under the same uid."""
         for batch in batched(sorted(gone), _RECORDS):
             to_delete = sorted({*batch} - await self._stored_again(tenant, batch))
-            await (await self.indexes.writing()).vectors.delete(to_delete)
+            await (await self.indexes.write_index()).vectors.delete(to_delete)
 
     async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
         """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew."""

@@ -124,7 +124,7 @@ class Indexer:
         if not points:
             return
         try:
-            await (await self.indexes.writing()).vectors.delete(points)
+            await (await self.indexes.write_index()).vectors.delete(points)
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
@@ -238,7 +238,7 @@ class Indexer:
         try:
             async with lease.renewed():
                 # After the claim: a change of the model relies on this order (docs/decisions/0009).
-                done = await self._write(claim.points, lease, await self.indexes.settling())
+                done = await self._write(claim.points, lease, await self.indexes.acknowledge_index())
         except BaseException:
             FAILURES.inc()
             # Cancelled or failed as a whole: no single passage is at fault, so the held entries become due at once.
@@ -265,7 +265,7 @@ class Indexer:
                 made = await self._make_points(index, upserts, lease)
             upserts = [point for point in upserts if point.point_id in made]
             self.require_room()  # again: embedding takes long
-            if (await self.indexes.settling()).model != index.model:
+            if (await self.indexes.acknowledge_index()).model != index.model:
                 raise UnavailableError("vectors", "another index has taken over meanwhile")
             lease.require()
             with indexing("upsert"):

@@ -109,7 +109,7 @@ class SummaryDrafter:
         """Return the drafts with the passages that keep their vector. A draft that represents too few passages is
         refused.
         """
-        index = await self.indexes.writing()
+        index = await self.indexes.write_index()
         sound = [draft for draft in drafts if not draft.refusal]
         if not index.model.has_vectors or not sound:
             return list(drafts)

@@ -219,7 +219,7 @@ class Consolidation:
     async def _consolidate(self, draft: SummaryDraft, now: datetime) -> None:
         consolidate = draft.consolidate
         macro = consolidate.macro
-        index, points = await self.indexes.writing(), list[Point]()
+        index, points = await self.indexes.write_index(), list[Point]()
         if index.model.has_vectors:
             rows = (
                 draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(consolidate), Lane.BULK)
@@ -259,7 +259,7 @@ class Consolidation:
     async def _discard(self, points: Sequence[str]) -> None:
         """Remove orphaned points. A failure is only logged: no answer shows them, and the reconciler removes them."""
         try:
-            await (await self.indexes.writing()).vectors.delete(points)
+            await (await self.indexes.write_index()).vectors.delete(points)
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 

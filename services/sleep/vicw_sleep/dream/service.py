@@ -164,7 +164,7 @@ class Dream:
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[DreamResult]:
         """Return the dreams of items of one context that have any tags."""
-        vectors = (await self.indexes.writing()).vectors
+        vectors = (await self.indexes.write_index()).vectors
         alike = await SimilarityIndex(self.graph, vectors, now).of(atoms)
         embedded = [atom for atom in atoms if atom.item.uid in alike]
         tags = await AutoTagger(self.graph, vectors).of(embedded, alike)

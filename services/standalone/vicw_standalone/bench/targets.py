@@ -105,7 +105,7 @@ class LocalTarget:
 
     async def vectors_of(self, label: Label) -> int:
         """Return how many of its passages (Chunk) or statements (Event) have a vector."""
-        graph, vectors = self._standalone.graph, self._standalone.indexes.reading.vectors
+        graph, vectors = self._standalone.graph, self._standalone.indexes.read_index.vectors
         count = 0
         async for page in scan_pages(graph, Nodes(label)):
             count += len(await vectors.dense([node.uid for node in page]))

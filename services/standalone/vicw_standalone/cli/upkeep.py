@@ -47,7 +47,7 @@ def reconcile(
     """
 
     async def work(sleeper: Sleeper) -> None:
-        index = sleeper.indexes.reading
+        index = sleeper.indexes.read_index
         if not index.model.has_vectors:
             out.print("there are no vectors (VICW_EMBEDDER=none): nothing to compare")
             return
@@ -67,7 +67,7 @@ async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bo
     from vicw_sleep.reconcile import ReconcileBookmark, Reconciled
     from vicw_sleep.reconcile import reconcile as compare
 
-    graph, vectors = sleeper.graph, sleeper.indexes.reading.vectors
+    graph, vectors = sleeper.graph, sleeper.indexes.read_index.vectors
     total = await graph.audit.count(Label.CHUNK)
     found, place, side, pages = Reconciled(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
     while found.next is not None:

@@ -73,7 +73,7 @@ async def end(
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Residue) -> int:
-        vectors = [(await wiring.engines.indexes.writing()).vectors]
+        vectors = [(await wiring.engines.indexes.write_index()).vectors]
         await scan_store(graph, vectors, remains)
         await _follow(graph, vectors, remains, wait_seconds)
         return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0

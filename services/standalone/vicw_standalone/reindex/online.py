@@ -98,9 +98,9 @@ class Reindexing:
 
         The indexer is at work meanwhile. Whatever fails is tried again.
         """
-        while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.reading.model)):
+        while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.read_index.model)):
             try:
-                await bring_to_agreement(self._graph, self._indexes.reading, self._rest)
+                await bring_to_agreement(self._graph, self._indexes.read_index, self._rest)
                 folder.mark_compared()
                 await self._indexes.refresh()
             except Exception as error:
@@ -146,7 +146,7 @@ class Reindexing:
         if name is None and models.change is not None:
             name = models.change.source or models.change.model.name
         if name is None:
-            return self._indexes.reading
+            return self._indexes.read_index
         await self._retire_now()  # it may be the one to go back to
         started = await self._embedders.another(name, models.used)
         return await self._folders.open(started.model)

@@ -72,6 +72,6 @@ async def test_vectors_are_read_as_far_as_those_of_so_many_texts_may_be_long(siz
         with pytest.raises(BrokenError, match="longer than"):
             await client.embed(["x"] * 64, Lane.BULK)
         with pytest.raises(BrokenError, match=f"longer than {MAX_BYTES} bytes"):
-            await client.model_names()
+            await client.listed()
         await client.close()
     assert server.sent < most + MAX_BYTES + 2 * _UNREAD
