@@ -8,10 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
-QUIET_SECONDS = 5.0
-"""Time without a request after which background steps run without a rest."""
 REST_FACTOR = 12.0
 """Length of the rest after a step, as a multiple of the step's duration, so that a request seldom waits for one.
 
@@ -21,8 +19,6 @@ SLICE_SECONDS = 0.005
 """Consecutive steps that together take less than this count as one: reading three nodes needs no rest."""
 NOTICED_SECONDS = 0.02
 """Delay of a request that users hardly notice."""
-REMOTE_POLL_SECONDS = 1.0
-"""Interval between look-ups of other processes' requests in the store."""
 REMOTE_LOAD_SECONDS = 10.0
 """Age up to which a recorded request counts as load: processes record one every five seconds."""
 _POLL_SECONDS = 0.02
@@ -40,8 +36,10 @@ async def yield_to_event_loop() -> None:
 class BackgroundThrottle:
     """Tracks foreground requests and the running background step of one event loop."""
 
-    max_seconds: ClassVar[float] = 2.0
+    max_seconds = 2.0
     """Maximum wait before a step, under constant load."""
+    quiet_seconds = 5.0
+    """Time without a request after which background steps run without a rest."""
 
     def __init__(self, rest_factor: float = REST_FACTOR) -> None:
         self._rest_factor = rest_factor
@@ -92,7 +90,7 @@ class BackgroundThrottle:
     def is_lull(self) -> bool:
         """Whether no request runs or is expected, or throttling is off."""
         return not self._rest_factor or (
-            not self._requests and time.monotonic() - self._request_ended_at >= QUIET_SECONDS
+            not self._requests and time.monotonic() - self._request_ended_at >= self.quiet_seconds
         )
 
 
@@ -102,8 +100,10 @@ class RemoteLoadThrottle(BackgroundThrottle):
     ``seconds_since_request`` returns the seconds since the latest request (None: never).
     """
 
-    max_seconds: ClassVar[float] = 4.0
+    max_seconds = 4.0
     """With this wait, a step of a fifth of a second delays one request in fifteen."""
+    poll_seconds = 1.0
+    """Interval between look-ups of other processes' requests in the store."""
 
     def __init__(
         self, seconds_since_request: Callable[[], Awaitable[float | None]], rest_factor: float = REST_FACTOR
@@ -114,7 +114,7 @@ class RemoteLoadThrottle(BackgroundThrottle):
 
     async def yield_to_foreground(self) -> None:
         """Throttle as ``BackgroundThrottle`` does while the store shows recent requests. Raises the store's errors."""
-        if time.monotonic() - self._polled_at >= REMOTE_POLL_SECONDS:
+        if time.monotonic() - self._polled_at >= self.poll_seconds:
             self._polled_at = time.monotonic()
             ago = await self._seconds_since_request()
             if ago is not None and ago < REMOTE_LOAD_SECONDS:

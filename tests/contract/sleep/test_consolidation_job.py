@@ -282,10 +282,9 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
     assert len(set(marks)) == 7, "each begins further on"
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.consolidation.job.SLICE_SECONDS", 0.0)
+async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
     await tell(side, turns(12))
-    done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0))
+    done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0), seconds=0.0)
     assert done is not None and (done.macros, done.next is None) == (1, False)
 
 

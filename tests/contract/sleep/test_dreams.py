@@ -129,14 +129,13 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
 
 
 async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     monkeypatch.setattr("vicw_sleep.dream.commit.GENERIC", 5)
     await tell(side, *(item(n, f"{STORM}, number {n}.", flow_id="f") for n in range(10, 19)), *items()[2:])
     told: list[DreamResult] = []
-    dry = await dream(side, on_item=told.append).run(_RULES, now=_LATER, dry=True)
+    dry = await dream(side, page=2, on_item=told.append).run(_RULES, now=_LATER, dry=True)
     assert await side.graph.scan(Steps(), limit=9) == []
     done: list[DreamResult] = []
-    assert await dream(side, on_item=done.append).run(_RULES, now=_LATER) == dry
+    assert await dream(side, page=2, on_item=done.append).run(_RULES, now=_LATER) == dry
     assert dry.tags == sum(map(len, (await tags_of(side)).values()))
     assert told == done
     assert sum(len(one.tags) for one in done) == dry.tags
@@ -375,26 +374,23 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
 )
 async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
-    side: Side, monkeypatch: pytest.MonkeyPatch, bound: dict[str, Any], looked_at: list[int]
+    side: Side, bound: dict[str, Any], looked_at: list[int]
 ) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
     await tell(side, *items())
     await tell(side, *items(), tenant="u")
     done = DreamReport()
     counts: list[int] = []
     while not counts or done.next is not None:
-        done = await run(side, start=done.next, **bound)
+        done = await dream(side, page=2).run(_RULES, now=_LATER, start=done.next, **bound)
         counts.append(done.items)
     assert counts == looked_at
     assert len(await tags_of(side)) == 4
     assert (await run(side)).dreamt == 0
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 2)
-    monkeypatch.setattr("vicw_sleep.dream.job.SLICE_SECONDS", 0.0)
+async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
     await tell(side, *items())
-    done = await take_turn(dream(side), DreamSettings(hours=0), None)
+    done = await take_turn(dream(side, page=2), DreamSettings(hours=0), None, seconds=0.0)
     assert done is not None and (done.items, done.next is None) == (2, False)
 
 

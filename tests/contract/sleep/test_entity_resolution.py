@@ -327,11 +327,10 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     assert len(await merges(side)) == (9 if outcome == "merged" else 0)
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_sleep.resolve.job.SLICE_SECONDS", 0.0)
+async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
-    done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None)
+    done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None, seconds=0.0)
     assert done is not None and (done.merged, done.next is None) == (1, False)
 
 

@@ -36,9 +36,9 @@ class Engine:
         return self.size
 
 
-async def test_an_operation_begins_when_nobody_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
+async def test_an_operation_begins_when_nobody_waits_for_an_answer() -> None:
     courtesy, engine = BackgroundThrottle(), Engine()
+    courtesy.max_seconds = 60
     await courtesy.yield_to_foreground()
     background = throttled(engine, courtesy)
     with courtesy.foreground_request():
@@ -74,9 +74,9 @@ async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
     assert await begun == 1
 
 
-async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 0.2)
+async def test_where_somebody_asks_at_all_times_the_work_goes_on() -> None:
     courtesy, engine = BackgroundThrottle(), Engine()
+    courtesy.max_seconds = 0.2
     await courtesy.yield_to_foreground()
     with courtesy.foreground_request():
         began = time.monotonic()
@@ -88,10 +88,10 @@ async def test_where_somebody_asks_at_all_times_the_work_goes_on(monkeypatch: py
     assert time.monotonic() - began >= 0.35
 
 
-async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_has_begun_waits_for_nobody() -> None:
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
-    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
     courtesy, engine = BackgroundThrottle(), Engine()
+    courtesy.max_seconds = 60
     background = throttled(engine, courtesy)
 
     async def work() -> int:
@@ -102,11 +102,9 @@ async def test_what_has_begun_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) 
         assert await background.transact(work) == 5
 
 
-async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "QUIET_SECONDS", 60)
+async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_more() -> None:
     courtesy = BackgroundThrottle()
+    courtesy.quiet_seconds = 60
     with courtesy.foreground_request():
         pass
     await courtesy.yield_to_foreground()
@@ -116,7 +114,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     await courtesy.yield_to_foreground()
     assert time.monotonic() - began >= 0.02 * module.REST_FACTOR * 0.9
     await asyncio.sleep(0.02)
-    monkeypatch.setattr(module, "QUIET_SECONDS", 0)
+    courtesy.quiet_seconds = 0
     began = time.monotonic()
     await courtesy.yield_to_foreground()
     assert time.monotonic() - began < 0.02 * module.REST_FACTOR / 2, "nobody has asked for long"
@@ -133,10 +131,10 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - began < 1
 
 
-async def test_whoever_steps_no_more_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUIET_SECONDS", 60)
-    monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
+async def test_whoever_steps_no_more_holds_nobody_up() -> None:
     courtesy = BackgroundThrottle()
+    courtesy.max_seconds = 60
+    courtesy.quiet_seconds = 60
     with courtesy.foreground_request():
         pass
     await asyncio.create_task(courtesy.yield_to_foreground())  # its task ends
@@ -159,9 +157,7 @@ async def test_giving_way_lets_the_loop_go_round() -> None:
     assert gone_round.is_set()
 
 
-async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REMOTE_POLL_SECONDS", 0.05)
-    monkeypatch.setattr(module, "QUIET_SECONDS", 0.1)
+async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere() -> None:
     ago: list[float | None] = [None]
     looks = 0
 
@@ -178,6 +174,8 @@ async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere(monkeypatch: p
         return time.monotonic() - began
 
     courtesy = RemoteLoadThrottle(asked, 4)
+    courtesy.poll_seconds = 0.05
+    courtesy.quiet_seconds = 0.1
     assert await steps(10) < 0.3, "nobody ever asked"
     ago[0] = 1.0
     await asyncio.sleep(0.05)

@@ -65,14 +65,15 @@ async def consolidate_slice(
     settings: ConsolidationSettings,
     start: FlowBookmark | None = None,
     within: ContextRef | None = None,
+    seconds: float = SLICE_SECONDS,
 ) -> Consolidated | None:
-    """Consolidate at most ``settings.batches`` batches, for SLICE_SECONDS; return the result.
+    """Consolidate at most ``settings.batches`` batches, for ``seconds``; return the result.
 
     A failure is logged, and the result is None.
     """
     try:
         rules = rules_of(settings)
-        most, seconds = settings.batches, SLICE_SECONDS
+        most = settings.batches
         done = await consolidation.run(rules, now=now(), most=most, seconds=seconds, start=start, within=within)
     except VicwError as error:
         _log.warning("consolidation stopped; what it has done stands", error=error.detail)

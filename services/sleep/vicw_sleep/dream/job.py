@@ -23,10 +23,12 @@ def rules_of(settings: DreamSettings) -> DreamRules:
     return DreamRules(before=settings.before(now()), tags=settings.tags, certainty=settings.certainty)
 
 
-async def dream_slice(dream: Dream, settings: DreamSettings, start: DreamBookmark | None) -> DreamReport | None:
-    """Process at most ``settings.items`` items; return the result. A failure is logged: None."""
+async def dream_slice(
+    dream: Dream, settings: DreamSettings, start: DreamBookmark | None, seconds: float = SLICE_SECONDS
+) -> DreamReport | None:
+    """Process at most ``settings.items`` items for ``seconds``; return the result. A failure is logged: None."""
     try:
-        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=SLICE_SECONDS)
+        done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=seconds)
     except VicwError as error:
         _log.warning("dreaming stopped; what it has added stands", error=error.detail)
         return None

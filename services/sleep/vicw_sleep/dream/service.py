@@ -101,6 +101,7 @@ class Dream:
     queue: WorkQueue
     on_item: OnItem = field(default=lambda dreamt: None)
     progress: Progress = silent
+    page: int = PAGE
 
     async def run(
         self,
@@ -120,7 +121,7 @@ class Dream:
         foretold = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
-            async for behind, whole in pages(self.graph, start):
+            async for behind, whole in pages(self.graph, start, self.page):
                 page = whole if most is None else whole[: most - done.items]
                 mark = behind if len(page) == len(whole) else replace(behind, after=page[-1].item.uid)
                 await self._look(page, rules, done, now, foretold)
@@ -201,16 +202,16 @@ class Dream:
 
 
 async def pages(
-    graph: Store, start: DreamBookmark | None = None
+    graph: Store, start: DreamBookmark | None = None, size: int = PAGE
 ) -> AsyncIterator[tuple[DreamBookmark, list[ItemView]]]:
-    """Yield all live items after ``start``, page by page, each page with the position after it."""
+    """Yield all live items after ``start``, in pages of ``size``, each page with the position after it."""
     for tenant in await _tenants(graph):
         for label in _LABELS:
             if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
                 continue
             here = start is not None and (start.tenant, start.label) == (tenant, label)
             after = start.after if start is not None and here else None
-            async for page in scan_pages(graph, Items(tenant, label), after=after, limit=PAGE):
+            async for page in scan_pages(graph, Items(tenant, label), after=after, limit=size):
                 yield DreamBookmark(tenant, label, page[-1].item.uid), page
 
 

@@ -24,9 +24,9 @@ def rules_of(settings: ResolveSettings) -> ResolveRules:
 
 
 async def resolve_slice(
-    resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None
+    resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None, seconds: float = SLICE_SECONDS
 ) -> ResolveReport | None:
-    """Judge at most ``settings.pairs`` pairs; return the result. A failure is logged: None."""
+    """Judge at most ``settings.pairs`` pairs for ``seconds``; return the result. A failure is logged: None."""
     try:
         done = await resolve.run(
             rules_of(settings),
@@ -34,7 +34,7 @@ async def resolve_slice(
             start=start,
             most=settings.pairs,
             names=settings.names,
-            seconds=SLICE_SECONDS,
+            seconds=seconds,
         )
     except VicwError as error:
         _log.warning("resolving stopped; what it has merged stands", error=error.detail)

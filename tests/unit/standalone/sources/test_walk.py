@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths, text_decoder
+from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
+from vicw_standalone.sources.text_decoder import MAX_TEXT_BYTES
 
 
 @pytest.fixture
@@ -119,13 +120,12 @@ def test_unreadable_text_is_refused_with_its_line(folder: Path, data: bytes, lin
     assert list(read_paths([path])) == [Refused(str(path), line, reason)]
 
 
-def test_other_files_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_decoder, "MAX_TEXT_BYTES", 10)
-    large = write(folder / "large.txt", "x" * 11)
+def test_other_files_that_cannot_be_read(folder: Path) -> None:
+    large = write(folder / "large.txt", "x" * (MAX_TEXT_BYTES + 1))
     os.mkfifo(folder / "pipe.txt")
     reasons = [r.reason for r in read_paths([large, folder / "pipe.txt", folder / "no"]) if isinstance(r, Refused)]
     assert reasons == [
-        "is too large: 11 bytes, over 10",
+        f"is too large: {MAX_TEXT_BYTES + 1} bytes, over {MAX_TEXT_BYTES}",
         "is neither a file nor a folder",
         "cannot be read: No such file or directory",
     ]
