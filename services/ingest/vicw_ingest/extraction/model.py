@@ -10,9 +10,8 @@ from vicw_shared.model import Label
 
 ITEM = "$item"
 SPEAKER = "$speaker"
-ADDRESSEE = "$addressee"
 PREVIOUS = "$previous"
-"""Keys of relation ends without a name: the item itself, its speaker, its addressee, the previous turn."""
+"""Keys of relation ends without a name: the item itself, its speaker, the previous turn."""
 
 
 def item_key(source_id: str) -> str:

@@ -12,7 +12,7 @@ from vicw_ingest.extraction.acyclic import ORDERED, rejected_edges
 from vicw_ingest.extraction.caller import EdgeEnd
 from vicw_ingest.extraction.linking.linker import EntityLinker
 from vicw_ingest.extraction.linking.model import ItemExtraction
-from vicw_ingest.extraction.linking.previous_turn import PreviousTurns
+from vicw_ingest.extraction.linking.previous_turn import previous_turns
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerExtraction
@@ -113,13 +113,11 @@ class WritePlanBuilder:
         about: Mapping[str, Node],
         extractions: Mapping[int, TextExtraction],
     ) -> list[ItemExtraction]:
-        """Return each item with its passages, extraction, speaker, addressee, previous turn and ``about`` entities."""
+        """Return each item with its passages, extraction, speaker, previous turn and ``about`` entities."""
         by_uid = {nodes[draft.index].uid: extractions[draft.index] for draft in drafts if draft.index in extractions}
-        previous_turns = PreviousTurns(self._transaction, [nodes[draft.index] for draft in drafts])
-        previous = await previous_turns.of(by_uid)
-        addressees = previous_turns.addressees(by_uid, previous)
+        previous = await previous_turns(self._transaction, [nodes[draft.index] for draft in drafts], by_uid)
         speakers = {draft.item.speaker for draft in drafts if draft.item.speaker is not None}
-        await self._linker.known_entities.look_up({*speakers, *addressees.values()}, list(by_uid.values()))
+        await self._linker.known_entities.look_up(speakers, list(by_uid.values()))
         user_speakers = {d.item.speaker for d in drafts if d.item.user is not None and d.item.speaker is not None}
         self._user_persons = await UserPersons.of(self._transaction, self._root, user_speakers)
         return [
@@ -128,7 +126,6 @@ class WritePlanBuilder:
                 passages_of(item, draft.passages, verbatim=draft.verbatim),
                 by_uid.get(item.uid, TextExtraction()),
                 speaker=self._speaker_of(draft),
-                addressee=self._speaker(addressees[item.uid]) if item.uid in addressees else None,
                 previous=previous.get(item.uid),
                 about=[
                     about.get(name) or self._named_entities.name(Label.ENTITY, "person", name)

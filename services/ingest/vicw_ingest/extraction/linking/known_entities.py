@@ -33,7 +33,7 @@ class KnownEntities:
         self._canonical_uids: dict[str, str] = {}
 
     async def look_up(self, names: Iterable[str], extractions: Collection[TextExtraction]) -> None:
-        """Load the stored nodes for ``names`` (speakers, addressees) and for all names in the extractions."""
+        """Load the stored nodes for ``names`` (speakers) and for all names in the extractions."""
         folded_names = {fold_case(name) for name in names}
         looked_up = folded_names | {
             fold_case(entity.name) for extraction in extractions for entity in extraction.entities
@@ -55,7 +55,7 @@ class KnownEntities:
         return self._canonical_uids.get(uid, uid)
 
     def person(self, name: str, subtype: str) -> Node:
-        """Return the node of a speaker or addressee: a known one with this name, else a new one."""
+        """Return the node of a speaker: a known one with this name, else a new one."""
         entity = ExtractedEntity("", name, Label.ENTITY, None, subtype, Span(0, 0))
         return self.resolve(entity) or self._create(entity)
 

@@ -11,7 +11,7 @@ from vicw_ingest.extraction.linking.events import event_of
 from vicw_ingest.extraction.linking.known_entities import KnownEntities
 from vicw_ingest.extraction.linking.model import ItemExtraction, LinkedExtraction
 from vicw_ingest.extraction.linking.name_match import full_names
-from vicw_ingest.extraction.model import ADDRESSEE, ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
+from vicw_ingest.extraction.model import ITEM, PREVIOUS, SPEAKER, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.edge_factory import EdgeFactory, mention_edge
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.language.tokens import Span
@@ -40,8 +40,11 @@ class EntityLinker:
     async def link(self, item_extraction: ItemExtraction) -> LinkedExtraction:
         """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
         linked, item = LinkedExtraction(), item_extraction.item
-        ends: dict[str, Node | None] = {ITEM: item, SPEAKER: item_extraction.speaker}
-        ends |= {ADDRESSEE: item_extraction.addressee, PREVIOUS: item_extraction.previous}
+        ends: dict[str, Node | None] = {
+            ITEM: item,
+            SPEAKER: item_extraction.speaker,
+            PREVIOUS: item_extraction.previous,
+        }
         starts = list(accumulate((len(chunk.text or "") for chunk in item_extraction.chunks), initial=0))
 
         def proof(span: Span) -> Node:

@@ -13,7 +13,7 @@ from vicw_shared.model import Edge, Node, Sensitivity
 class ItemExtraction:
     """An item as stored, with its extraction.
 
-    ``speaker``, ``addressee`` and ``previous`` (the previous turn) are None if unknown. ``about`` are the people
+    ``speaker`` and ``previous`` (the previous turn) are None if unknown. ``about`` are the people
     who may see it. ``statements`` are the item's statements that are stored already, by text.
     """
 
@@ -21,7 +21,6 @@ class ItemExtraction:
     chunks: Sequence[Node]
     extraction: TextExtraction
     speaker: Node | None = None
-    addressee: Node | None = None
     previous: Node | None = None
     about: Sequence[Node] = ()
     statements: Mapping[str, Node] = field(default_factory=dict)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from vicw_ingest.extraction.model import ADDRESSEE, SPEAKER
+from vicw_ingest.extraction.model import SPEAKER
 
 _NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
 _SAME = {"head": "lead", "cost": "price", "color": "colour", "favorite": "favourite", "neighbor": "neighbour"}
-_OWNERS = {"my": SPEAKER, "your": ADDRESSEE, "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
+_OWNERS = {"my": SPEAKER, "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": SPEAKER, "we": SPEAKER, "he": "he", "she": "she", "they": "they"}
 _NO_SUBJECTS = _PEOPLE.keys() | frozenset(
     "you it me us him them who which what this that these those there here everything nothing something everyone "

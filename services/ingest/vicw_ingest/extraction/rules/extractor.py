@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vicw_ingest.extraction.model import (
-    ADDRESSEE,
     ITEM,
     PREVIOUS,
     SPEAKER,
@@ -44,7 +43,7 @@ _SUBTYPES = {
     NameKind.AMOUNT: "amount",
 }
 _PEOPLE = frozenset({NameKind.NAME, NameKind.HANDLE})
-_PRONOUNS = {"i": SPEAKER, "me": SPEAKER, "you": ADDRESSEE}
+_PRONOUNS = {"i": SPEAKER, "me": SPEAKER}
 
 
 class RuleExtractor:

@@ -84,7 +84,6 @@ _KEYWORDS = frozenset(
     "TODO FIXME NOTE TRUE FALSE NULL".split()
 )
 """Words of protocols and languages; in capitals they are no names."""
-_NUMERALS = frozenset("one two three four five six seven eight nine ten eleven twelve".split())
 _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
@@ -164,12 +163,7 @@ def _proper_names(words: Sequence[Word], taken: set[int], common: Collection[str
         end = place + 1
         while (further := _extended_end(words, end, taken)) > end:
             end = further
-        if _is_fronted(words, place, end):
-            end -= 1
         places = range(place - (_opens(words, place, taken) and words[place - 1].lower not in common), end)
-        if _is_heading(words, places):
-            place = end
-            continue
         if not all(words[at].lower in _NEVER or words[at].text.isdigit() or len(words[at].text) < 2 for at in places):
             yield _name(words, places, NameKind.NAME)
         place = end
@@ -212,26 +206,11 @@ def _is_marked(words: Sequence[Word], place: int) -> bool:
     return sum(word.text[0].isupper() for word in lettered) <= len(lettered) / 2
 
 
-def _is_fronted(words: Sequence[Word], place: int, end: int) -> bool:
-    """Return whether a name's last word is the subject of the next verb: ``In Saltmere Mara met …``."""
-    if place != 1 or words[0].tag != "ADP" or end - place < 2 or end >= len(words):
-        return False
-    return words[end].tag in {"VERB", "AUX"}
-
-
-def _is_heading(words: Sequence[Word], places: range) -> bool:
-    """Return whether a name is just a capitalised word of a heading: ``Chapter Three``, ``The Ledger``."""
-    if any(word.tag in {"VERB", "AUX"} for word in words) or len(places) > 1:
-        return False
-    before = words[places[0] - 1].lower if places[0] > 0 else ""
-    return before in {"the", "a", "an"} or words[places[0]].lower in _NUMERALS
-
-
 def _extended_end(words: Sequence[Word], end: int, taken: set[int]) -> int:
     """Return the end of a name extended by one word, or by a joint and a word; ``end`` if it is complete."""
     irish = words[end - 1].text == "O" and _is_glued(words, end - 1, {"'", "’"})  # O'Neill
     numbered = _is_glued(words, end - 1, {"-"}) and words[end + 1].text[0].isdigit()  # GPT-4
-    if irish or numbered or _owns_title(words, end, taken):
+    if irish or numbered:
         return end + 2
     if end < len(words) and _begins(words, end, taken):
         return end + 1
@@ -245,13 +224,6 @@ def _extended_end(words: Sequence[Word], end: int, taken: set[int]) -> int:
     if end < joint <= end + 2 and joint < len(words) and _begins(words, joint, taken) and glued:
         return joint + 1
     return end
-
-
-def _owns_title(words: Sequence[Word], end: int, taken: set[int]) -> bool:
-    """Return whether a one-word name continues after its possessive and ends there: *the Widow's Portion*."""
-    if end < 2 or words[end - 2].lower != "the" or end + 1 >= len(words) or words[end].lower not in {"'s", "’s"}:
-        return False
-    return _begins(words, end + 1, taken) and not (end + 2 < len(words) and _begins(words, end + 2, taken))
 
 
 def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:

@@ -30,7 +30,6 @@ def found(analyst: Analyst, text: str) -> dict[str, str]:
         ("Whoa, Gonna see Rome with Olga! Kudos!", "Rome|Olga"),
         ("We moved everything to PostgreSQL yesterday.", "PostgreSQL"),
         ("Captain Voss met Mara O'Neill.", "Captain Voss|Mara O'Neill"),
-        ("Mara sailed the Widow's Portion home.", "Mara|Widow's Portion"),
         ("We asked GPT-4 about it.", "GPT-4"),
         ("Besides, POST and GET work.", ""),
         ("Nor did Ana come.", "Ana"),
