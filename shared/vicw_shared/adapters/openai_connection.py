@@ -118,7 +118,7 @@ class OpenAIConnection:
         """Return the answer to one request; ``arguments`` are those of aiohttp.
 
         Raises UnavailableError when the server cannot be reached or does not answer in time (BrokenError: its answer is
-        longer than ``most_bytes``), OverloadedError when its queue is full, LimitExceededError and InvalidInputError
+        longer than ``max_bytes``), OverloadedError when its queue is full, LimitExceededError and InvalidInputError
         when it refuses the request, SettingsError when the address, the key or the model is wrong.
         """
         arguments["headers"] = {**(headers or {}), **_request_id(), **trace_headers()}

@@ -42,7 +42,7 @@ class SimilarPair:
 async def read_names(
     graph: GraphStore, tenant: str, context: str, *, subtype: str | None = None, after: Place | None = None, limit: int
 ) -> Names:
-    """Return up to ``most`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
+    """Return up to ``limit`` named nodes of a context, by name, behind ``after``: of a case-folded subtype or all."""
     nodes: list[Node] = []
     scan = NamedNodes(tenant=tenant, context=context, subtype=subtype)
     while True:

@@ -36,7 +36,7 @@ _OWN_WORDING = {
 
 
 def describe(errors: Sequence[Any], root: str = "body") -> list[FieldProblem]:
-    """Return at most twenty of the errors, each with its field and its fix; ``whole`` is the field of others."""
+    """Return at most twenty of the errors, each with its field and its fix; ``root`` is the field of others."""
     inner = {tuple(e["loc"][:depth]) for e in errors for depth in range(len(e["loc"]))}
     return [
         FieldProblem(_path(e["loc"]) or root, *_wording(e))
