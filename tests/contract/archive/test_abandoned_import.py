@@ -144,7 +144,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
     await sound(side)
 
 
-async def test_what_comes_once_another_has_given_it_up_stays(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_items_stored_after_an_abandoned_import_ended_stay(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(1, "Ana told Ben.")])
     work = eraser(side)
     erasure = await work.begin(ErasureSelection("t", partial=("c",)))

@@ -94,7 +94,9 @@ async def shown(side: Side) -> dict[str, Use]:
     return await side.graph.uses.uses("t", uids) | await side.graph.uses.uses("u", uids)
 
 
-async def test_it_comes_into_the_other_store_as_it_was_and_back(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_export_imported_into_the_other_store_and_back_is_unchanged(
+    side: Side, store: Path, tmp_path: Path
+) -> None:
     async with embedded(store) as source, embedded(store) as last:
         await fill(source)
         await exported_in_small_pages(source, tmp_path / "one")
@@ -110,7 +112,7 @@ async def test_it_comes_into_the_other_store_as_it_was_and_back(side: Side, stor
         same(tmp_path / "one", tmp_path / "three")
 
 
-async def test_what_a_platform_has_comes_out_as_it_was(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_an_export_imported_into_an_embedded_store_is_unchanged(side: Side, store: Path, tmp_path: Path) -> None:
     await fill(side)
     await exported(side, tmp_path / "one")
     async with embedded(store) as other:
@@ -126,7 +128,7 @@ async def test_what_a_platform_has_comes_out_as_it_was(side: Side, store: Path, 
         same(tmp_path / "one", tmp_path / "two", error=_ROUNDED)
 
 
-async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) -> None:
+async def test_usage_counts_are_exported_and_imported(side: Side, store: Path, tmp_path: Path) -> None:
     async with embedded(store) as source:
         await fill(source)
         manifest = await exported(source, tmp_path / "one")
@@ -141,7 +143,7 @@ async def test_what_was_shown_stays_so(side: Side, store: Path, tmp_path: Path) 
         assert max(use.times for use in (await shown(side)).values()) == 7
 
 
-async def test_what_was_shown_of_late_is_not_consolidated_in_the_other_store(
+async def test_recently_used_events_are_not_consolidated_after_an_import(
     side: Side, store: Path, tmp_path: Path
 ) -> None:
     async with embedded(store) as source:
@@ -204,7 +206,9 @@ async def test_two_histories_are_not_mixed(side: Side, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", ["events.jsonl", "edges.jsonl"])
-async def test_what_another_tenant_has_is_not_changed(side: Side, store: Path, tmp_path: Path, taken: str) -> None:
+async def test_an_import_does_not_change_another_tenants_nodes(
+    side: Side, store: Path, tmp_path: Path, taken: str
+) -> None:
     await tell(side, [turn(n, _TEXTS[n % 3]) for n in range(4)])
     await exported(side, tmp_path / "one")
     before = await whole(side)

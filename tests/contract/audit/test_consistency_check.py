@@ -152,7 +152,7 @@ async def test_a_store_as_requests_leave_it_is_clean(side: Side) -> None:
     assert (report.points, report.waiting) == (len(await side.points()), 0)
 
 
-async def test_how_far_it_is_is_told(store: Path) -> None:
+async def test_the_check_reports_its_progress(store: Path) -> None:
     told: dict[str, list[tuple[int, int]]] = {}
     async with embedded(store) as side:
         await fill(side)
@@ -172,7 +172,7 @@ async def test_how_far_it_is_is_told(store: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2 * TIMES))
-async def test_whatever_is_broken_is_found_and_nothing_else_is(side: Side, seed: int) -> None:
+async def test_every_broken_invariant_is_found_and_no_other(side: Side, seed: int) -> None:
     await fill(side)
     breaker = Breaker(side, seed)
     for one in breaker.draw.sample(BREAKS, k=len(BREAKS)):
@@ -181,7 +181,7 @@ async def test_whatever_is_broken_is_found_and_nothing_else_is(side: Side, seed:
     assert (await side.check(_SMALL_PAGES)).violations
 
 
-async def test_of_very_many_violations_some_are_told_and_the_others_counted(side: Side) -> None:
+async def test_violations_over_the_limit_are_counted_not_listed(side: Side) -> None:
     events = [turn(number, flow_step=2 * number) for number in range(1, 31)]
     await put(side.graph, events)
     expected = await violations_of(side)
@@ -198,7 +198,7 @@ def turn(number: int, **fields: object) -> Node:
     return node(f"e{number}", Label.EVENT, **(placed | fields))
 
 
-async def test_what_is_stored_behind_the_first_look_is_not_missed_in_the_steps(side: Side) -> None:
+async def test_a_step_stored_between_two_passes_makes_no_gap(side: Side) -> None:
     events = [turn(number) for number in range(1, 4)]
     await put(side.graph, events)
     graph = side.graph
@@ -219,7 +219,7 @@ async def test_what_is_stored_behind_the_first_look_is_not_missed_in_the_steps(s
     assert await flow_steps.gaps(Busy(), 10, lambda done: None) == ([], 0)  # type: ignore[arg-type]
 
 
-async def test_what_a_writer_has_finished_meanwhile_is_not_told(side: Side) -> None:
+async def test_a_violation_that_a_writer_ends_meanwhile_is_not_reported(side: Side) -> None:
     await fill(side)
 
     class Busy:

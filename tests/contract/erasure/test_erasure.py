@@ -112,7 +112,7 @@ async def test_an_item_goes_with_all_its_versions_and_nothing_else(side: Side) -
     assert [event.source_id for event in await thread(side)] == ["0", "2"]
 
 
-async def test_what_is_erased_and_sent_again_is_new(side: Side) -> None:
+async def test_an_erased_item_that_is_sent_again_is_new(side: Side) -> None:
     await tell(side, [turn(0, "Ana told Ben."), turn(1, _SECRET), turn(2, "Ben left.")])
     await tell(side, [turn(1, f"{_SECRET} Truly.")])
     await erase(side, await choose_items(side.graph, "t", ["1"], "c"))
@@ -135,7 +135,7 @@ async def test_a_conversation_that_is_erased_begins_anew(side: Side) -> None:
 
 
 @pytest.mark.parametrize("levels", [1, 2])
-async def test_what_is_consolidated_comes_back_but_what_is_erased(side: Side, levels: int) -> None:
+async def test_sources_of_a_macro_event_come_back_except_erased_ones(side: Side, levels: int) -> None:
     told = turns(12)
     told[3]["text"] = "We talked about the vermilion lockbox of Halde in round 3."
     await tell(side, told)
@@ -195,7 +195,7 @@ async def tag_spread(side: Side, said: str = "", **fields: Any) -> list[Maintena
     return list(await side.graph.scan(Steps(), limit=100))
 
 
-async def test_a_tag_that_a_dream_has_spread_goes_with_who_had_it(side: Side) -> None:
+async def test_a_dreamt_tag_is_erased_with_the_item_it_came_from(side: Side) -> None:
     steps = await tag_spread(side)
     assert any(TAG in str(step.details) for step in steps)
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
@@ -213,7 +213,7 @@ async def test_a_tag_that_an_item_says_itself_stays_with_it(side: Side) -> None:
     assert TAG in (await tags_of(side))["1"]
 
 
-async def test_a_tag_that_somebody_else_gave_too_stays(side: Side) -> None:
+async def test_a_tag_that_another_item_has_too_stays(side: Side) -> None:
     await tag_spread(side)
     await note_down(side, {"id": "9", "text": "Ben left.", "tags": [TAG]})
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
@@ -307,7 +307,7 @@ async def test_a_tenant_goes_and_the_others_stay(side: Side) -> None:
     assert await side.graph.record.receipt("t", "key:k") is None
 
 
-async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: Side) -> None:
+async def test_a_tenant_with_nothing_but_a_pending_erasure_is_known(side: Side) -> None:
     await ingest(side, {"context": "c", "items": [turn(0, _SECRET)]}, "t", "k")
     await ingest(side, {"context": "c", "items": [turn(0, "Ben left.")]}, "u", "k")
     erasure = await eraser(side).begin(await choose_tenant(side.graph, "t"))
@@ -319,7 +319,9 @@ async def test_a_tenant_of_whom_nothing_is_left_but_the_erasure_is_known(side: S
         await choose_tenant(side.graph, "t")
 
 
-async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_erasure_killed_between_any_two_transactions_is_completed(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(6)])
     await tell(side, [turn(9, "Ben left.")])
     chosen = await choose_items(side.graph, "t", [str(n) for n in range(6)], None)
@@ -342,7 +344,7 @@ async def test_a_death_between_any_two_transactions_is_mended(side: Side, monkey
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["items", "context"])
-async def test_two_who_erase_the_same_at_once_forget_nothing(side: Side, whole: bool) -> None:
+async def test_two_concurrent_runs_of_an_erasure_leave_nothing_unproven(side: Side, whole: bool) -> None:
     await tell(side, [turn(n, f"{_SECRET} Round {n}.") for n in range(12)])
     await tell(side, [turn(19, "Ben left.", flow_id="g")])
     before = set(await side.nodes())
@@ -389,7 +391,7 @@ async def test_remains_are_found_wherever_they_are(side: Side) -> None:
     assert await left(side, fingerprints) == ["receipt job:x"]
 
 
-async def test_what_is_not_there_is_said(side: Side) -> None:
+async def test_a_selection_of_unknown_items_is_refused_by_name(side: Side) -> None:
     await tell(side, [turn(0, "Ben left.")])
     with pytest.raises(MissingRecordError, match="There is no item 'nope' in tenant 't'"):
         await choose_items(side.graph, "t", ["nope"], None)
@@ -428,9 +430,7 @@ async def _index(side: Side, monkeypatch: pytest.MonkeyPatch, meanwhile: Callabl
     await side.indexer.drain()
 
 
-async def test_what_is_erased_while_it_is_being_indexed_leaves_no_point(
-    side: Side, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_item_erased_during_indexing_leaves_no_point(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, [turn(0, "Ben left.")])
     points = await side.points()
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
@@ -439,7 +439,7 @@ async def test_what_is_erased_while_it_is_being_indexed_leaves_no_point(
     await sound(side)
 
 
-async def test_what_is_erased_and_sent_anew_while_it_is_being_indexed_is_what_it_is_now(
+async def test_an_item_erased_and_sent_anew_during_indexing_has_its_new_text(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await side.ingest({"context": "c", "extract": "rules", "items": [turn(1, _SECRET)]}, "t", None)
@@ -453,7 +453,7 @@ async def test_what_is_erased_and_sent_anew_while_it_is_being_indexed_is_what_it
     await sound(side)
 
 
-async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> None:
+async def test_an_item_stored_again_before_the_proof_is_no_residue(side: Side) -> None:
     told = turns(10)
     told[3]["text"] = _SECRET
     await tell(side, told)
@@ -469,7 +469,7 @@ async def test_what_comes_again_before_the_proof_is_no_remains(side: Side) -> No
     await sound(side)
 
 
-async def test_what_was_not_erased_though_it_is_noted_is_found(side: Side) -> None:
+async def test_a_noted_item_that_was_not_erased_is_found_as_residue(side: Side) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     nodes = (await side.nodes()).values()
     note = sealed(batch_record(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
@@ -477,7 +477,9 @@ async def test_what_was_not_erased_though_it_is_noted_is_found(side: Side) -> No
     assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
 
 
-async def test_what_comes_again_during_the_search_is_no_remains(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_item_stored_again_during_the_residue_scan_is_no_residue(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["1"], None))

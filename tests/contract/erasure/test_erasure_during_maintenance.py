@@ -85,7 +85,7 @@ async def test_no_summary_comes_back_that_was_erased_once_it_was_stored(
     await _gone(side, erasures, "vermilion")
 
 
-async def test_what_is_erased_once_it_was_chosen_for_want_of_room_is_not_logged(
+async def test_an_item_erased_after_its_selection_for_eviction_is_not_logged(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, weighing(0.1, None, None, None))

@@ -77,14 +77,14 @@ def weighing(*weights: float | None) -> list[dict[str, Any]]:
     return [turn(n, f"Ana told Ben of ship {n}.", importance=weight) for n, weight in enumerate(weights)]
 
 
-async def test_who_has_room_loses_nothing(side: Side) -> None:
+async def test_a_tenant_under_its_limit_loses_nothing(side: Side) -> None:
     await tell(side, weighing(None, None, None))
     assert await forget(side) == EvictionReport()
     assert len(await thread(side)) == 3
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None:
+async def test_the_lightest_items_are_evicted_and_the_number_is_logged(side: Side) -> None:
     await tell(side, weighing(0.9, 0.1, None, 0.2, 0.8))
     before = await everything(side)
     dry, foretold = hearing(side)
@@ -105,7 +105,7 @@ async def test_what_weighs_least_goes_and_how_many_is_logged(side: Side) -> None
     assert await forget(side, _NOW + timedelta(days=8)) == EvictionReport()
 
 
-async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
+async def test_protected_recent_and_other_tenants_items_stay(side: Side) -> None:
     await tell(side, [one | {"protected": True} for one in weighing(0.1, 0.1, 0.1, 0.1)])
     await side.ingest({"context": "c", "items": weighing(0.1, 0.1)}, "u", None)
     await side.indexer.drain()
@@ -116,7 +116,7 @@ async def test_what_is_protected_young_or_of_others_stays(side: Side) -> None:
     assert await ids(side) == ["0", "1", "2", "3"]
 
 
-async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> None:
+async def test_items_that_answers_showed_weigh_more_and_stay_for_a_grace_period(side: Side) -> None:
     await tell(side, weighing(None, None, None, None, None))
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.add_uses("t", dict.fromkeys(uids[:3], 2), _NOW - timedelta(days=40))
@@ -126,7 +126,7 @@ async def test_what_is_shown_weighs_more_and_stays_for_a_time(side: Side) -> Non
 
 
 @pytest.mark.parametrize("way", ["protected", "changed", "retracted", "shown"])
-async def test_what_changes_after_it_was_chosen_is_judged_anew(
+async def test_an_item_that_changes_after_its_selection_is_judged_anew(
     side: Side, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     await tell(side, weighing(0.1, None, None, None))
@@ -148,7 +148,7 @@ async def test_what_changes_after_it_was_chosen_is_judged_anew(
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
-async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> None:
+async def test_a_correction_stays_as_long_as_the_item_that_it_corrects(side: Side) -> None:
     now = [turn(0, "I live in Lyon."), turn(2, "I live in Porto now.", importance=0.1)]
     await tell(side, [*now, *[turn(n, f"We spoke of ship {n}.") for n in (4, 6)]])
     await claim(side, i0=IN_LYON, i2=IN_PORTO)
@@ -159,7 +159,7 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(side: Side) -> Non
     assert await ids(side) == ["4", "6"], "there is nothing left that it corrects"
 
 
-async def test_what_may_go_is_found_behind_what_may_not(side: Side) -> None:
+async def test_evictable_items_are_found_behind_those_that_may_not_go(side: Side) -> None:
     told = [turn(0, "I live in Lyon.", importance=0.9), turn(2, "I live in Porto now.", importance=0.1)]
     others = [turn(4, "I work at Acme.", importance=0.9), turn(6, "I work at Zeta now.", importance=0.1)]
     await tell(side, [*told, *others, turn(8, "We spoke of a ship.", importance=0.5)])
@@ -177,7 +177,7 @@ async def test_a_tag_that_a_dream_has_spread_goes_too(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_macro_event_goes_with_all_that_it_stands_for(side: Side) -> None:
+async def test_a_macro_event_is_evicted_with_all_its_sources(side: Side) -> None:
     await tell(side, turns(12))
     assert (await consolidate(side)).macros == 3
     policy = replace(_POLICY, items=2)
@@ -215,7 +215,7 @@ async def test_several_at_once_erase_no_more_than_one(side: Side) -> None:
     await sound(side)
 
 
-async def test_what_is_consolidated_keeps_that_it_was_shown(side: Side) -> None:
+async def test_consolidated_events_keep_their_usage_counts(side: Side) -> None:
     await tell(side, turns(12))
     uids = [event.uid for event in await thread(side)]
     await side.graph.uses.add_uses("t", {uids[1]: 50}, _NOW - timedelta(days=5))

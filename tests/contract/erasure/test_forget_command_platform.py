@@ -81,7 +81,7 @@ async def test_an_item_is_erased_and_proven_beside_a_mirror(
     await sound(side)
 
 
-async def test_a_file_in_the_mirror_that_has_it_stands_in_the_way(side: Side, mirror: Path) -> None:
+async def test_a_mirror_file_with_an_erased_text_prevents_the_proof(side: Side, mirror: Path) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     _, (first,) = await forget.erase_on_platform(lambda graph: choose_items(graph, "t", ["1"], None), [], False, True)
     assert first.proof.holds
@@ -106,7 +106,7 @@ async def _folded(side: Side) -> None:
     await sound(side)
 
 
-async def test_workers_that_follow_late_are_waited_for(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_erasure_waits_for_workers_that_update_points_late(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await _folded(side)
     late = asyncio.Event()
 
@@ -127,7 +127,7 @@ async def test_workers_that_follow_late_are_waited_for(side: Side, monkeypatch: 
     await sound(side)
 
 
-async def test_workers_that_do_not_follow_are_told_of(
+async def test_passages_that_no_worker_updates_are_reported_as_waiting(
     side: Side, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await _folded(side)
@@ -149,7 +149,9 @@ async def test_workers_that_do_not_follow_are_told_of(
     assert again.proof.holds
 
 
-async def test_what_a_death_has_left_of_a_summary_goes_too(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_points_of_a_summary_whose_consolidation_was_killed_are_erased(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def die(*_: object) -> None:
         raise RuntimeError("killed")
 

@@ -70,7 +70,7 @@ async def test_a_schema_of_before_the_first_release_is_refused(store: Path) -> N
             SqliteGraphStore(data_dir, REGISTRY)
 
 
-async def test_rare_words_find_and_common_ones_rank_and_find_what_is_lacking(store: Path) -> None:
+async def test_full_text_searches_by_rare_words_first_and_by_common_words_to_fill_up(store: Path) -> None:
     texts = {**dict.fromkeys("abcde", "the keeper slept"), "f": "a letter from paris", "g": "one letter of a keeper"}
     texts |= dict.fromkeys("hijklmnopq", "snow")
     items = [node(name, content_hash="h", qdrant_id=make_uid(f"{name}/0")) for name in texts]
@@ -123,7 +123,7 @@ async def test_beside_a_server_the_schema_is_left_as_it_is(store: Path) -> None:
 
 
 @pytest.mark.parametrize("contexts", [None, ["c", "d"]])
-async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: list[str] | None) -> None:
+async def test_text_keys_are_read_from_their_index(store: Path, contexts: list[str] | None) -> None:
     with DataDir(store) as data_dir:
         await SqliteGraphStore(data_dir, REGISTRY).close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:
@@ -137,7 +137,7 @@ async def test_what_a_text_says_is_read_off_its_index(store: Path, contexts: lis
     assert not [step for step in plan if step.startswith("SCAN n")]
 
 
-async def test_what_a_task_did_is_read_off_its_index(store: Path) -> None:
+async def test_steps_of_a_task_are_read_from_their_index(store: Path) -> None:
     with DataDir(store) as data_dir:
         await SqliteGraphStore(data_dir, REGISTRY).close()
         with sqlite3.connect(store / "graph.sqlite3") as connection:

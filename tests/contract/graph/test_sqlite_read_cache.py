@@ -40,7 +40,7 @@ def read(what: str) -> float:
     return METRICS.get_sample_value("vicw_graph_cache_reads_total", {"what": what, "found": "read"}) or 0.0
 
 
-async def test_what_was_read_once_is_not_read_again(graph: SqliteGraphStore) -> None:
+async def test_a_cached_read_is_not_repeated(graph: SqliteGraphStore) -> None:
     first = await leads_to(graph, A), await graph.nodes("t", [A, B])
     nodes, edges = read("nodes"), read("edges")
     assert (await leads_to(graph, A), await graph.nodes("t", [A, B])) == first
@@ -88,7 +88,7 @@ async def test_another_tenant_gets_nothing_of_what_is_kept(graph: SqliteGraphSto
     assert await leads_to(graph, A) == [("b", 0.3)], "and its question takes nothing from those whose it is"
 
 
-async def test_what_the_indexer_marks_is_seen(graph: SqliteGraphStore) -> None:
+async def test_marks_of_the_indexer_evict_cached_nodes(graph: SqliteGraphStore) -> None:
     chunk = node("k", Label.CHUNK, text="words", qdrant_id=make_uid("k"))
     await put(graph, [chunk])
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
@@ -98,7 +98,7 @@ async def test_what_the_indexer_marks_is_seen(graph: SqliteGraphStore) -> None:
     assert not (await graph.nodes("t", [chunk.uid]))[chunk.uid].indexed
 
 
-async def test_what_was_read_before_a_write_ended_is_not_kept(
+async def test_a_read_that_began_before_a_write_ended_is_not_cached(
     graph: SqliteGraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = (await graph.nodes("t", [C]))[C]
@@ -150,7 +150,7 @@ async def change(graph: SqliteGraphStore, chance: random.Random, names: Sequence
     await graph.write("t", "c", work)
 
 
-async def test_no_more_is_kept_than_may_be(store: Path) -> None:
+async def test_the_read_cache_keeps_to_its_capacity(store: Path) -> None:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY, cached_nodes=10)
         names = [f"n{number}" for number in range(200)]
@@ -165,7 +165,7 @@ async def test_no_more_is_kept_than_may_be(store: Path) -> None:
         await graph.close()
 
 
-async def test_what_is_new_takes_the_place_of_the_oldest_and_of_no_other(store: Path) -> None:
+async def test_a_new_entry_evicts_only_the_oldest(store: Path) -> None:
     with DataDir(store) as data_dir:
         graph = SqliteGraphStore(data_dir, REGISTRY, cached_nodes=20)
         uids = [make_uid(f"n{number}") for number in range(21)]

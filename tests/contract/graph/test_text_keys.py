@@ -32,14 +32,14 @@ async def test_passages_and_items_are_found_by_what_they_say_the_oldest_first(gr
     assert (await graph.nodes("t", [nodes[0].uid]))[nodes[0].uid].text_key == "k"
 
 
-async def test_they_are_found_in_some_contexts_or_all_of_the_tenant(graph: Graph) -> None:
+async def test_text_keys_are_searched_in_some_contexts_or_all_of_a_tenant(graph: Graph) -> None:
     await put(graph, [replace(node(c, Label.CHUNK, text_key="k"), context=c) for c in ("c", "d")])
     assert {key: sorted(found) for key, found in (await worded(graph, "k")).items()} == {"k": ["c", "d"]}
     assert await worded(graph, "k", contexts=["d", "none"]) == {"k": ["d"]}
     assert await worded(graph, "k", contexts=[]) == {}
 
 
-async def test_what_is_retired_or_says_something_else_now_is_not_found(graph: Graph) -> None:
+async def test_retired_or_changed_items_are_not_found_by_text_key(graph: Graph) -> None:
     passage = node("p", Label.CHUNK, text_key="k")
     await put(graph, [passage])
     await put(graph, [replace(passage, retired_at=AT)])

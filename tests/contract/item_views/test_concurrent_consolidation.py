@@ -56,7 +56,7 @@ async def bring_back(side: Side) -> None:
         await consolidation(side).undo(step.id, now=now() + timedelta(hours=2), grace=timedelta(days=1))
 
 
-async def test_what_is_consolidated_before_it_is_shown_is_found_again(
+async def test_a_result_consolidated_before_it_is_shown_is_found_again(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, turns(_COUNT))
@@ -68,16 +68,14 @@ async def test_what_is_consolidated_before_it_is_shown_is_found_again(
     assert await side.graph.scan(Steps(tenant="t"), limit=1), "it was consolidated"
 
 
-async def test_what_is_brought_back_before_it_is_shown_is_found_again(
-    side: Side, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_result_restored_before_it_is_shown_is_found_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(_COUNT))
     await run(side)
     moving(monkeypatch, lambda: bring_back(side))
     assert await found(side) == {str(number) for number in range(_COUNT)}
 
 
-async def test_what_moves_a_second_time_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_that_moves_a_second_time_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(_COUNT))
     await run(side)
     asked = 0
@@ -92,7 +90,7 @@ async def test_what_moves_a_second_time_is_left_out(side: Side, monkeypatch: pyt
     assert asked == 2
 
 
-async def test_what_is_gone_when_it_is_to_be_shown_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_deleted_before_it_is_shown_is_left_out(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(_COUNT))
     (gone,) = await side.graph.items("t", "1", ["c"])
 

@@ -65,7 +65,7 @@ def ranking(answer: RetrieveResponse) -> list[tuple[str, float]]:
     return [(result.uid, result.score) for result in answer.results]
 
 
-async def test_what_an_answer_gave_back_is_not_stored_again_however_often_it_comes(side: Side) -> None:
+async def test_quoted_results_are_not_stored_again(side: Side) -> None:
     uids = await remember(side)
     before, nodes, edges = await side.retrieve(QUESTION, "t"), await side.nodes(), await side.edges()
     for _ in range(3):
@@ -102,7 +102,7 @@ async def test_one_passage_of_a_document_and_all_of_it_are_that_document(side: S
         assert (echo.status, echo.uid) == ("linked", book.uid)
 
 
-async def test_what_a_turn_says_besides_an_answer_is_stored_and_linked(side: Side) -> None:
+async def test_the_own_words_beside_a_quotation_are_stored_and_linked(side: Side) -> None:
     uids = await remember(side)
     answer = (await side.retrieve(QUESTION, "t")).text
     prompt = f"Use what you remember:\n\n{answer}\n\nQuestion: did Ben find out why?"
@@ -127,7 +127,7 @@ async def test_a_quotation_in_what_is_new_is_stored_as_it_is(side: Side, text: s
     assert (turn.status, turn.sources) == ("created", ())
 
 
-async def test_what_people_say_again_is_said_again(side: Side) -> None:
+async def test_a_sentence_that_a_person_repeats_is_stored_again(side: Side) -> None:
     await remember(side)
     again = "2026-02-01T10:00:00Z"
     assert (await say(side, "Thanks!", "Ana")).status == "created"

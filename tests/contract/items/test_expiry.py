@@ -80,7 +80,7 @@ async def live(side: Side) -> dict[str, Node]:
     return {uid: node for uid, node in (await side.nodes()).items() if node.retired_at is None}
 
 
-async def test_all_that_a_text_tells_ends_with_its_item(side: Side) -> None:
+async def test_statements_and_edges_of_an_item_expire_with_it(side: Side) -> None:
     await tell(side)
     nodes = await side.nodes()
     item = next(node for node in nodes.values() if node.source_id == "b")
@@ -92,7 +92,7 @@ async def test_all_that_a_text_tells_ends_with_its_item(side: Side) -> None:
     assert {edge.type for edge in edges} >= {"CAUSED", "INITIATED", "RELATED_TO", "MENTIONS", "EVIDENCED_BY"}
 
 
-async def test_no_answer_has_it_from_that_instant_on_though_nobody_has_retired_it(side: Side) -> None:
+async def test_an_expired_item_is_in_no_answer_before_it_is_retired(side: Side) -> None:
     await tell(side)
     asker = Asker(side.graph)
     before = await asker.ask("walk", start=["ben"], context="c", hops=2)
@@ -107,7 +107,7 @@ async def test_no_answer_has_it_from_that_instant_on_though_nobody_has_retired_i
         assert not any("bridge" in (node.text or "") for node in answer.graph.nodes)
 
 
-async def test_what_rested_on_it_alone_goes_and_the_rest_stays(side: Side, at: Any) -> None:
+async def test_things_that_rest_on_an_expired_item_alone_go_with_it(side: Side, at: Any) -> None:
     await tell(side)
     assert await sweep(side) == 0, "its time is not over yet"
     at(AFTER)
@@ -132,7 +132,7 @@ async def logged(side: Side) -> list[MaintenanceStep]:
     return await side.graph.scan(Steps(), limit=1000)
 
 
-async def test_what_is_retired_is_logged_once_without_its_words(side: Side, at: Any) -> None:
+async def test_an_expiry_is_logged_once_without_the_text(side: Side, at: Any) -> None:
     await tell(side)
     assert await logged(side) == []
     at(AFTER)
@@ -145,7 +145,7 @@ async def test_what_is_retired_is_logged_once_without_its_words(side: Side, at: 
     assert step.details == {"item": "b", "expired": OVER.isoformat()}
 
 
-async def test_what_expires_again_is_logged_again(side: Side, at: Any) -> None:
+async def test_an_item_that_expires_again_is_logged_again(side: Side, at: Any) -> None:
     await tell(side)
     at(AFTER)
     await sweep(side)
@@ -158,7 +158,7 @@ async def test_what_expires_again_is_logged_again(side: Side, at: Any) -> None:
     assert ends == [later.isoformat(), OVER.isoformat()]
 
 
-async def test_what_the_log_says_of_an_erased_item_goes_and_of_others_stays(side: Side, at: Any) -> None:
+async def test_log_steps_of_an_erased_item_are_erased_with_it(side: Side, at: Any) -> None:
     fields: dict[str, Any] = {"expires_at": OVER.isoformat()}
     items = [turn("vermilion-lockbox", 0, "Quirin keeps it.", **fields), turn("x", 1, "Nobody knows.", **fields)]
     await side.ingest({"context": "c", "items": items, "extract": "rules"}, "t", None)
@@ -202,7 +202,7 @@ async def test_a_question_of_before_its_end_still_sees_it(side: Side, at: Any) -
     assert "b" in {one.id for one in (await side.retrieve(asked | {"query_time": before}, "t")).results}
 
 
-async def test_what_comes_again_is_told_anew(side: Side, at: Any) -> None:
+async def test_an_expired_item_that_is_sent_again_is_extracted_anew(side: Side, at: Any) -> None:
     await tell(side)
     at(AFTER)
     await sweep(side)

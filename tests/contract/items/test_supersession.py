@@ -147,14 +147,14 @@ async def test_a_passage_that_says_more_is_found_still(story: Story, side: Side)
     assert "replaced by" not in (await asked(side, "violin lesson", as_of=at(3))).text
 
 
-async def test_what_may_have_several_values_is_replaced_only_by_a_word_of_change(story: Story, side: Side) -> None:
+async def test_a_multi_valued_attribute_is_superseded_only_by_a_word_of_change(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, JESS), turn("b", 5, ANOUK))
     assert await told(side, "SUPERSEDES") == set()
     await tell(story, turn("c", 9, PRIYA))
     assert await told(side, "SUPERSEDES") == {(PRIYA, "SUPERSEDES", JESS), (PRIYA, "SUPERSEDES", ANOUK)}
 
 
-async def test_what_is_taken_back_or_told_anew_has_replaced_nothing(story: Story, side: Side) -> None:
+async def test_a_retracted_or_changed_statement_supersedes_nothing(story: Story, side: Side) -> None:
     await tell(story, turn("a", 1, LYON), turn("b", 5, PORTO))
     await side.retract({"context": "c", "ids": ["b"]}, "t")
     await side.indexer.drain()

@@ -144,7 +144,7 @@ async def test_a_chunk_is_pending_until_settled(graph: Graph) -> None:
     assert (await graph.outbox.requeue([chunk.uid]), await graph.outbox.backlog()) == (1, Backlog(1, 0))
 
 
-async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> None:
+async def test_a_claimed_entry_is_held_until_its_lease_expires(graph: Graph) -> None:
     await put_item(graph, "a", passages=3)
     first = await graph.outbox.claim(2, seconds=SHORT)
     second = await graph.outbox.claim(10, seconds=SHORT)
@@ -219,7 +219,7 @@ async def test_the_oldest_come_first(graph: Graph) -> None:
     assert names == ["a", "b"]
 
 
-async def test_items_that_somebody_waits_for_are_claimed_alone(graph: Graph) -> None:
+async def test_a_claim_may_be_restricted_to_items(graph: Graph) -> None:
     await put_item(graph, "before", passages=3)
     item, chunks = await put_item(graph, "wanted", passages=2)
     page = await graph.outbox.claim(10, seconds=LONG, items=[item.uid])
@@ -230,7 +230,7 @@ async def test_items_that_somebody_waits_for_are_claimed_alone(graph: Graph) -> 
     assert len(await graph.outbox.claim(10, seconds=LONG, items=[item.uid])) == 2, "they rest, and somebody waits"
 
 
-async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Graph) -> None:
+async def test_a_postponed_entry_is_due_later_and_counts_its_failures(graph: Graph) -> None:
     item, (chunk,) = await put_item(graph, "a", source_id="its id")
     (point,) = await claim(graph)
     await graph.outbox.postpone([point], seconds=0)
@@ -248,7 +248,7 @@ async def test_what_is_given_back_is_due_later_and_counts_its_failures(graph: Gr
     assert await graph.outbox.failures("t", 10) == [], "told to try again is a new start"
 
 
-async def test_what_changed_meanwhile_is_due_when_it_is_given_back(graph: Graph) -> None:
+async def test_an_entry_whose_item_changed_meanwhile_is_due_at_once_when_postponed(graph: Graph) -> None:
     _, (chunk,) = await put_item(graph, "a")
     (old,) = await claim(graph)
     await put(graph, [replace(chunk, text="changed")])
@@ -292,7 +292,7 @@ async def test_a_payload_may_be_queued_again_alone(graph: Graph) -> None:
     assert again.kind is PendingKind.UPSERT
 
 
-async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
+async def test_a_dead_entry_is_kept_and_not_claimed(graph: Graph) -> None:
     item, _ = await put_item(graph, "a")
     dead = await bury(graph, tries=3)
     await put_item(graph, "b")
@@ -316,7 +316,7 @@ async def test_what_is_dead_is_kept_and_claimed_by_nobody(graph: Graph) -> None:
     assert await graph.outbox.queued([dead.point_id, other.point_id], failing=False) == {dead.point_id}
 
 
-async def test_it_is_known_since_when_an_entry_fails(graph: Graph) -> None:
+async def test_an_entry_tells_since_when_it_fails(graph: Graph) -> None:
     await put_item(graph, "a")
     await graph.outbox.postpone(await claim(graph), seconds=0, error="refused")
     (first,) = await graph.outbox.failures("t", 10)
@@ -358,7 +358,7 @@ async def test_a_replayed_entry_is_due_as_if_it_had_never_failed(graph: Graph) -
     )
 
 
-async def test_what_rests_may_be_replayed_too_by_tenant_or_all(graph: Graph) -> None:
+async def test_postponed_entries_may_be_replayed_by_tenant_or_all(graph: Graph) -> None:
     for name, tenant in (("a", "t"), ("b", "t"), ("c", "u"), ("d", "u")):
         _, (chunk,) = await put_item(graph, name, tenant)
         (point,) = await claim(graph)

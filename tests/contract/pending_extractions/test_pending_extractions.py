@@ -55,7 +55,7 @@ async def test_an_item_waits_until_it_is_taken_out_by_a_transaction(graph: Graph
     )
 
 
-async def test_what_a_transaction_that_fails_has_asked_for_is_not_read(graph: Graph) -> None:
+async def test_extractions_queued_by_a_failed_transaction_are_not_pending(graph: Graph) -> None:
     async def work(transaction: GraphTransaction) -> None:
         await transaction.queue_extractions([node("a").uid])
         raise ValueError("no")
@@ -65,7 +65,7 @@ async def test_what_a_transaction_that_fails_has_asked_for_is_not_read(graph: Gr
     assert await graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_what_is_claimed_is_held_until_the_lease_is_over(graph: Graph) -> None:
+async def test_a_claimed_extraction_is_held_until_its_lease_expires(graph: Graph) -> None:
     await ask(graph, "a", "b", "c")
     first = await graph.pending_extractions.claim(2, seconds=SHORT)
     second = await graph.pending_extractions.claim(9, seconds=SHORT)
@@ -100,7 +100,7 @@ async def test_the_oldest_come_first_and_tenants_take_turns(graph: Graph) -> Non
     assert turns[3:] == [["b"], ["c"], ["d"], []]
 
 
-async def test_only_what_somebody_waits_for_is_claimed_if_that_is_asked_for(graph: Graph) -> None:
+async def test_a_claim_may_be_restricted_to_items_that_a_request_waits_for(graph: Graph) -> None:
     await ask(graph, "before")
     (item,) = await ask(graph, "wanted")
     assert await names(graph, await graph.pending_extractions.claim(9, seconds=LONG, items=[item.uid])) == ["wanted"]
@@ -110,7 +110,7 @@ async def test_only_what_somebody_waits_for_is_claimed_if_that_is_asked_for(grap
     assert await names(graph, await graph.pending_extractions.claim(9, seconds=LONG)) == ["before"]
 
 
-async def test_what_fails_rests_and_is_told_of(graph: Graph) -> None:
+async def test_a_failed_extraction_is_postponed_and_listed(graph: Graph) -> None:
     (item,) = await ask(graph, "a")
     for tries in range(2):
         (claimed,) = await graph.pending_extractions.claim(1, seconds=LONG)
@@ -130,7 +130,7 @@ async def test_what_fails_rests_and_is_told_of(graph: Graph) -> None:
     assert (await graph.pending_extractions.of("t", [item.uid]))[item.uid].tries == 2
 
 
-async def test_what_is_dead_is_tried_no_more_until_it_is_replayed(graph: Graph) -> None:
+async def test_a_dead_extraction_is_not_tried_until_it_is_replayed(graph: Graph) -> None:
     first, second = await ask(graph, "a", "b")
     await graph.pending_extractions.claim(2, seconds=LONG)
     for item in (first, second):

@@ -109,7 +109,7 @@ async def test_five_become_one_in_their_place(side: Side) -> None:
     await sound(side)
 
 
-async def test_it_comes_back_as_it_was(side: Side) -> None:
+async def test_undoing_a_consolidation_restores_its_sources(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n % 5], tags=["trip"], about=["Ana"]) for n in range(7)])
     await side.ingest({"context": "d", "items": [turn(9, "Elsewhere.")]}, "t", None)
     await sound(side)
@@ -199,7 +199,7 @@ async def test_what_came_to_it_since_is_the_last_ones(side: Side) -> None:
     assert (found.source, found.target, found.properties) == (sources[2].uid, new.target, new.properties)
 
 
-async def test_what_was_taken_back_since_stays_taken_back(side: Side) -> None:
+async def test_an_edge_dropped_after_consolidation_stays_dropped(side: Side) -> None:
     await tell(side, [turn(n, _TEXTS[n]) for n in range(5)])
     macro = await consolidate(side, await draft(side, await thread(side)))
     dropped = [e for e in (await side.edges()).values() if e.type == "INITIATED" and e.target == macro.uid]

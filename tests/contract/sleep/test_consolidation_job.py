@@ -181,7 +181,7 @@ async def test_every_step_can_be_undone_until_its_grace_is_over(side: Side) -> N
             await undoing.undo(unknown, now=LATER, grace=GRACE)
 
 
-async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
+async def test_a_consolidation_that_cannot_be_undone_says_why(side: Side) -> None:
     await tell(side, turns(12))
     await run(side)
     first, second, third = await thread(side)
@@ -208,7 +208,7 @@ async def test_what_cannot_be_undone_any_more_says_why(side: Side) -> None:
     await sound(side)
 
 
-async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sources_that_expired_meanwhile_do_not_come_back(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, turns(5, expires_at=LATER.isoformat()))
     await run(side)
     monkeypatch.setattr("vicw_ingest.versions.expiry.now", lambda: LATER + timedelta(hours=1))
@@ -220,7 +220,7 @@ async def test_what_has_expired_meanwhile_does_not_come_back(side: Side, monkeyp
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
 
 
-async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Side) -> None:
+async def test_a_batch_whose_summary_would_lose_a_fact_is_refused_with_its_reason(side: Side) -> None:
     never = "We never again want to go there {}, and not only because of the lift that was broken all the time. "
     await tell(side, [turn(n, never.format(n) * 3) for n in range(5)])
     nodes = await side.nodes()
@@ -232,7 +232,7 @@ async def test_what_would_lose_something_is_refused_and_the_reason_kept(side: Si
     assert "does not tell" in step.reason
 
 
-async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
+async def test_events_that_answers_showed_recently_are_not_consolidated(side: Side) -> None:
     await tell(side, turns(5))
     third = (await thread(side))[2]
     await side.graph.uses.add_uses("t", {third.uid: 1}, LATER)
@@ -241,7 +241,7 @@ async def test_what_was_asked_for_of_late_is_left_as_it_is(side: Side) -> None:
     await sound(side)
 
 
-async def test_what_stands_on_more_than_is_read_is_left(side: Side) -> None:
+async def test_an_event_with_more_passages_than_the_limit_is_not_consolidated(side: Side) -> None:
     four, five = (consolidation(side, max_passages=count) for count in (4, 5))
     await tell(side, turns(12))
     await tell(side, [turn(12, " ".join(f"We talked about {topic} in round 12." for topic in _TOPICS * 3))])
@@ -256,7 +256,7 @@ async def test_what_stands_on_more_than_is_read_is_left(side: Side) -> None:
     assert done.macros + done.refused == 1, "it is judged"
 
 
-async def test_only_what_is_old_enough_is_consolidated(side: Side) -> None:
+async def test_only_events_older_than_the_limit_are_consolidated(side: Side) -> None:
     await tell(side, turns(10))
     assert (await run(side, ConsolidationRules(before=START - timedelta(days=9)))).macros == 0
     assert (await run(side, most=1)).macros == 1
@@ -264,7 +264,7 @@ async def test_only_what_is_old_enough_is_consolidated(side: Side) -> None:
 
 
 @pytest.mark.parametrize("bound", [{"most": 1}, {"seconds": 0.0}])
-async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_twice(
+async def test_a_run_resumes_at_the_bookmark_of_the_previous_one_and_reads_nothing_twice(
     side: Side, bound: dict[str, Any]
 ) -> None:
     small_pages = consolidation(side, event_page=4)
@@ -282,7 +282,7 @@ async def test_a_run_goes_on_where_the_one_before_left_off_and_looks_at_nothing_
     assert len(set(marks)) == 7, "each begins further on"
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
+async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
     await tell(side, turns(12))
     done = await take_turn(consolidation(side), ConsolidationSettings(hours=0, used_hours=0), seconds=0.0)
     assert done is not None and (done.macros, done.next is None) == (1, False)
@@ -309,7 +309,7 @@ async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: 
     assert len(await thread(side)) < 8
 
 
-async def test_what_fails_in_a_context_that_has_grown_is_left_to_the_night(
+async def test_a_failure_in_a_grown_context_is_left_to_the_scheduled_run(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, turns(12))
@@ -407,7 +407,9 @@ async def test_a_comparison_of_the_stores_meanwhile_costs_no_summary_its_points(
     await sound(side)
 
 
-async def test_what_changed_meanwhile_is_left_to_the_next_run(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_batch_that_changed_meanwhile_is_left_to_the_next_run(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await tell(side, turns(5))
     real = type(side.vectors).upsert
 
@@ -438,7 +440,7 @@ async def left_by_a_dry_run(side: Side) -> str:
     return reason
 
 
-async def test_what_was_refused_or_undone_is_left_alone_until_it_changes(side: Side) -> None:
+async def test_a_refused_or_undone_batch_is_left_until_it_changes(side: Side) -> None:
     await tell(side, turns(5))
     strict = consolidation(side, chunk_chars=40, share=0.01)
     assert (await strict.run(RULES, now=LATER)).refused == 1
@@ -488,7 +490,7 @@ async def test_a_language_model_writes_what_stands_the_check(side: Side) -> None
     await sound(side)
 
 
-async def test_what_a_language_model_has_written_is_used_first(side: Side) -> None:
+async def test_drafts_by_a_language_model_are_used_first(side: Side) -> None:
     await tell(side, turns(40))
 
     def answer(body: dict[str, Any]) -> str:
@@ -507,7 +509,7 @@ async def test_what_a_language_model_has_written_is_used_first(side: Side) -> No
     assert step.details["by"] == "llm"
 
 
-async def test_what_a_language_model_has_written_is_not_lost_to_the_end_of_a_turn(side: Side) -> None:
+async def test_drafts_by_a_language_model_are_used_past_the_deadline_of_a_slice(side: Side) -> None:
     await tell(side, turns(40))
 
     def answer(body: dict[str, Any]) -> str:

@@ -99,7 +99,7 @@ async def whole(side: Side) -> tuple[Any, ...]:
     return plain(await side.nodes()), said(edges), told, await side.payloads()
 
 
-async def test_what_has_no_tags_gets_some_once(side: Side) -> None:
+async def test_items_without_tags_get_auto_tags_once(side: Side) -> None:
     await tell(side, *items())
     done = await run(side)
     tags = await tags_of(side)
@@ -141,7 +141,7 @@ async def test_a_dry_run_tells_the_same_over_many_pages(side: Side, monkeypatch:
     assert sum(len(one.tags) for one in done) == dry.tags
 
 
-async def test_what_a_person_has_tagged_stays_and_counts(side: Side) -> None:
+async def test_tags_that_a_person_gave_stay_and_count(side: Side) -> None:
     await tell(side, item(0, _TEXTS[0], tags=["Storm", "sea", "news"]), item(1, _TEXTS[1], tags=["sea"]))
     edges = await side.edges()
     await run(side)
@@ -247,7 +247,7 @@ async def test_links_that_an_older_program_has_dreamt_of_are_wiped(side: Side) -
     assert await whole(side) == before
 
 
-async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dreams_added_behind_a_wipe_stay_as_they_are(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *items())
     scan, looks = side.graph.scan, 0
 
@@ -270,9 +270,7 @@ async def test_what_is_dreamt_of_behind_a_wipe_stays_as_it_is(side: Side, monkey
     assert await dreamt(side) == []
 
 
-async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
-    side: Side, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_items_dreamt_of_during_a_wipe_may_get_another_dream(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *items())
     done: list[DreamReport] = []
     scan, begun = side.graph.scan, False
@@ -292,7 +290,7 @@ async def test_what_is_dreamt_of_during_a_wipe_may_be_dreamt_of_again(
     await sound(side)
 
 
-async def test_a_tag_that_somebody_gives_since_is_his(side: Side) -> None:
+async def test_a_dreamt_tag_that_a_caller_uses_later_becomes_an_ordinary_tag(side: Side) -> None:
     await tell(side, *items())
     await run(side)
     name = min((await tags_of(side))["0"])
@@ -304,7 +302,7 @@ async def test_a_tag_that_somebody_gives_since_is_his(side: Side) -> None:
 
 
 @pytest.mark.parametrize("how", ["retracted", "updated"])
-async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, how: str) -> None:
+async def test_a_retired_item_loses_its_dreams_and_may_come_again(side: Side, how: str) -> None:
     await tell(side, *items())
     await run(side)
     if how == "retracted":
@@ -324,7 +322,7 @@ async def test_what_goes_takes_its_dreams_along_and_may_come_again(side: Side, h
     await sound(side)
 
 
-async def test_what_is_consolidated_is_dreamt_of_anew_and_comes_back_without(side: Side) -> None:
+async def test_a_consolidated_item_gets_new_dreams_and_comes_back_without_them(side: Side) -> None:
     await tell(side, *(turn(n, _TEXTS[n % 2] + f" Round {n}.") for n in range(10)))
     await sound(side)
     before = await whole(side)
@@ -355,7 +353,7 @@ async def test_two_at_once_add_everything_once(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
+async def test_a_dream_killed_in_a_transaction_changes_nothing_and_the_next_run_continues(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await tell(side, *items())
@@ -373,7 +371,7 @@ async def test_a_death_in_the_middle_leaves_what_was_and_the_next_run_goes_on(
     ("bound", "looked_at"),
     [({"most": 2}, [2, 2, 2, 2, 0]), ({"most": 3}, [3, 3, 2]), ({"seconds": 0.0}, [2, 2, 2, 2, 0])],
 )
-async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
+async def test_a_run_is_bounded_and_the_next_continues_behind_it(
     side: Side, bound: dict[str, Any], looked_at: list[int]
 ) -> None:
     await tell(side, *items())
@@ -388,7 +386,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     assert (await run(side)).dreamt == 0
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
+async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
     await tell(side, *items())
     done = await take_turn(dream(side, page=2), DreamSettings(hours=0), None, seconds=0.0)
     assert done is not None and (done.items, done.next is None) == (2, False)
@@ -399,7 +397,7 @@ async def test_young_items_are_left(side: Side) -> None:
     assert (await run(side, DreamRules(before=START - timedelta(days=9)))).dreamt == 0
 
 
-async def test_the_mirror_follows_and_shows_what_nobody_gave(side: Side, tmp_path: Path) -> None:
+async def test_the_mirror_shows_dreamt_tags_as_such(side: Side, tmp_path: Path) -> None:
     mirror = Mirror(side.graph, tmp_path / "m", "t")
     await tell(side, *items(tags=["news"]))
     await mirror.sync()

@@ -102,7 +102,7 @@ async def whole(side: Side) -> tuple[Mapping[str, Node], set[tuple[str, str, str
     return plain(await side.nodes()), said(await side.edges())
 
 
-async def test_what_is_one_is_merged_once_into_what_more_is_known_of(side: Side) -> None:
+async def test_similar_entities_are_merged_once_into_the_one_with_more_edges(side: Side) -> None:
     await tell(side, *two())
     before, payloads = await whole(side), await side.payloads()
     done = await run(side)
@@ -161,19 +161,19 @@ async def test_the_threshold_decides_which_names_are_alike(side: Side) -> None:
     }
 
 
-async def test_what_everything_is_named_with_speaks_for_nothing(side: Side) -> None:
+async def test_company_that_everything_is_named_with_is_no_evidence(side: Side) -> None:
     await tell(side, *two(), *(item(f"x{n}", f"Somebody {chr(97 + n)}") for n in range(20)))
     assert "0 things are named with both" in (await left(side))[0]
 
 
-async def test_two_who_speak_in_one_conversation_are_two(side: Side) -> None:
+async def test_two_speakers_of_one_conversation_are_not_merged(side: Side) -> None:
     turns = [item(str(n), speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(4)]
     await tell(side, *turns)
     assert await left(side) == ["both speak in one conversation"]
     assert await merged(side) == set()
 
 
-async def test_two_who_speak_each_for_himself_are_one_only_as_one_user(side: Side) -> None:
+async def test_speakers_of_separate_conversations_are_merged_only_as_one_user(side: Side) -> None:
     await tell(side, item("1", speaker=JOSE, flow_id="a"), item("2", speaker=ACCENTED, flow_id="b"))
     assert "nothing says that they are one user" in (await left(side))[0]
     await tell(side, item("3", speaker=JOSE, flow_id="a", user="u"), item("4", speaker=ACCENTED, flow_id="b", user="v"))
@@ -186,7 +186,7 @@ async def test_two_in_one_memory_are_two(side: Side) -> None:
 
 
 @pytest.mark.parametrize("relation", ["HAS_RELATIONSHIP", "RELATED_TO"])
-async def test_what_an_edge_joins_is_two(side: Side, relation: str) -> None:
+async def test_entities_joined_by_an_edge_are_not_merged(side: Side, relation: str) -> None:
     told = item("4", "Ben")
     told["extraction"]["relations"] = [{"source": JOSE, "type": relation, "target": ACCENTED, "desc": "cousin"}]
     told["extraction"]["entities"] += [{"name": name, "subtype": "person"} for name in (JOSE, ACCENTED)]
@@ -204,7 +204,7 @@ async def test_who_has_another_place_in_a_family_is_another(side: Side) -> None:
     assert await left(side) == ["they have different relatives"]
 
 
-async def test_what_is_said_of_one_attribute_must_not_differ(side: Side) -> None:
+async def test_entities_with_different_attribute_values_are_not_merged(side: Side) -> None:
     body = {"context": "c", "extract": "rules", "domain": "general"}
     for number, (name, home) in enumerate(((JOSE, "Paris"), (ACCENTED, "Madrid"))):
         told = {"id": str(number), "text": f"{name}'s home is {home}. {name} knows Oslo and Bergen well."}
@@ -228,7 +228,7 @@ async def test_nothing_is_merged_across_contexts_and_tenants(side: Side, other: 
     assert [step.tenant for step in await side.graph.scan(Steps(), limit=9)] == ["t"]
 
 
-async def test_what_a_person_has_decided_stands(side: Side) -> None:
+async def test_a_persons_merge_or_split_stands(side: Side) -> None:
     await tell(side, *two())
     await split(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
     assert (await run(side)).pairs == 0
@@ -282,7 +282,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
         await undo(side, step.id)
 
 
-async def test_what_a_person_has_split_is_undone_by_then(side: Side) -> None:
+async def test_a_merge_that_a_person_split_counts_as_undone(side: Side) -> None:
     await tell(side, *two())
     await run(side)
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
@@ -300,7 +300,7 @@ async def test_two_at_once_merge_everything_once(side: Side) -> None:
     await sound(side)
 
 
-async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_merge_killed_in_its_transaction_changes_nothing(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     await tell(side, *two())
     before = await whole(side)
     with monkeypatch.context() as patch:
@@ -314,7 +314,7 @@ async def test_a_death_in_the_middle_leaves_nothing_half(side: Side, monkeypatch
 
 @pytest.mark.parametrize(("bound", "pairs"), [({"most": 2}, 2), ({"seconds": 0.0}, 1)])
 @pytest.mark.parametrize(("shared", "outcome"), [(2, "merged"), (3, "left")])
-async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
+async def test_a_run_is_bounded_and_the_next_continues_behind_it(
     side: Side, shared: int, outcome: str, bound: dict[str, Any], pairs: int
 ) -> None:
     for context, tenant in (("c", "t"), ("d", "t"), ("c", "u")):
@@ -327,7 +327,7 @@ async def test_a_run_is_bounded_and_the_next_goes_on_behind_it(
     assert len(await merges(side)) == (9 if outcome == "merged" else 0)
 
 
-async def test_a_turn_ends_when_its_time_is_over(side: Side) -> None:
+async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
     done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None, seconds=0.0)
@@ -374,7 +374,7 @@ async def test_nothing_private_speaks_for_a_merge_that_others_see(side: Side) ->
     assert (await run(side)).merged == 1, "the same eyes see both"
 
 
-async def test_who_is_erased_takes_nobody_along_by_a_guess(side: Side) -> None:
+async def test_erasing_a_person_does_not_erase_entities_merged_by_a_guess(side: Side) -> None:
     await tell(side, *two())
     await run(side)
     chosen = await choose_person(side.graph, "t", JOSE, "c", with_mentions=True)
@@ -384,7 +384,7 @@ async def test_who_is_erased_takes_nobody_along_by_a_guess(side: Side) -> None:
 
 
 @pytest.mark.parametrize(("gone", "name"), [(["1"], JOSE), (["2", "3"], ACCENTED)])
-async def test_a_guess_keeps_nothing_that_is_told_of_no_more(side: Side, gone: list[str], name: str) -> None:
+async def test_a_guessed_merge_keeps_no_entity_without_evidence(side: Side, gone: list[str], name: str) -> None:
     await tell(side, *two())
     await run(side)
     await side.retract({"context": "c", "ids": gone}, "t")
@@ -429,14 +429,14 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     await sound(side)
 
 
-async def test_what_a_person_has_merged_is_not_doubted(side: Side) -> None:
+async def test_a_persons_merge_is_not_doubted(side: Side) -> None:
     await tell(side, *two(), item("both", JOSE, ACCENTED))
     await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED))
     assert (await run(side)).split == 0
     assert len(await merges(side)) == 1
 
 
-async def test_what_is_merged_already_is_judged_with_all_its_names(side: Side) -> None:
+async def test_merged_entities_are_judged_with_all_their_names(side: Side) -> None:
     """A third that occurs with what was merged into one of the two is no more one with it than with that."""
     await tell(side, item("1", JOSE), item("2", "Zed", company=()), item("both", "Zed", ACCENTED), item("3", ACCENTED))
     await merge(side.graph, DECISION, uid("Zed"), uid(JOSE))

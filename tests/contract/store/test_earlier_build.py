@@ -18,7 +18,9 @@ type Look = Callable[[Path, Path], Awaitable[dict[str, Any]]]
 
 @pytest.mark.parametrize(("what", "look"), [("store", of_store), ("export", of_export)], ids=["store", "export"])
 @pytest.mark.parametrize("folder", FROZEN, ids=lambda folder: folder.name)
-async def test_it_is_sound_and_answers_as_it_did(folder: Path, what: str, look: Look, store: Path) -> None:
+async def test_a_store_of_an_earlier_build_is_sound_and_answers_as_before(
+    folder: Path, what: str, look: Look, store: Path
+) -> None:
     then, now = recorded(folder)[what], await look(folder, store.parent)
     assert now["holds"]["violations"] == []
     assert differences({"holds": then["holds"]}, {"holds": now["holds"]}) == {}

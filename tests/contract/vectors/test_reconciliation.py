@@ -111,7 +111,7 @@ async def test_a_point_whose_passage_is_stored_meanwhile_is_no_orphan(
     assert (await side.check()).violations == []
 
 
-async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_again(side: Side) -> None:
+async def test_queued_points_are_no_violation_and_not_queued_again(side: Side) -> None:
     await ingest(side, {"id": "m0", "text": "a volcano"})
     (retired,) = await side.graph.outbox.queued(sorted(await side.payloads()))
     report = await side.check()
@@ -121,7 +121,7 @@ async def test_what_waits_to_be_rewritten_is_neither_a_violation_nor_queued_agai
     assert "retired_at" in (await side.payloads())[retired]
 
 
-async def test_what_is_brought_up_to_date_between_two_looks_is_left_alone(side: Side) -> None:
+async def test_points_updated_between_two_comparisons_are_left_alone(side: Side) -> None:
     (point,) = await spoil(side, sensitivity="public")
     old = await side.vectors.payloads([point])
     await reconcile(side.graph.outbox, side.graph.audit, side.vectors)
@@ -157,7 +157,7 @@ async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING, "there is no mark to clear"
 
 
-async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side) -> None:
+async def test_dead_entries_do_not_keep_an_index_marked_as_lost(side: Side) -> None:
     passages = sorted(await side.payloads())
     await side.graph.outbox.requeue(passages[:1])
     claimed = await side.graph.outbox.claim(10, seconds=60)
@@ -169,7 +169,7 @@ async def test_what_is_tried_no_more_keeps_no_index_from_being_whole(side: Side)
     await side.graph.outbox.replay()
 
 
-async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(side: Side) -> None:
+async def test_a_missing_point_on_any_page_keeps_the_mark_of_a_lost_index(side: Side) -> None:
     first, *_, last = sorted(await side.payloads())
     lost = ReconcileBookmark(lost_at=now())
 
@@ -187,7 +187,7 @@ async def test_one_lack_in_any_piece_of_a_comparison_keeps_the_mark(side: Side) 
     assert await rebuilt() == lost.lost_at
 
 
-async def test_a_long_comparison_is_made_in_pieces(side: Side) -> None:
+async def test_a_long_comparison_is_made_page_by_page(side: Side) -> None:
     spoilt = await spoil(side, 5, portable=0)
     assert len((await side.check()).violations) == 5
     place: ReconcileBookmark | None = ReconcileBookmark()

@@ -27,7 +27,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def test_fetched_once(maven: Path, tmp_path: Path) -> None:
+def test_the_jars_are_fetched_once(maven: Path, tmp_path: Path) -> None:
     maven.write_text(FETCHES)
     folder = jars()
     assert folder == tmp_path / "cache" / "vicw" / f"neo4j-{version()}"
@@ -44,7 +44,7 @@ def test_a_failed_fetch_is_told_and_tried_again(maven: Path) -> None:
     assert jars().is_dir()
 
 
-def test_without_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_maven_the_jars_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match="no mvn on PATH"):

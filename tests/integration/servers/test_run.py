@@ -70,13 +70,13 @@ def test_what_stood_in_for_a_missing_server_is_said_where_it_did(tmp_path: Path)
     assert instead.startswith(said)
 
 
-def test_a_required_one_fails_the_run(tmp_path: Path) -> None:
+def test_a_required_server_that_is_missing_fails_the_run(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="neo4j,redis")
     assert ended.returncode == 1
     assert ended.stdout.splitlines()[-2] == "FAILED: VICW_TEST_REQUIRE requires redis, which is missing"
 
 
-def test_a_required_one_that_no_test_asks_for_is_not_started(tmp_path: Path) -> None:
+def test_a_required_server_that_no_test_asks_for_is_not_started(tmp_path: Path) -> None:
     ended = run(tmp_path, "def test_it(): pass\n", VICW_TEST_REQUIRE="neo4j,redis")
     assert ended.returncode == 0
     assert "= servers =" not in ended.stdout
@@ -123,7 +123,7 @@ def test_two_workers_do_not_share_a_server_that_is_named(tmp_path: Path) -> None
     assert "VICW_TEST_REDIS_URL: two workers would empty each other's server; give -n 0" in ended.stderr
 
 
-def test_an_unknown_one_is_an_error(tmp_path: Path) -> None:
+def test_an_unknown_required_server_is_an_error(tmp_path: Path) -> None:
     ended = run(tmp_path, VICW_TEST_REQUIRE="postgres")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
     assert "VICW_TEST_REQUIRE names postgres; there are neo4j, redis, qdrant, helm" in ended.stderr

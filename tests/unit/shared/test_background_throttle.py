@@ -36,7 +36,7 @@ class Engine:
         return self.size
 
 
-async def test_an_operation_begins_when_nobody_waits_for_an_answer() -> None:
+async def test_a_throttled_operation_begins_when_no_request_runs() -> None:
     courtesy, engine = BackgroundThrottle(), Engine()
     courtesy.max_seconds = 60
     await courtesy.yield_to_foreground()
@@ -74,7 +74,7 @@ async def test_a_part_of_a_store_gives_way_as_the_store_does() -> None:
     assert await begun == 1
 
 
-async def test_where_somebody_asks_at_all_times_the_work_goes_on() -> None:
+async def test_under_constant_load_background_work_continues() -> None:
     courtesy, engine = BackgroundThrottle(), Engine()
     courtesy.max_seconds = 0.2
     await courtesy.yield_to_foreground()
@@ -88,7 +88,7 @@ async def test_where_somebody_asks_at_all_times_the_work_goes_on() -> None:
     assert time.monotonic() - began >= 0.35
 
 
-async def test_what_has_begun_waits_for_nobody() -> None:
+async def test_an_operation_that_has_begun_is_not_throttled() -> None:
     """A transaction reads by the same handle: it would hold its lock meanwhile."""
     courtesy, engine = BackgroundThrottle(), Engine()
     courtesy.max_seconds = 60
@@ -120,7 +120,7 @@ async def test_while_questions_come_a_step_is_followed_by_a_rest_and_then_no_mor
     assert time.monotonic() - began < 0.02 * module.REST_FACTOR / 2, "nobody has asked for long"
 
 
-async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rest_factor_of_zero_turns_throttling_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackgroundThrottle, "max_seconds", 60)
     courtesy = BackgroundThrottle(rest_factor=0)
     began = time.monotonic()
@@ -131,7 +131,7 @@ async def test_who_need_not_rest_waits_for_nobody(monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - began < 1
 
 
-async def test_whoever_steps_no_more_holds_nobody_up() -> None:
+async def test_an_ended_task_holds_up_no_other_step() -> None:
     courtesy = BackgroundThrottle()
     courtesy.max_seconds = 60
     courtesy.quiet_seconds = 60
@@ -142,7 +142,7 @@ async def test_whoever_steps_no_more_holds_nobody_up() -> None:
         await courtesy.yield_to_foreground()
 
 
-async def test_a_question_that_fails_is_over() -> None:
+async def test_a_failed_request_counts_as_ended() -> None:
     courtesy = BackgroundThrottle()
     with pytest.raises(ValueError, match="no answer"), courtesy.foreground_request():
         raise ValueError("no answer")
@@ -150,14 +150,14 @@ async def test_a_question_that_fails_is_over() -> None:
         await courtesy.yield_to_foreground()
 
 
-async def test_giving_way_lets_the_loop_go_round() -> None:
+async def test_yielding_to_requests_yields_to_the_event_loop() -> None:
     gone_round = asyncio.Event()
     asyncio.get_running_loop().call_soon(gone_round.set)
     await BackgroundThrottle().yield_to_foreground()
     assert gone_round.is_set()
 
 
-async def test_by_hearsay_one_rests_while_somebody_asks_elsewhere() -> None:
+async def test_background_work_rests_while_other_processes_answer_requests() -> None:
     ago: list[float | None] = [None]
     looks = 0
 

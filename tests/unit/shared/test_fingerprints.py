@@ -32,7 +32,7 @@ def test_a_text_is_found_in_whatever_spelling_and_wherever(text: str, before: by
 
 
 @given(st.binary(max_size=2000))
-def test_what_does_not_have_it_has_no_mark_of_it(data: bytes) -> None:
+def test_data_without_the_text_has_none_of_its_fingerprints(data: bytes) -> None:
     assert FingerprintFinder(marks(_SECRET, "vermilion box")).find(data) == set()
 
 

@@ -19,7 +19,7 @@ from vicw_sleep.beat import Tick, ticks
 from vicw_sleep.settings import SleepServiceSettings
 
 
-def test_it_loads_no_engine() -> None:
+def test_the_beat_process_loads_no_engine() -> None:
     heavy = ("neo4j", "grpc", "numpy", "qdrant_client", "fastapi")
     program = f"import sys, vicw_sleep.beat; print([each for each in {heavy} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
@@ -46,7 +46,7 @@ def _nightly() -> dict[str, Tick]:
     return {tick.task: tick for tick in ticks(SleepServiceSettings.read()) if tick.schedule is not None}
 
 
-def test_what_a_killed_worker_held_is_looked_for_within_a_minute_whatever_is_set() -> None:
+def test_messages_of_a_killed_worker_are_looked_for_within_a_minute() -> None:
     lease: Any = next(field.default for field in fields(Indexer) if field.name == "lease_seconds")
     longest = 25.0
     assert longest + lease <= 60

@@ -35,7 +35,7 @@ async def test_a_tenant_that_comes_back_forgets_a_bounded_part_with_each_request
     assert await left(memory, memory.tenant) == OLD - 40
 
 
-async def test_those_of_tenants_that_write_no_more_are_forgotten_page_by_page(memory: Memory) -> None:
+async def test_receipts_of_tenants_that_write_no_more_are_forgotten_page_by_page(memory: Memory) -> None:
     graph, today = memory.standalone.graph, now()
     await graph.write("gone", "c", old_receipts(today - timedelta(days=30)))
     await graph.write("here", "c", old_receipts(today))
@@ -45,7 +45,7 @@ async def test_those_of_tenants_that_write_no_more_are_forgotten_page_by_page(me
     assert (await left(memory, "gone"), await left(memory, "here")) == (0, OLD)
 
 
-async def test_they_are_forgotten_when_a_store_is_opened(store: Path) -> None:
+async def test_old_receipts_are_forgotten_when_a_store_is_opened(store: Path) -> None:
     async with open_memory(store) as memory:
         await memory.standalone.graph.write("gone", "c", old_receipts(now() - timedelta(days=30)))
     async with open_memory(store) as memory:

@@ -20,17 +20,17 @@ def nightly(began: datetime = BEGAN) -> Schedule:
     return Schedule(SETTING[ScheduledJob.CONSOLIDATION], "0 3 * * *", began)
 
 
-def test_it_is_due_once_a_night() -> None:
+def test_a_schedule_is_due_once_a_night() -> None:
     schedule = nightly()
     dues = [schedule.due(BEGAN + n * HOUR / 2) for n in range(60)]
     assert [n for n, due in enumerate(dues) if due] == [2, 50]
 
 
-def test_what_was_due_before_it_began_is_not_made_up_for() -> None:
+def test_a_due_time_before_the_start_is_not_made_up_for() -> None:
     assert not nightly(BEGAN + 2 * HOUR).due(BEGAN + 3 * HOUR)
 
 
-def test_it_says_how_long_it_is_to_the_next_time_in_any_zone() -> None:
+def test_a_schedule_tells_the_time_to_its_next_run_in_any_zone() -> None:
     east = timezone(5 * HOUR)
     assert nightly(BEGAN.astimezone(east)).rest((BEGAN + HOUR / 2).astimezone(east)) == HOUR / 2
     assert nightly().rest(BEGAN + 40 * HOUR) == timedelta(0), "it is due"
@@ -50,14 +50,14 @@ def test_a_clock_that_jumps_neither_holds_it_up_nor_makes_it_run_for_ever() -> N
 
 
 @pytest.mark.parametrize("never", ["never", " Never "])
-def test_it_may_never_be_due(never: str) -> None:
+def test_a_schedule_may_never_be_due(never: str) -> None:
     schedule = Schedule(SETTING[ScheduledJob.CONSOLIDATION], never, BEGAN)
     assert schedule.rest(BEGAN) is None
     assert not schedule.due(BEGAN + timedelta(days=400))
 
 
 @pytest.mark.parametrize("wrong", ["", "3", "@daily", "61 * * * *", "* * * * * *", "0 3 * * x"])
-def test_what_is_no_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
+def test_an_invalid_schedule_is_refused_with_the_setting_and_an_example(wrong: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_CONSOLIDATE_SCHEDULE=.*0 3 \* \* \*"):
         Schedule(SETTING[ScheduledJob.CONSOLIDATION], wrong, BEGAN)
 

@@ -71,7 +71,7 @@ async def test_two_threads_are_kept_apart(vicw: Vicw) -> None:
         assert plain((await run(vicw, "show", "--thread", flow)).stdout) == [(texts[0], "-->", "NEXT", texts[1])]
 
 
-async def test_who_is_whose(vicw: Vicw, memory: Memory) -> None:
+async def test_kinship_edges_are_drawn(vicw: Vicw, memory: Memory) -> None:
     people = [{"name": name, "subtype": "person"} for name in ("Ben", "Clara")]
     sister = {"source": "Ben", "type": "HAS_RELATIONSHIP", "target": "Clara", "desc": "sister"}
     told = {"entities": people, "relations": [sister]}
@@ -81,7 +81,7 @@ async def test_who_is_whose(vicw: Vicw, memory: Memory) -> None:
     assert plain((await run(vicw, "show", "clara", "--people")).stdout) == [("Ben", "-->", "sister", "Clara")]
 
 
-async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
+async def test_supersession_edges_are_drawn(vicw: Vicw, memory: Memory) -> None:
     for city in ("Lisbon", "Porto"):
         await memory.ingest({"id": "home", "text": f"Ana lives in {city}."}, context="facts", extract="rules")
     shown = await run(vicw, "show", "home", "--history")
@@ -90,7 +90,7 @@ async def test_what_replaced_what(vicw: Vicw, memory: Memory) -> None:
     ]
 
 
-async def test_what_replaced_what_in_a_context(vicw: Vicw, memory: Memory) -> None:
+async def test_supersession_edges_of_a_context_are_drawn(vicw: Vicw, memory: Memory) -> None:
     for city in ("Lisbon", "Porto"):
         await memory.ingest({"id": "home", "text": f"Ana lives in {city}."}, context="facts", extract="rules")
         await memory.ingest({"id": "ben", "text": f"Ben moved to {city}."}, context="facts", extract="rules")
@@ -137,7 +137,9 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
         (["find"], "give a name, or --context CONTEXT"),
     ],
 )
-async def test_what_cannot_be_shown_is_told_with_the_fix(vicw: Vicw, arguments: list[str], told: str) -> None:
+async def test_a_graph_that_cannot_be_drawn_is_refused_with_the_fix(
+    vicw: Vicw, arguments: list[str], told: str
+) -> None:
     shown = await run(vicw, *arguments)
     assert (shown.exit_code, shown.stdout) == (2, "")
     assert told in shown.stderr

@@ -65,7 +65,7 @@ async def test_an_index_of_one_shard_as_it_was_once_is_made_anew(lost: Path) -> 
     assert not (lost / "vectors" / "segments").exists()
 
 
-async def test_it_is_rebuilt_and_words_answer_meanwhile(lost: Path) -> None:
+async def test_a_lost_index_is_rebuilt_while_full_text_answers(lost: Path) -> None:
     async with without_vectors(lost) as memory:
         answer = await memory.retrieve("harbour fog")
         assert ([r.id for r in answer.results], answer.degraded) == (["fog", "secret"], LEFT_OUT)
@@ -84,7 +84,7 @@ async def test_it_is_rebuilt_and_words_answer_meanwhile(lost: Path) -> None:
         assert (report.violations, report.waiting) == ([], 0)
 
 
-async def test_whoever_insists_on_channels_gets_what_they_have(lost: Path) -> None:
+async def test_requested_channels_without_an_index_are_reported_as_degraded(lost: Path) -> None:
     async with without_vectors(lost) as memory:
         answer = await memory.retrieve("harbour", channels=["bm25"])
         assert (answer.results, answer.degraded) == ((), ("bm25",))
@@ -133,7 +133,7 @@ async def test_a_rebuilding_that_is_cut_off_goes_on_at_the_next_start(lost: Path
         assert not vectors.unclean
 
 
-async def test_what_was_given_up_keeps_nobody_waiting(lost: Path) -> None:
+async def test_dead_passages_do_not_keep_an_index_marked_as_rebuilding(lost: Path) -> None:
     async with without_vectors(lost) as memory:
         graph = memory.standalone.graph
         async with asyncio.timeout(20):
@@ -158,7 +158,7 @@ async def test_a_store_that_never_had_an_index_has_lost_none(store: Path) -> Non
         assert (await memory.standalone.graph.record.models()).rebuilding is None
 
 
-async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_it_is_counted(store: Path) -> None:
+async def test_passages_waiting_are_counted_per_tenant_and_unknown_before_the_first_count(store: Path) -> None:
     embedder = HashEmbedder()
     async with open_memory(store, embedder) as memory:
 
@@ -176,7 +176,7 @@ async def test_what_waits_is_the_tenants_own_or_everybodys_and_not_known_before_
         embedder.down = False
 
 
-async def test_reindexing_by_hand_rebuilds_it_too(lost: Path) -> None:
+async def test_vicw_reindex_rebuilds_a_lost_index(lost: Path) -> None:
     done = await local.reindex(settings_for(lost), None, lambda *_: None, HashEmbedder())
     assert (done.embedded, done.passages) == (3, 3)
     async with open_memory(lost) as memory:

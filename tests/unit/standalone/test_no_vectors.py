@@ -71,7 +71,7 @@ async def test_a_long_item_does_not_crowd_out_the_others(store: Path) -> None:
         assert set(await memory.found("harbour", limit=4, expand={"hops": 0})) == {"book", "s0", "s1", "s2"}
 
 
-async def test_what_is_retracted_is_found_no_more(store: Path) -> None:
+async def test_a_retracted_item_is_found_no_more(store: Path) -> None:
     async with wordy(store) as memory:
         await memory.ingest({"id": "a", "text": "an apple"}, {"id": "b", "text": "another apple"})
         assert await memory.retract("a") == ["retracted"]

@@ -70,13 +70,13 @@ async def test_nobody_waits_for_what_was_given_up(refused: Memory) -> None:
     assert (await status_of(refused, response)).status == "failed"
 
 
-async def test_what_was_given_up_is_no_backlog(refused: Memory) -> None:
+async def test_dead_passages_are_no_backlog(refused: Memory) -> None:
     await refused.ingest(BAD)
     assert await refused.standalone.graph.outbox.backlog() == Backlog(0, 0, 1)
     assert (await refused.standalone.describe(refused.tenant))["passages_waiting"] == 0
 
 
-async def test_what_was_given_up_is_counted(refused: Memory) -> None:
+async def test_dead_passages_are_counted_in_the_metrics(refused: Memory) -> None:
     await refused.ingest(BAD)
     refused.standalone.indexer.count_seconds = 0
     await refused.standalone.indexer.drain()
@@ -90,7 +90,7 @@ async def test_a_newer_version_is_tried_anew(refused: Memory) -> None:
     assert await refused.found("medicine", limit=1) == ["bad"]
 
 
-async def test_what_is_replayed_is_found_once_the_embedder_is_mended(
+async def test_replayed_passages_are_found_once_the_embedder_works(
     refused: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     response = await refused.ingest(BAD)

@@ -39,7 +39,7 @@ async def test_who_waits_goes_before_a_large_import(store: Path) -> None:
         assert (await memory.check()).waiting > 100
 
 
-async def test_only_what_somebody_waits_for_where_others_do_the_rest(memory: Memory) -> None:
+async def test_a_waiting_process_indexes_only_the_items_it_waits_for(memory: Memory) -> None:
     memory.standalone.indexer.everything = False
     await memory.ingest({"id": "later", "text": "an apple"}, wait=False)
     await memory.ingest({"id": "now", "text": "a pear"})
@@ -126,7 +126,7 @@ async def test_no_payload_is_written_under_a_claim_that_ran_out_meanwhile(
         assert await retired() is not None
 
 
-async def test_those_who_wait_take_turns(store: Path) -> None:
+async def test_waiting_requests_take_turns_at_the_indexer(store: Path) -> None:
     async with open_memory(store, Slow()) as memory:
         memory.standalone.indexer.batch = 4
         large = asyncio.create_task(memory.ingest(*({"text": f"many {n}"} for n in range(250)), context="large"))

@@ -26,17 +26,17 @@ def test_toml_between_plus_signs() -> None:
         "+++\nbroken\n+++\nBody",
     ],
 )
-def test_what_is_none_is_part_of_the_text(text: str) -> None:
+def test_text_that_only_resembles_front_matter_is_no_front_matter(text: str) -> None:
     assert front_matter(text) == FrontMatter()
 
 
-def test_what_is_broken_is_read_key_by_key() -> None:
+def test_broken_front_matter_is_read_key_by_key() -> None:
     text = "---\ncreated: {{date}}\ntitle: Weekly: plan\ntags: [plan, x\nid: 7\n---\nBody"
     assert front_matter(text) == FrontMatter(6, "Weekly: plan", "7", tags=("plan", "x"))
     assert front_matter("---\ntitle:\tA\ntags:\n\t- x\n\t- '#y'\n---\nBody") == FrontMatter(6, "A", tags=("x", "y"))
 
 
-def test_an_empty_one_is_one() -> None:
+def test_empty_front_matter_is_front_matter() -> None:
     assert front_matter("---\n---\nBody").lines == 2
 
 

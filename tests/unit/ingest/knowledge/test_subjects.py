@@ -42,12 +42,12 @@ def test_the_number_of_a_decision_is_its_id(path: str, keys: tuple[str, ...]) ->
         "It is required.",
     ],
 )
-def test_rules(sentence: str) -> None:
+def test_sentences_that_state_rules(sentence: str) -> None:
     assert is_rule(sentence)
 
 
 @pytest.mark.parametrize("sentence", ["It is so.", "The only one.", "We did not deploy.", "May is warm."])
-def test_no_rules(sentence: str) -> None:
+def test_sentences_that_state_no_rules(sentence: str) -> None:
     assert not is_rule(sentence)
 
 

@@ -115,7 +115,7 @@ async def test_what_nobody_says_has_no_thread(memory: Memory) -> None:
     assert set((await flows(memory)).values()) <= {None}
 
 
-async def test_a_setting_switches_it_off(store: Path, monkeypatch: Any) -> None:
+async def test_a_setting_switches_thread_detection_off(store: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("VICW_INGEST_SESSION_MINUTES", "0")
     async with open_memory(store) as memory:
         await memory.ingest(turn(0, BUILD[0]))

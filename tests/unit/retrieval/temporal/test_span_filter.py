@@ -72,14 +72,14 @@ async def test_a_hidden_crowd_of_that_time_displaces_nothing(memory: Memory, at_
     assert answer.degraded == ()
 
 
-async def test_nor_does_a_crowd_of_another_domain(memory: Memory) -> None:
+async def test_a_crowd_of_another_domain_displaces_nothing(memory: Memory) -> None:
     await memory.ingest(OWN, domain="coding")
     await memory.ingest(*crowd(at_once=False), domain="creative", extract="none")
     answer, _ = await ask(memory, domain="coding")
     assert [result.id for result in answer.results] == ["own"]
 
 
-async def test_the_usual_case_is_one_read(memory: Memory) -> None:
+async def test_a_span_with_few_items_takes_one_read(memory: Memory) -> None:
     await memory.ingest(OWN, *crowd(at_once=False)[:60])
     for viewer in (None, BEN):
         answer, limits = await ask(memory, viewer=viewer)
@@ -87,7 +87,7 @@ async def test_the_usual_case_is_one_read(memory: Memory) -> None:
         assert len(answer.results) == 10
 
 
-async def test_up_to_a_bound_is_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_at_most_the_limit_of_items_of_a_span_is_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vicw_retrieval.temporal.span_filter.MOST_READ", 500)
     await memory.ingest(OWN)
     await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
@@ -99,7 +99,7 @@ async def test_up_to_a_bound_is_read(memory: Memory, monkeypatch: pytest.MonkeyP
     assert not answer.explain.time.only
 
 
-async def test_what_came_in_time_counts(memory: Memory) -> None:
+async def test_items_read_before_the_deadline_count(memory: Memory) -> None:
     late = {"id": "late", "text": "And a new lamp.", "timestamp": "2026-03-18T19:00:00Z"}
     await memory.ingest(OWN, late)
     await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
@@ -109,7 +109,7 @@ async def test_what_came_in_time_counts(memory: Memory) -> None:
     assert len(limits) == 2
 
 
-async def test_all_that_is_asked_for_is_read(memory: Memory) -> None:
+async def test_as_many_items_as_the_limit_are_read_at_once(memory: Memory) -> None:
     await memory.ingest(*crowd(at_once=False)[:90], extract="none")
     for limit in (10, 80):
         answer, limits = await ask(memory, limit=limit)

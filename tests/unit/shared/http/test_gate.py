@@ -132,7 +132,9 @@ async def test_a_key_that_was_unknown_and_is_made_is_admitted_soon(
         assert (await client.post("/things", json={}, headers=headers)).is_success
 
 
-async def test_made_up_keys_push_none_out(ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unknown_keys_evict_no_known_key_from_the_cache(
+    ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
+) -> None:
     headers = await made(ring, Right.INGEST)
     asked: list[str] = []
     look_up = ring.key
@@ -170,7 +172,7 @@ async def test_refused_keys_are_counted_by_what_is_wrong_with_them_and_probes_wi
     assert [count() for count in refused] == [1, 1, 1, 1]
 
 
-async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing) -> None:
+async def test_a_revoked_key_is_refused_once_the_cache_expires(ring: SqliteKeyRing) -> None:
     headers = await made(ring, Right.INGEST)
     (key,) = await ring.keys()
     async with served(ring, limits=KeyCacheLimits(cache_seconds=0)) as client:
@@ -181,7 +183,7 @@ async def test_a_revoked_key_is_worthless_soon(ring: SqliteKeyRing) -> None:
     assert (await ring.keys())[0].revoked_at == NOW
 
 
-async def test_while_the_keys_cannot_be_read_a_known_one_is_admitted(
+async def test_while_the_key_ring_is_down_a_known_key_is_admitted(
     ring: SqliteKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, unknown = await made(ring, Right.INGEST), await made(ring, Right.INGEST)
@@ -225,7 +227,7 @@ def contents(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.iterdir() if path.is_file()]
 
 
-async def test_a_stranger_is_told_what_fails_not_why(ring: SqliteKeyRing) -> None:
+async def test_without_a_key_readiness_names_the_failing_dependency_without_its_reason(ring: SqliteKeyRing) -> None:
     reader = await made(ring, Right.RETRIEVE)
     async with served(ring, fails="bolt://10.0.0.7 refused") as client:
         told = [(await client.get("/readyz", headers=headers)).json()["failing"] for headers in ({}, reader)]
@@ -248,5 +250,5 @@ async def test_only_a_digest_is_kept(ring: SqliteKeyRing, store: Path) -> None:
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False),
      ("10.0.0.1", False), ("memory.example", False)],
 )  # fmt: skip
-def test_what_only_this_machine_can_reach(host: str, loopback: bool) -> None:
+def test_loopback_addresses(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback

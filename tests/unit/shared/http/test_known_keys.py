@@ -67,7 +67,7 @@ async def soon(keys: KeyCache, key: ApiKey) -> None:
                 await asyncio.sleep(0.01)
 
 
-async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring, uncached: KeyCacheLimits) -> None:
+async def test_no_request_waits_for_a_key_ring_that_is_down(ring: Ring, uncached: KeyCacheLimits) -> None:
     keys, key, unused = KeyCache(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
     ring.failure = UnavailableError("graph", "bolt://10.0.0.7 refused")
@@ -81,7 +81,7 @@ async def test_once_the_ring_is_away_no_request_waits_for_it(ring: Ring, uncache
     assert ring.asked == asked
 
 
-async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, uncached: KeyCacheLimits) -> None:
+async def test_a_key_ring_that_is_up_again_is_noticed_in_the_background(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
     keys, key = KeyCache(lambda: ring, uncached), await ring.made()
     ring.failure = UnavailableError("graph", "is down")
@@ -99,7 +99,7 @@ async def test_a_ring_that_is_back_is_noticed_by_itself(ring: Ring, uncached: Ke
     assert found.revoked_at == NOW, "it is asked by requests again"
 
 
-async def test_a_ring_that_hangs_is_away(ring: Ring, uncached: KeyCacheLimits) -> None:
+async def test_a_key_ring_that_hangs_counts_as_down(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
     keys, key, unused = KeyCache(lambda: ring, uncached), await ring.made(), await ring.made()
     assert await keys.find(key.id) == key
@@ -113,13 +113,13 @@ async def test_a_ring_that_hangs_is_away(ring: Ring, uncached: KeyCacheLimits) -
     await soon(keys, unused)
 
 
-async def test_requests_that_come_together_ask_once(ring: Ring) -> None:
+async def test_concurrent_requests_share_one_key_look_up(ring: Ring) -> None:
     keys, key = KeyCache(lambda: ring), await ring.made()
     assert await asyncio.gather(*(keys.find(key.id) for _ in range(20))) == [key] * 20
     assert ring.asked == 1
 
 
-async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: Ring) -> None:
+async def test_a_cancelled_request_leaves_the_shared_key_look_up_running(ring: Ring) -> None:
     keys, key = KeyCache(lambda: ring), await ring.made()
     ring.answers.clear()
     first, second = (asyncio.create_task(keys.find(key.id)) for _ in range(2))
@@ -131,7 +131,7 @@ async def test_a_request_that_is_given_up_leaves_the_others_their_look_up(ring: 
     assert (first.cancelled(), ring.asked) == (True, 1)
 
 
-async def test_a_ring_that_comes_back_broken_says_so(ring: Ring, uncached: KeyCacheLimits) -> None:
+async def test_an_error_of_the_key_ring_after_an_outage_is_raised(ring: Ring, uncached: KeyCacheLimits) -> None:
     uncached.retry_seconds = 0.02
     keys, key = KeyCache(lambda: ring, uncached), await ring.made()
     assert await keys.find(key.id) == key

@@ -11,7 +11,7 @@ def collections() -> int:
     return sum(generation["collections"] for generation in gc.get_stats())
 
 
-def test_what_a_service_keeps_is_seldom_looked_through_while_it_answers() -> None:
+def test_loaded_objects_are_excluded_from_garbage_collection() -> None:
     threshold = gc.get_threshold()
     try:
         freeze_loaded_objects()

@@ -56,7 +56,7 @@ async def test_an_answer_that_had_to_do_without_a_part_is_counted(memory: Memory
     assert (degraded(), failed()) == (1, 1)
 
 
-async def test_the_backlog_is_told(memory: Memory) -> None:
+async def test_the_backlog_metric_counts_waiting_passages(memory: Memory) -> None:
     memory.embedder.down = True
     memory.standalone.indexer.count_seconds = 0
     await memory.ingest(*({"text": f"number {n}"} for n in range(3)), wait=False)

@@ -34,7 +34,7 @@ def test_more_are_drafted_together_while_it_takes_little_time() -> None:
     assert sizes(BatchSize(clock=clock), clock, [0.1] * 6) == [1, 2, 4, 8, 16, 20, 20]
 
 
-def test_where_somebody_asks_few_are() -> None:
+def test_under_foreground_load_few_batches_are_drafted_together() -> None:
     clock = Clock()
     assert sizes(BatchSize(clock=clock), clock, [0.1, 0.1, 0.1, 60.0, 30.0, 9.0, 9.0, 3.0, 1.0]) == [
         1,

@@ -80,7 +80,7 @@ def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
         ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· birthday": frozenset("4")}}, "different things"),
     ],
 )
-def test_what_tells_two_apart(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
+def test_contradictions_between_two_entities(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
     assert contradictions(known("a", **one), known("b", **other)).startswith(reason)
 
 
@@ -97,17 +97,17 @@ def test_what_tells_two_apart(one: dict[str, Any], other: dict[str, Any], reason
         ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· home": frozenset("4")}}),
     ],
 )
-def test_what_does_not(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_differences_that_are_no_contradiction(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert contradictions(known("a", **one), known("b", **other)) == ""
 
 
-def test_only_what_the_same_eyes_see_speaks_for_it() -> None:
+def test_shared_company_counts_only_in_one_audience() -> None:
     one = known("a", company=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)}))
     other = known("b", company=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)}))
     assert shared_company(one, other) == {"oslo", "harbour"}, "not the two themselves"
 
 
-def test_the_one_of_whom_more_is_known_stands_for_both_else_the_older() -> None:
+def test_the_entity_with_more_edges_or_else_the_older_is_canonical() -> None:
     assert known("a", edges=2).rank < known("b", edges=3).rank
     younger = replace(known("b", edges=2), thing=thing("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
     assert younger.rank < known("a", edges=2).rank

@@ -103,7 +103,7 @@ def test_an_item_and_the_page_that_it_is_the_text_of_are_told_apart() -> None:
     assert ("page\nRules", "-->", "LINKS_TO", "Handbook") in chart.lines
 
 
-def test_who_is_whose() -> None:
+def test_kinship_edges_are_drawn() -> None:
     people = [node("Ben", "Entity"), node("Clara", "Entity"), node("Lisbon", "Entity")]
     found = answer(people, [edge("Ben", "HAS_RELATIONSHIP", "Clara", desc="sister")])
     chart = read(draw(found, Style(lonely=False)))
@@ -112,7 +112,7 @@ def test_who_is_whose() -> None:
     assert read(draw(found)).boxes == ["Ben", "Clara", "Lisbon"]
 
 
-def test_what_is_past_is_told_with_its_end() -> None:
+def test_past_statements_are_drawn_with_their_end() -> None:
     old = message("old", "Ana lives in Lisbon.") | {"valid_to": AT, "retired_at": AT}
     chart = read(draw(answer([message("new", "Ana lives in Porto."), old], [edge("new", "SUPERSEDES", "old")], "new")))
     assert chart.kinds["Ana, 2026-01-19 10:00, until 2026-01-19 10:00\nAna lives in Lisbon."] == {"event", "past"}
@@ -213,7 +213,7 @@ def test_any_text_is_a_label_that_shows_what_it_says(text: str) -> None:
     assert [ch for ch in box if not ch.isspace() and ch != "\u200b"] == [ch for ch in kept if not ch.isspace()]
 
 
-def test_what_reads_well_is_left_as_it_is() -> None:
+def test_labels_are_escaped_only_where_needed() -> None:
     plain = "Ana's well-kept file (v1.2), 10:00: it broke! Why?"
     assert escape(plain) == plain
     assert escape("1. one") == "1#46; one"

@@ -119,7 +119,7 @@ async def test_the_model_is_changed_while_items_are_remembered_and_asked_for(sto
         assert await memory.found("unique5000", limit=1) == ["i5000"]
 
 
-async def test_what_is_cut_off_goes_on_and_embeds_nothing_twice(store: Path) -> None:
+async def test_an_interrupted_reindexing_continues_and_embeds_nothing_twice(store: Path) -> None:
     first = Stopping("new", left=100)
     async with open_memory(store, HashEmbedder("old"), first) as memory:
         memory.standalone.indexer.batch = 20
@@ -195,7 +195,7 @@ async def test_an_index_that_cannot_be_opened_is_made_anew(store: Path) -> None:
         assert await memory.found("unique3", limit=1) == ["i3"]
 
 
-async def test_what_differs_in_its_payload_is_not_embedded(store: Path) -> None:
+async def test_points_that_differ_only_in_their_payload_are_not_embedded(store: Path) -> None:
     new = HashEmbedder("new")
     async with open_memory(store, HashEmbedder("old"), new) as memory:
         await memory.ingest(*items(1, 2))
@@ -285,7 +285,7 @@ async def test_a_model_that_is_not_there_is_refused_and_nothing_begins(memory: M
 
 
 @pytest.mark.parametrize("away", [True, False])
-async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(
+async def test_a_run_that_lost_the_lock_of_the_model_change_puts_no_index_into_use(
     store: Path, monkeypatch: pytest.MonkeyPatch, away: bool
 ) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
@@ -319,7 +319,7 @@ async def test_whoever_lost_the_right_meanwhile_puts_nothing_into_use(
         assert state.change is not None
 
 
-async def test_two_do_not_change_the_model_at_once(store: Path) -> None:
+async def test_two_runs_cannot_change_the_model_at_once(store: Path) -> None:
     async with open_memory(store, HashEmbedder("old"), HashEmbedder("new")) as memory:
         await memory.ingest(*items(1))
         one, other = (ChangeLock(memory.standalone.graph.record, seconds=0.5) for _ in range(2))

@@ -86,7 +86,7 @@ def read(path: Path) -> list[tuple[str | None, str | None, str]]:
     return [(r.item.id, r.item.subtype, r.item.text) for r in records if isinstance(r, SourceItem)]
 
 
-def test_python(tmp_path: Path) -> None:
+def test_python_is_cut_into_definitions(tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     file.write_text(
         '"""Doc."""\n\nimport os\n\n# Why.\n@cache\ndef f():\n    def inner(): ...\n\n\n'
@@ -159,7 +159,7 @@ def test_definitions_of_other_languages(suffix: str, text: str, name: str, kind:
         (".py", "if x:\n    def h(): ...\n"),
     ],
 )
-def test_what_defines_nothing(suffix: str, text: str) -> None:
+def test_code_without_definitions_gives_none(suffix: str, text: str) -> None:
     assert definitions_of(text, lines_of(text), f"m{suffix}") == []
 
 
@@ -176,7 +176,7 @@ def test_python_with_errors_is_cut_at_its_definitions(tmp_path: Path) -> None:
     assert [name for name, _, _ in read(file)] == ["m.py#Old", "m.py#Old.go", "m.py#broken"]
 
 
-def test_go(tmp_path: Path) -> None:
+def test_go_is_cut_into_definitions(tmp_path: Path) -> None:
     file = tmp_path / "m.go"
     function = "// F does.\nfunc F(\n\tx int,\n) error {\n\treturn nil\n}\n\n"
     file.write_text(f"package m\n\n{function}var X = 1\n\ntype T int\n")

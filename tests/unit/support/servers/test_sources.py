@@ -62,7 +62,7 @@ def kind(*own: Source[ServerProcess[str]]) -> Kind[str]:
     return Kind("redis", "VICW_TEST_KIND_URL", str, ping, own)
 
 
-def test_the_first_that_has_one() -> None:
+def test_the_first_source_that_has_the_server_is_taken() -> None:
     machine = StoppedMachine()
     found = find(
         "x", [Source("a", absent), Source("b", process("two", machine)), Source("c", process("three", machine))]
@@ -70,7 +70,7 @@ def test_the_first_that_has_one() -> None:
     assert (found.running.server, found.source, machine.starts) == ("two", "b", 1)
 
 
-def test_none_has_one() -> None:
+def test_a_server_that_no_source_has_is_missing() -> None:
     with pytest.raises(Missing, match="no x: a: not installed; b: not installed") as missing:
         find("x", [Source("a", absent), Source("b", absent)])
     assert missing.value.tried == (("a", "not installed\nin detail"), ("b", "not installed\nin detail"))
@@ -103,7 +103,7 @@ def test_one_server_for_all_and_another_for_who_asks(monkeypatch: pytest.MonkeyP
     assert machine.closed
 
 
-def test_what_is_missing_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VICW_TEST_KIND_URL", raising=False)
     asked: list[str] = []
 
