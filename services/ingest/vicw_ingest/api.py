@@ -72,8 +72,8 @@ def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
         responses=refusals(401, 403, 422, 503),
         summary="Which pages does a knowledge folder have?",
     )
-    async def get_knowledge(http: Request, asked: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
-        return await list_pages(ports().graph, tenant_of(http), asked)
+    async def get_knowledge(http: Request, query: Annotated[KnowledgeQuery, Query()]) -> KnownPages:
+        return await list_pages(ports().graph, tenant_of(http), query)
 
     add_entity_routes(router, ports)
     return router

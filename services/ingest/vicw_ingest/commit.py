@@ -73,12 +73,12 @@ class Command:
 class Committed:
     """Response, and the item nodes whose points must be refreshed: new, retired, or described by a new edge.
 
-    ``gone`` are points that no longer belong to any node.
+    ``obsolete_points`` no longer belong to any node.
     """
 
     response: IngestResponse
     touched: tuple[str, ...]
-    gone: tuple[str, ...] = ()
+    obsolete_points: tuple[str, ...] = ()
 
 
 async def commit(command: Command, transaction: GraphTransaction) -> Committed:
@@ -87,9 +87,9 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     Raises StateConflictError for an Idempotency-Key that belongs to another request.
     """
     if command.receipt_key is not None:
-        known = await transaction.receipt(command.receipt_key)
-        if known is not None:
-            response = _replay(known, command)
+        receipt = await transaction.receipt(command.receipt_key)
+        if receipt is not None:
+            response = _replay(receipt, command)
             return Committed(response, tuple(item.uid for item in response.items))
     root = await _find_or_create_root(command, transaction)
     domain = canonical(command.request.domain) if command.request.domain is not None else root.domain
@@ -102,7 +102,7 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     fresh = duplicate_links.drafts_to_store(draft for draft in drafts if not _unchanged(draft, latest))
     if command.session_pause:
         fresh = await infer_flows(transaction, fresh, latest, command.now, command.session_pause)
-    nodes = await _place_nodes(command, transaction, fresh, latest)
+    nodes = await _item_nodes(command, transaction, fresh, latest)
     plan, links = await _write(command, transaction, fresh, nodes, latest, root, duplicate_links)
     between = await restore_before(transaction, command.registry, command.now, list(nodes.values()), plan.edges)
     pending = command.pending - duplicate_links.without_text
@@ -121,12 +121,12 @@ async def commit(command: Command, transaction: GraphTransaction) -> Committed:
     return Committed(response, tuple(touched), (*restored.deleted_points, *between.deleted_points))
 
 
-def _replay(known: Receipt, command: Command) -> IngestResponse:
-    if known.fingerprint != command.fingerprint:
+def _replay(receipt: Receipt, command: Command) -> IngestResponse:
+    if receipt.fingerprint != command.fingerprint:
         raise StateConflictError(
             "Idempotency-Key: was used for another request. Send a new key with a new request, the old key with the old"
         )
-    return IngestResponse.model_validate(known.body)
+    return IngestResponse.model_validate(receipt.body)
 
 
 async def put_response_receipt(command: Command, transaction: GraphTransaction, response: IngestResponse) -> None:
@@ -137,15 +137,15 @@ async def put_response_receipt(command: Command, transaction: GraphTransaction, 
     body = response.model_dump(mode="json")
     for key in keys:
         await transaction.put_receipt(Receipt(key, command.fingerprint, command.now, body))
-    before = command.now - timedelta(hours=command.receipt_hours)
-    await transaction.forget_receipts(before, limit=_RECEIPT_BATCH)
+    expired_before = command.now - timedelta(hours=command.receipt_hours)
+    await transaction.forget_receipts(expired_before, limit=_RECEIPT_BATCH)
 
 
 async def _find_or_create_root(command: Command, transaction: GraphTransaction) -> Node:
     uid = context_uid(command.tenant, command.request.context)
-    known = (await transaction.nodes([uid])).get(uid)
-    if known is not None:
-        return known
+    stored = (await transaction.nodes([uid])).get(uid)
+    if stored is not None:
+        return stored
     root = Node(
         uid=uid,
         label=Label.CONTEXT,
@@ -161,11 +161,11 @@ async def _find_or_create_root(command: Command, transaction: GraphTransaction) 
 
 
 def _unchanged(draft: ItemDraft, latest: Mapping[str, Node]) -> bool:
-    known = latest.get(draft.item.id) if draft.item.id is not None else None
-    return known is not None and known.retired_at is None and known.content_hash == draft.content_hash
+    stored = latest.get(draft.item.id) if draft.item.id is not None else None
+    return stored is not None and stored.retired_at is None and stored.content_hash == draft.content_hash
 
 
-async def _place_nodes(
+async def _item_nodes(
     command: Command, transaction: GraphTransaction, drafts: Sequence[ItemDraft], latest: Mapping[str, Node]
 ) -> dict[int, Node]:
     """Return the item node of each draft by index, with its version, time and steps."""
@@ -255,12 +255,16 @@ async def _write(
     retirement = Retirement(transaction, command.registry, command.now, chains)
     with ingesting("chain"):
         carried, retired = await History(transaction, command.registry, command.now, retirement).replace(pairs)
-        linked = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
+        chain_edges = await chains.place([node for node in nodes.values() if node.label is Label.EVENT])
     with ingesting("store"):
         await transaction.put_nodes(plan.nodes)
-        plan.edges += [*linked, *carried, *duplicate_links.edges(nodes, EdgeFactory(command.registry, command.now))]
+        plan.edges += [
+            *chain_edges,
+            *carried,
+            *duplicate_links.edges(nodes, EdgeFactory(command.registry, command.now)),
+        ]
         await transaction.put_edges(plan.edges)
-        links = await _file_pages(command, transaction, drafts, nodes, latest, plan, root)
+        links = await _write_pages(command, transaction, drafts, nodes, latest, plan, root)
         stored_nodes, stored_edges = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
         await retirement.release(retired, root.context, stored_nodes=stored_nodes, stored_edges=stored_edges)
     with ingesting("supersede"):
@@ -271,7 +275,7 @@ async def _write(
     return plan, links
 
 
-async def _file_pages(
+async def _write_pages(
     command: Command,
     transaction: GraphTransaction,
     drafts: Sequence[ItemDraft],

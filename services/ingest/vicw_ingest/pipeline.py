@@ -48,7 +48,7 @@ from vicw_shared.wire.ingest import (
 
 _log = structlog.get_logger()
 ITEMS = Counter("vicw_ingest_items_total", "Items taken in", ["status"])
-_MOST_FAILURES = 100
+_MAX_FAILURES = 100
 _BY_RULES = frozenset({Extract.RULES, Extract.AUTO, Extract.LLM})
 
 
@@ -137,7 +137,7 @@ async def ingest(
     )
     with ingesting("commit"):
         done = await ports.graph.write(tenant, request.context, lambda transaction: commit(command, transaction))
-    await ports.indexer.discard(done.gone)
+    await ports.indexer.discard(done.obsolete_points)
     for item in done.response.items:
         ITEMS.labels(item.status.value).inc()
     model = ports.model
@@ -159,7 +159,7 @@ async def ingest(
     except RetryableError as error:  # the items are stored: an error would make the caller send them again
         _log.warning("waiting ended early; the items are durable", error=error.detail)
     await _wake(ports.queue)
-    return await _into_job(response, command, ports), False
+    return await _convert_to_job(response, command, ports), False
 
 
 async def _pages(request: IngestRequest, limits: LimitSettings) -> tuple[IngestRequest, dict[int, KnowledgePage]]:
@@ -204,7 +204,7 @@ async def job_status(
     states = Counts(item.extraction for item in result.items)
     items = [item.uid for item in result.items]
     backlog = await outbox.count_unindexed(tenant, items)
-    failures = await outbox.failures(tenant, _MOST_FAILURES, items=items) if backlog.waiting or backlog.dead else []
+    failures = await outbox.failures(tenant, _MAX_FAILURES, items=items) if backlog.waiting or backlog.dead else []
     ids = {item.uid: item.id for item in result.items}
     return JobStatus(
         job=job,
@@ -232,7 +232,7 @@ async def job_status(
     )
 
 
-async def _into_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
+async def _convert_to_job(response: IngestResponse, command: Command, ports: IngestPorts) -> IngestResponse:
     """Turn a wait that took too long into a job: the items are durable, the vectors follow.
 
     A failure to record the job is logged and not raised, because the items are durable without the record.

@@ -21,7 +21,7 @@ from contract.sleep.test_dreams import items as alike
 from contract.sleep.test_dreams import run as dream_of
 from contract.sleep.test_dreams import tell as note_down
 from support.stores.pairs import START, Side, asked_for
-from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed
+from vicw_ingest.erasure.record import batch_record, fingerprints_of, sealed_note
 from vicw_ingest.erasure.selection import (
     ErasureSelection,
     choose_context,
@@ -472,7 +472,7 @@ async def test_an_item_stored_again_before_the_proof_is_no_residue(side: Side) -
 async def test_a_noted_item_that_was_not_erased_is_found_as_residue(side: Side) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     nodes = (await side.nodes()).values()
-    note = sealed(batch_record(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
+    note = sealed_note(batch_record(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
     assert isinstance(marks := note.body["marks"], dict)
     assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
 

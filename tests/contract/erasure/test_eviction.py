@@ -20,7 +20,7 @@ from support.stores.pairs import START, Side, asked_for
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction import service as module
-from vicw_ingest.eviction.candidates import weakest
+from vicw_ingest.eviction.candidates import lightest_items
 from vicw_ingest.eviction.policy import EvictionPolicy
 from vicw_ingest.eviction.service import FORGET, Eviction, EvictionReport
 from vicw_shared.consolidation.consolidate import MAKER
@@ -133,7 +133,7 @@ async def test_an_item_that_changes_after_its_selection_is_judged_anew(
     uid = (await thread(side))[0].uid
 
     async def meanwhile(*asked: Any) -> Any:
-        chosen = await weakest(*asked)
+        chosen = await lightest_items(*asked)
         if way == "shown":
             await side.graph.uses.add_uses("t", {uid: 1}, _NOW)
         elif way == "retracted":
@@ -142,7 +142,7 @@ async def test_an_item_that_changes_after_its_selection_is_judged_anew(
             await tell(side, [turn(0, "Ana told Ben of another ship.", protected=way == "protected")])
         return chosen
 
-    monkeypatch.setattr(module, "weakest", meanwhile)
+    monkeypatch.setattr(module, "lightest_items", meanwhile)
     assert await forget(side) == EvictionReport()
     assert len(await thread(side)) == (3 if way == "retracted" else 4)
     assert await side.graph.scan(Steps(), limit=9) == []

@@ -51,10 +51,10 @@ async def find_duplicates(
 def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> Duplicate | None:
     item = keys.item
     has_more = item.extraction is not None or bool(item.trigger_phrases)
-    copy = _copied(keys, stored_texts, min_chars)
+    copy = _copy_source(keys, stored_texts, min_chars)
     if copy is not None and not has_more and _has_same_origin(item, copy.item):
         return Duplicate((copy,), nothing_new=True)
-    quoted = list(_answered(keys, stored_texts, min_chars))
+    quoted = list(_quoted_spans(keys, stored_texts, min_chars))
     if not quoted:
         return None
     sources = tuple(_distinct(DuplicateSource(source, Repetition.ANSWER) for _, source in quoted))
@@ -63,7 +63,7 @@ def _duplicate(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> D
     return Duplicate(sources, rest=None if nothing_new else rest, nothing_new=nothing_new)
 
 
-def _copied(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> DuplicateSource | None:
+def _copy_source(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> DuplicateSource | None:
     length = len(plain(keys.item.text))
     for source, passages in stored_texts.items_with(keys.whole):
         if source.context != stored_texts.context:
@@ -93,7 +93,9 @@ def _has_same_origin(item: Item, source: Node) -> bool:
     return item.speaker is not None or item.source in {None, source.source}
 
 
-def _answered(keys: LookupKeys, stored_texts: StoredTexts, min_chars: int) -> Iterator[tuple[tuple[int, int], Node]]:
+def _quoted_spans(
+    keys: LookupKeys, stored_texts: StoredTexts, min_chars: int
+) -> Iterator[tuple[tuple[int, int], Node]]:
     """Yield the spans where an item repeats an answer's blocks whose text is stored, each with its source."""
     for block in keys.blocks:
         for span in reversed(block.texts):

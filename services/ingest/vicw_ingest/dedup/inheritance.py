@@ -58,12 +58,12 @@ class Inheritance:
         edge_factory = EdgeFactory(self.registry, self.now)
         chunks = tuple(chunk.uid for chunk in passages_of(first, texts, verbatim=False))
         source = DuplicateSource(first, Repetition.COPY, chunks)
-        linked = [
+        edges = [
             duplicate_edge(edge_factory, item.uid, source, may_take_over=True)
             for item in others
             if item not in separate
         ]
-        await self.transaction.put_edges(linked)
+        await self.transaction.put_edges(edges)
         return {item.uid for item in heirs}
 
     async def _store_text(self, item: Node, texts: Sequence[str], key: str | None) -> None:

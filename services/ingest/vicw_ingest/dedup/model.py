@@ -47,8 +47,8 @@ class Duplicate:
         return replace(self, sources=tuple(_with_restored(source, restored) for source in self.sources))
 
 
-def _with_restored(source: DuplicateSource, back: Mapping[str, Node]) -> DuplicateSource:
-    item = back.get(source.item.source_id or "") if source.item.is_macro else None
+def _with_restored(source: DuplicateSource, restored: Mapping[str, Node]) -> DuplicateSource:
+    item = restored.get(source.item.source_id or "") if source.item.is_macro else None
     return source if item is None else replace(source, item=item)
 
 

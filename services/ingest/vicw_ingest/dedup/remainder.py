@@ -12,11 +12,11 @@ _MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
 
 def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
     """Return a text without the spans in ``taken``."""
-    kept, at = [], 0
+    parts, at = [], 0
     for start, end in sorted(taken):
-        kept.append(text[at : max(at, start)])
+        parts.append(text[at : max(at, start)])
         at = max(at, end)
-    return _GAP.sub("\n\n", "".join([*kept, text[at:]])).strip() if kept else text
+    return _GAP.sub("\n\n", "".join([*parts, text[at:]])).strip() if parts else text
 
 
 def is_blank(rest: str) -> bool:

@@ -15,9 +15,9 @@ from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import Item
 
-_SAME = 20
+_MAX_PER_KEY = 20
 """Maximum number of stored texts per key."""
-_ABOUT = 1000
+_MAX_EXPANDED = 1000
 _MOST_CUTS, _CUT_CHARS = 10, 300
 """Maximum number of cut texts per request, and how many first characters of each form the full-text query."""
 
@@ -41,9 +41,9 @@ class StoredTexts:
         block_keys = {key for part in parts for key in part.block_keys}
         cut_keys = {key for key in block_keys if key.startswith(CUT)}
         exact_keys = {key for part in parts for key in part.whole.keys} | block_keys - cut_keys
-        nodes_by_key = await graph.by_text_key(tenant, list(exact_keys), contexts=[context], limit=_SAME)
+        nodes_by_key = await graph.by_text_key(tenant, list(exact_keys), contexts=[context], limit=_MAX_PER_KEY)
         if block_keys := block_keys - cut_keys - nodes_by_key.keys():
-            nodes_by_key |= await graph.by_text_key(tenant, sorted(block_keys), limit=_SAME)
+            nodes_by_key |= await graph.by_text_key(tenant, sorted(block_keys), limit=_MAX_PER_KEY)
         nodes_by_key |= await _continuations(graph, tenant, cut_keys, now)
         nodes = {node.uid: node for named in nodes_by_key.values() for node in named}
         chunks = [uid for uid, node in nodes.items() if node.label is Label.CHUNK]
@@ -106,7 +106,7 @@ async def _subjects(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
     if not items:
         return {}
     about: dict[str, set[str]] = {}
-    for edge in await graph.expand(tenant, list(dict.fromkeys(items)), [("ABOUT", Direction.OUT)], _ABOUT):
+    for edge in await graph.expand(tenant, list(dict.fromkeys(items)), [("ABOUT", Direction.OUT)], _MAX_EXPANDED):
         about.setdefault(edge.origin, set()).update(
             (edge.node.uid, *map(fold_case, (edge.node.name, *edge.node.aliases)))
         )
@@ -118,7 +118,7 @@ async def _passages(graph: GraphStore, tenant: str, items: Sequence[str]) -> dic
     if not items:
         return {}
     chunks_by_item: dict[str, list[Node]] = {}
-    for proof in await graph.expand(tenant, items, [("EVIDENCED_BY", Direction.OUT)], _ABOUT):
+    for proof in await graph.expand(tenant, items, [("EVIDENCED_BY", Direction.OUT)], _MAX_EXPANDED):
         chunks_by_item.setdefault(proof.origin, []).append(proof.node)
     return {
         uid: tuple(chunk.uid for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0))
@@ -133,7 +133,7 @@ async def _continuations(
     by_key: dict[str, list[Node]] = {}
     for key in islice(sorted(cut_keys), _MOST_CUTS):
         beginning = key.removeprefix(CUT)
-        hits = await graph.find(Scope(tenant=tenant, now=now), beginning[:_CUT_CHARS], _SAME)
+        hits = await graph.find(Scope(tenant=tenant, now=now), beginning[:_CUT_CHARS], _MAX_PER_KEY)
         passages = await graph.nodes(tenant, [hit.uid for hit in hits])
         continuing = [node for node in passages.values() if plain(node.text or "").startswith(beginning)]
         if continuing:

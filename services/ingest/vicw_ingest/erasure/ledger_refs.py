@@ -12,11 +12,11 @@ from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import GraphTransaction, Store
 
-_READ = 500
-_WRITTEN = 25
+_READ_BATCH = 500
+_WRITE_BATCH = 25
 
 
-async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) -> None:
+async def drop_dangling_edges(graph: Store, tenant: str, erased: Collection[str]) -> None:
     """Remove edges to erased nodes from all ledgers of a tenant: a restore could not bring them back.
 
     All ledgers are read, because not every such ledger is adjacent to an erased node: after an item expired, the graph
@@ -25,31 +25,31 @@ async def drop_dangling_edges(graph: Store, tenant: str, gone: Collection[str]) 
     for root in await graph.contexts(tenant):
         stale: list[str] = []
         async with graph.archive.snapshot() as snapshot:
-            for batch in batched(await snapshot.members(root), _READ):
+            for batch in batched(await snapshot.members(root), _READ_BATCH):
                 stale += [
-                    node.uid for node in _without_dangling_edges((await snapshot.nodes(root, batch)).values(), gone)
+                    node.uid for node in _without_dangling_edges((await snapshot.nodes(root, batch)).values(), erased)
                 ]
-        for batch in batched(stale, _WRITTEN):
+        for batch in batched(stale, _WRITE_BATCH):
 
             async def work(transaction: GraphTransaction, uids: Sequence[str] = batch) -> None:
-                await transaction.put_nodes(_without_dangling_edges((await transaction.nodes(uids)).values(), gone))
+                await transaction.put_nodes(_without_dangling_edges((await transaction.nodes(uids)).values(), erased))
 
             await graph.write(tenant, root.context, work)
 
 
-def _without_dangling_edges(nodes: Collection[Node], gone: Collection[str]) -> list[Node]:
+def _without_dangling_edges(nodes: Collection[Node], erased: Collection[str]) -> list[Node]:
     """Return the nodes whose ledger has such an edge, without the edge."""
     changed: list[Node] = []
     for node in nodes:
         if LEDGER not in node.metadata:
             continue
         entry = LedgerEntry.load(str(node.metadata[LEDGER]))
-        kept = tuple(edge for edge in entry.edges if not _is_of(edge, gone))
-        if len(kept) < len(entry.edges):
-            dumped = replace(entry, edges=kept).dump()
+        edges = tuple(edge for edge in entry.edges if not _is_of(edge, erased))
+        if len(edges) < len(entry.edges):
+            dumped = replace(entry, edges=edges).dump()
             changed.append(replace(node, metadata={**node.metadata, LEDGER: dumped}))
     return changed
 
 
-def _is_of(edge: Edge, gone: Collection[str]) -> bool:
-    return edge.source in gone or edge.target in gone or edge.properties.get(TOLD_BY) in gone
+def _is_of(edge: Edge, erased: Collection[str]) -> bool:
+    return edge.source in erased or edge.target in erased or edge.properties.get(TOLD_BY) in erased

@@ -12,10 +12,10 @@ from vicw_shared.model.edges import AUTO_TAGGED, UNHOLDING
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 
-_LOOSE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
+_NO_EVIDENCE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
 """Types that join an entity to others, but are no evidence for it: no item is behind them."""
 _ROUNDS = 8
-_MOST_TELLERS = 1000
+_MAX_SOURCES = 1000
 
 
 def is_named_entity(node: Node) -> bool:
@@ -30,7 +30,7 @@ async def find_orphans(
 
     An auto-tag supports a tag only if the item's own words contain it: else it was copied from other items' tags.
     """
-    types = [t.name for t in registry if t.name not in _LOOSE]
+    types = [t.name for t in registry if t.name not in _NO_EVIDENCE]
     nodes = (await transaction.nodes(sorted(candidates))).items()
     entities = {uid: node for uid, node in nodes if is_named_entity(node) and node.context == context}
     edges = {edge.id: edge for edge in await transaction.edges(sorted(entities), types)}
@@ -79,14 +79,14 @@ async def drop_unproven_names(
     transaction: GraphTransaction, registry: EdgeRegistry, entities: Sequence[Node]
 ) -> list[Node]:
     """Return the entities with an alias that nothing stored contains any more, without that alias."""
-    types = [t.name for t in registry if t.name not in _LOOSE]
+    types = [t.name for t in registry if t.name not in _NO_EVIDENCE]
     changed: list[Node] = []
     for entity in entities:
         if not entity.aliases:
             continue
         edges = await transaction.edges([entity.uid], types)
         sources = {end for edge in edges for end in (edge.source, edge.target)} - {entity.uid}
-        if len(sources) > _MOST_TELLERS:
+        if len(sources) > _MAX_SOURCES:
             continue  # with so many mentions, its aliases have other sources, too
         proofs = await transaction.edges(sorted(sources), ["EVIDENCED_BY"], Direction.OUT)
         nodes = await transaction.nodes(sorted(sources | {proof.target for proof in proofs}))

@@ -14,7 +14,7 @@ type Drop = Callable[[str, Sequence[str]], Awaitable[Sequence[Node]]]
 """Removes nodes (uids) of a context, and returns them."""
 
 
-async def drop_scattered(
+async def drop_partial_contexts(
     graph: Store, tenant: str, contexts: Collection[str], drop: Drop, is_pending: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[Sequence[Node]]:
     """Drop all nodes of these contexts (names) of a tenant in batches, and yield the dropped nodes.

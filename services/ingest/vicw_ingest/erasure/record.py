@@ -60,18 +60,18 @@ async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:
     return sorted(merged_list([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
 
 
-def batch_record(first: ErasureNote, gone: Sequence[Node], key: int) -> ErasureNote:
+def batch_record(first: ErasureNote, erased: Sequence[Node], key: int) -> ErasureNote:
     """Return the note of a batch: uids of the erased nodes, hashes of their flows and texts.
 
     Its number is random, so that two processes that erase the same never write the same note.
     """
     marks = Fingerprints(key)
-    for text in {text for node in gone for text in texts_of(node)}:
+    for text in {text for node in erased for text in texts_of(node)}:
         marks.add_text(text)
-    for node in gone:
+    for node in erased:
         marks.add_uid(birth_of(node))
-    flows = {flow_key(n.tenant, n.context, n.flow_id) for n in gone if n.flow_id is not None}
-    body = {GONE: [node.uid for node in gone], FLOWS: sorted(flows), MARKS: marks.dump()}
+    flows = {flow_key(n.tenant, n.context, n.flow_id) for n in erased if n.flow_id is not None}
+    body = {GONE: [node.uid for node in erased], FLOWS: sorted(flows), MARKS: marks.dump()}
     return replace(first, number=1 + secrets.randbits(_NUMBER_BITS), body=body)
 
 
@@ -91,19 +91,19 @@ def texts_of(node: Node) -> set[str]:
     return {text for text in own if text and not is_uid(text)}
 
 
-def _values(told: object) -> Iterable[str]:
-    match told:
+def _values(value: object) -> Iterable[str]:
+    match value:
         case str():
-            yield told
+            yield value
         case Mapping():
-            for part in told.values():
+            for part in value.values():
                 yield from _values(part)
         case list() | tuple():
-            for part in told:
+            for part in value:
                 yield from _values(part)
 
 
-def sealed(note: ErasureNote) -> ErasureNote:
+def sealed_note(note: ErasureNote) -> ErasureNote:
     """Return the note with hashes in place of uids."""
     dumped = note.body[MARKS]
     assert isinstance(dumped, Mapping)
@@ -113,21 +113,21 @@ def sealed(note: ErasureNote) -> ErasureNote:
     return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
 
 
-def mentions_erased(step: MaintenanceStep, gone: set[str], flows: set[str], existing: Mapping[str, Node]) -> bool:
+def mentions_erased(step: MaintenanceStep, erased: set[str], flows: set[str], existing: Mapping[str, Node]) -> bool:
     """Return whether a log step may mention erased nodes. ``existing`` has the subjects of steps that exist."""
-    if step.subject in gone or context_uid(step.tenant, step.context) in gone:
+    if step.subject in erased or context_uid(step.tenant, step.context) in erased:
         return True
     text = json.dumps([step.reason, step.details])
     flow = flow_key(step.tenant, step.context, str(step.details.get("flow")))
-    return not gone.isdisjoint(UID.findall(text)) or (flow in flows and step.subject not in existing)
+    return not erased.isdisjoint(UID.findall(text)) or (flow in flows and step.subject not in existing)
 
 
-def redacted_step(step: MaintenanceStep, gone: set[str]) -> MaintenanceStep:
+def redacted_step(step: MaintenanceStep, erased: set[str]) -> MaintenanceStep:
     """Return a step without the erased ones among the tags and items that its dream added."""
     tags, related = (recorded_uids(step.details.get(name)) for name in (_TAGS, _RELATED))
     remaining = {
-        _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in gone],
-        _RELATED: [uid for uid in related if uid not in gone],
+        _TAGS: [tag for tag in tags if named_uid(step.tenant, step.context, "tag", str(tag)) not in erased],
+        _RELATED: [uid for uid in related if uid not in erased],
     }
     return (
         step if remaining == {_TAGS: tags, _RELATED: related} else replace(step, details={**step.details, **remaining})

@@ -31,12 +31,12 @@ from vicw_shared.uids import chunk_uid, is_uid
 _ALL = 1_000_000
 _SAME_PERSON: tuple[Spread, ...] = tuple((name, way) for name in (MERGED_INTO, IS_PERSON) for way in Direction)
 """Edges to a person's other names and users."""
-_SAID: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
-_OWN: tuple[Spread, ...] = (*_SAID, ("ABOUT", Direction.IN))
+_STATED: tuple[Spread, ...] = (("INITIATED", Direction.OUT), ("STATED_BY", Direction.IN))
+_OWN: tuple[Spread, ...] = (*_STATED, ("ABOUT", Direction.IN))
 _DISTINCT: tuple[Spread, ...] = tuple((DISTINCT_FROM, way) for way in Direction)
 _MENTIONS: tuple[Spread, ...] = (("MENTIONS", Direction.IN),)
-_PROVEN: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
-_PROVING: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
+_TO_PASSAGES: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.OUT),)
+_FROM_PASSAGES: tuple[Spread, ...] = (("EVIDENCED_BY", Direction.IN),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,9 @@ async def choose_items(graph: GraphStore, tenant: str, ids: Sequence[str], conte
                 f"{item_id!r} is an item of {', '.join(map(repr, contexts_of_item))}: name one with --context"
             )
         uids_by_context.setdefault(contexts_of_item[0], []).extend(node.uid for node in items)
-    return ErasureSelection(tenant, {place: list(dict.fromkeys(uids)) for place, uids in uids_by_context.items()})
+    return ErasureSelection(
+        tenant, {context_name: list(dict.fromkeys(uids)) for context_name, uids in uids_by_context.items()}
+    )
 
 
 async def choose_person(
@@ -90,7 +92,7 @@ async def choose_person(
     everywhere: bool = False,
     with_mentions: bool = False,
 ) -> ErasureSelection:
-    """Select the items that a person said and those about the person, under all of the person's names.
+    """Select the items stated by a person and those about the person, under all of the person's names.
 
     ``name`` may be a uid. Past items count, too: retracted, expired or superseded. Persons of one name in several
     contexts may differ: the caller names one of them, or passes ``everywhere``. Raises MissingRecordError for an
@@ -101,17 +103,17 @@ async def choose_person(
     uids_by_context: dict[str, set[str]] = {}
     for item in [
         *(await _items_of(graph, tenant, uids, _OWN)).values(),
-        *await _said_while_merged(graph, tenant, people),
+        *await _stated_while_merged(graph, tenant, people),
     ]:
         uids_by_context.setdefault(item.context, set()).add(item.uid)
     mentioned = 0
-    for place, items in (await _mentioning(graph, tenant, uids)).items():
-        others = items - uids_by_context.get(place, set())
+    for context_name, items in (await _mentioning_items(graph, tenant, uids)).items():
+        others = items - uids_by_context.get(context_name, set())
         if with_mentions:
-            uids_by_context.setdefault(place, set()).update(others)
+            uids_by_context.setdefault(context_name, set()).update(others)
         else:
             mentioned += len(others)
-    items_of = {place: sorted(items) for place, items in sorted(uids_by_context.items()) if items}
+    items_of = {context_name: sorted(items) for context_name, items in sorted(uids_by_context.items()) if items}
     return ErasureSelection(tenant, items_of, people=tuple(people), mentioned=mentioned)
 
 
@@ -143,19 +145,21 @@ async def _by_id(graph: GraphStore, tenant: str, item_id: str, contexts: Sequenc
         return items  # no item has it: it cannot be stored
     if is_uid(item_id):
         nodes = (await graph.nodes(tenant, [item_id, chunk_uid(item_id, 0)])).values()
-        known = [node for node in nodes if node.uid == item_id and node.content_hash is not None and not node.is_macro]
-        items = (known or [one.item for one in entries_of(list(nodes)).values() if one.item.uid == item_id])[:1]
+        matching = [
+            node for node in nodes if node.uid == item_id and node.content_hash is not None and not node.is_macro
+        ]
+        items = (matching or [one.item for one in entries_of(list(nodes)).values() if one.item.uid == item_id])[:1]
     if items:
         return [node for node in items if node.context in contexts]
 
     async def look(transaction: GraphTransaction) -> list[Node]:
         latest = await transaction.items([item_id])
-        folded = await transaction.consolidated([item_id])
-        return [*latest.values(), *(one.item for one in entries_of(list(folded.values())).values())]
+        consolidated = await transaction.consolidated([item_id])
+        return [*latest.values(), *(one.item for one in entries_of(list(consolidated.values())).values())]
 
     for context in contexts:
-        known = [node for node in await graph.write(tenant, context, look) if not node.is_macro]
-        items += known[:1] if len({node.source_id for node in known}) == 1 else known
+        matching = [node for node in await graph.write(tenant, context, look) if not node.is_macro]
+        items += matching[:1] if len({node.source_id for node in matching}) == 1 else matching
     return items
 
 
@@ -168,9 +172,13 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
     fresh = list(person)
     while fresh:
         # An inferred merge may join another person, who is erased by name instead.
-        around = [found for found in await graph.expand(tenant, fresh, _SAME_PERSON, _ALL) if not is_guess(found.edge)]
-        fresh = sorted({found.node.uid for found in around} - person.keys())
-        person |= {found.node.uid: found.node for found in around}
+        merged = [
+            neighbour
+            for neighbour in await graph.expand(tenant, fresh, _SAME_PERSON, _ALL)
+            if not is_guess(neighbour.edge)
+        ]
+        fresh = sorted({neighbour.node.uid for neighbour in merged} - person.keys())
+        person |= {neighbour.node.uid: neighbour.node for neighbour in merged}
     if others := [node for node in named if node.uid not in person]:
         listed = ", ".join(f"{node.uid} ({node.context!r}, {node.subtype})" for node in (named[0], *others[:19]))
         raise StateConflictError(
@@ -199,7 +207,7 @@ def _may_be_person(node: Node) -> bool:
 
 
 async def _ends(graph: GraphStore, tenant: str, uids: Sequence[str], spreads: Sequence[Spread]) -> list[Node]:
-    return [found.node for found in await graph.expand(tenant, uids, spreads, _ALL)]
+    return [neighbour.node for neighbour in await graph.expand(tenant, uids, spreads, _ALL)]
 
 
 async def _items_of(
@@ -212,39 +220,39 @@ async def _items_of(
         if node.content_hash is not None and not node.is_macro:
             items[node.uid] = node
         elif node.is_macro:
-            passages = await _ends(graph, tenant, [node.uid], _PROVEN)
+            passages = await _ends(graph, tenant, [node.uid], _TO_PASSAGES)
             for entry in entries_of(passages).values():
                 joined = any(e.type in types and {e.source, e.target} & {*people} for e in entry.edges)
                 items |= {entry.item.uid: entry.item} if joined and not entry.item.is_macro else {}
     return items
 
 
-async def _said_while_merged(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
+async def _stated_while_merged(graph: GraphStore, tenant: str, people: Sequence[Node]) -> list[Node]:
     """Return the items that a person said while merged into another entity, before the two were split."""
     uids = {person.uid for person in people}
     names = {fold_case(name) for person in people for name in (person.name, *person.aliases)}
     others = sorted({other.uid for other in await _ends(graph, tenant, sorted(uids), _DISTINCT)} - uids)
-    items = await _items_of(graph, tenant, others, _SAID)
+    items = await _items_of(graph, tenant, others, _STATED)
     return [item for item in items.values() if fold_case(item.speaker or "") in names]
 
 
-async def _mentioning(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
+async def _mentioning_items(graph: GraphStore, tenant: str, people: Sequence[str]) -> dict[str, set[str]]:
     """Return the items (uids) by context that mention ``people`` in their sentences or through their edges."""
-    around = await _ends(graph, tenant, people, (*_OWN, *_MENTIONS))
+    neighbours = await _ends(graph, tenant, people, (*_OWN, *_MENTIONS))
     uids_by_context: dict[str, set[str]] = {}
-    passages = {n.uid: n for n in around if n.label is Label.CHUNK}
-    evidenced = [n.uid for n in around if n.label is not Label.CHUNK and n.content_hash is None]
-    passages |= {n.uid: n for n in await _ends(graph, tenant, evidenced, _PROVEN)} if evidenced else {}
-    macros = [n.uid for n in around if n.is_macro]
-    proofs = await _ends(graph, tenant, macros, _PROVEN) if macros else []
+    passages = {n.uid: n for n in neighbours if n.label is Label.CHUNK}
+    evidenced = [n.uid for n in neighbours if n.label is not Label.CHUNK and n.content_hash is None]
+    passages |= {n.uid: n for n in await _ends(graph, tenant, evidenced, _TO_PASSAGES)} if evidenced else {}
+    macros = [n.uid for n in neighbours if n.is_macro]
+    proofs = await _ends(graph, tenant, macros, _TO_PASSAGES) if macros else []
     for entry in entries_of(proofs).values():
         if not entry.item.is_macro and any({e.source, e.target} & {*people} for e in entry.edges):
             uids_by_context.setdefault(entry.item.context, set()).add(entry.item.uid)
     for passage in passages.values():
         if (part := passage.metadata.get(PART)) is not None:
             uids_by_context.setdefault(passage.context, set()).add(str(part))
-    owners = await _ends(graph, tenant, [u for u, p in passages.items() if PART not in p.metadata], _PROVING)
-    for item in (*owners, *around):
+    owners = await _ends(graph, tenant, [u for u, p in passages.items() if PART not in p.metadata], _FROM_PASSAGES)
+    for item in (*owners, *neighbours):
         if item.content_hash is not None and not item.is_macro:
             uids_by_context.setdefault(item.context, set()).add(item.uid)
     return uids_by_context

@@ -16,7 +16,7 @@ from operator import methodcaller
 
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasure.ledger_refs import drop_dangling_edges
-from vicw_ingest.erasure.partial_contexts import drop_scattered
+from vicw_ingest.erasure.partial_contexts import drop_partial_contexts
 from vicw_ingest.erasure.record import (
     ALL,
     FLOWS,
@@ -32,7 +32,7 @@ from vicw_ingest.erasure.record import (
     merged_list,
     recorded_uids,
     redacted_step,
-    sealed,
+    sealed_note,
 )
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.transaction import ErasureTransaction
@@ -118,12 +118,12 @@ class Eraser:
         if ITEMS in first.body:
             await self._empty(first, done)
             notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
-        gone = merged_list(notes, GONE)
-        if gone:
-            await drop_dangling_edges(self.graph, first.tenant, gone - await self._stored_again(first.tenant, gone))
-            await self._drop_points(first.tenant, gone)
-            await self._drop_receipts(first.tenant, gone, done)
-            await self._drop_steps(first.tenant, gone, merged_list(notes, FLOWS), done)
+        erased = merged_list(notes, GONE)
+        if erased:
+            await drop_dangling_edges(self.graph, first.tenant, erased - await self._stored_again(first.tenant, erased))
+            await self._drop_points(first.tenant, erased)
+            await self._drop_receipts(first.tenant, erased, done)
+            await self._drop_steps(first.tenant, erased, merged_list(notes, FLOWS), done)
         if await self._is_pending(erasure):
             await self._seal(notes)
         await self.graph.erasures.count_erasure()
@@ -135,13 +135,13 @@ class Eraser:
 
     async def sweep(self, tenant: str, nodes: Iterable[Node]) -> None:
         """Remove the points, receipts and log steps of erased nodes. This needs no erasure proof."""
-        gone = {node.uid for node in nodes}
-        if not gone:
+        erased = {node.uid for node in nodes}
+        if not erased:
             return
         done = ErasureReport()
-        await self._drop_points(tenant, gone)
-        await self._drop_receipts(tenant, gone, done)
-        await self._drop_steps(tenant, gone, set(), done)
+        await self._drop_points(tenant, erased)
+        await self._drop_receipts(tenant, erased, done)
+        await self._drop_steps(tenant, erased, set(), done)
         await self.graph.erasures.count_erasure()
 
     async def _empty(self, first: ErasureNote, done: ErasureReport) -> None:
@@ -165,9 +165,12 @@ class Eraser:
             async for erased in self._erase_context(root, first, key):
                 done.count(erased)
                 self.on_progress(sum(done.nodes.values()))
-        parts, stands = [*map(str, recorded_uids(first.body.get(SCATTERED)))], partial(self._is_pending, first.erasure)
+        parts, is_pending = (
+            [*map(str, recorded_uids(first.body.get(SCATTERED)))],
+            partial(self._is_pending, first.erasure),
+        )
         drop = partial(self._drop_members, first=first, key=key)
-        async for erased in drop_scattered(self.graph, first.tenant, parts, drop, stands):
+        async for erased in drop_partial_contexts(self.graph, first.tenant, parts, drop, is_pending):
             done.count(erased)
             self.on_progress(sum(done.nodes.values()))
         sealed = replace(first, body={KEY: first.body[KEY], ALL: first.body[ALL]})
@@ -187,10 +190,10 @@ class Eraser:
     ) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erasing = ErasureTransaction(transaction, self.registry, now(), root.tenant, root.context)
-            gone = [*await erasing.erase(uids), *await erasing.drop_orphans(people)]
-            if gone:
-                await transaction.record_erasure(batch_record(first, gone, key))
-            return gone
+            erased = [*await erasing.erase(uids), *await erasing.drop_orphans(people)]
+            if erased:
+                await transaction.record_erasure(batch_record(first, erased, key))
+            return erased
 
         return await self.graph.write(root.tenant, root.context, work)
 
@@ -213,13 +216,13 @@ class Eraser:
 
     async def _drop_members(self, context: str, uids: Sequence[str], first: ErasureNote, key: int) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
-            gone = list((await transaction.nodes(uids)).values())
-            await self._hand_over_texts(transaction, context, gone)
-            await transaction.drop_counters(sorted({n.flow_id for n in gone if n.flow_id is not None}))
-            await transaction.drop_nodes([node.uid for node in gone])
-            if gone:
-                await transaction.record_erasure(batch_record(first, gone, key))
-            return gone
+            erased = list((await transaction.nodes(uids)).values())
+            await self._hand_over_texts(transaction, context, erased)
+            await transaction.drop_counters(sorted({n.flow_id for n in erased if n.flow_id is not None}))
+            await transaction.drop_nodes([node.uid for node in erased])
+            if erased:
+                await transaction.record_erasure(batch_record(first, erased, key))
+            return erased
 
         return await self.graph.write(first.tenant, context, work)
 
@@ -227,62 +230,64 @@ class Eraser:
         async with self.graph.archive.snapshot() as snapshot:
             return [uid for uid in await snapshot.members(root) if uid != root.uid]
 
-    async def _hand_over_texts(self, transaction: GraphTransaction, context: str, gone: Sequence[Node]) -> None:
-        items = [node for node in gone if node.content_hash is not None]
+    async def _hand_over_texts(self, transaction: GraphTransaction, context: str, erased: Sequence[Node]) -> None:
+        items = [node for node in erased if node.content_hash is not None]
         copies = await transaction.edges([item.uid for item in items], ["DERIVED_FROM"], Direction.IN) if items else []
         heirs = await transaction.nodes([edge.source for edge in copies])
         others = [e for e in copies if e.source in heirs and heirs[e.source].context != context]
         await Inheritance(transaction, self.registry, now()).apply(items, others)
 
-    async def _stored_again(self, tenant: str, gone: Iterable[str]) -> set[str]:
+    async def _stored_again(self, tenant: str, erased: Iterable[str]) -> set[str]:
         """Return the uids that were stored again after the erasure."""
-        return {uid for batch in batched(sorted(gone), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
+        return {uid for batch in batched(sorted(erased), _RECORDS) for uid in await self.graph.nodes(tenant, batch)}
 
-    async def _drop_points(self, tenant: str, gone: set[str]) -> None:
+    async def _drop_points(self, tenant: str, erased: set[str]) -> None:
         """Remove points, except those of nodes that were stored again under the same uid."""
-        for batch in batched(sorted(gone), _RECORDS):
+        for batch in batched(sorted(erased), _RECORDS):
             to_delete = sorted({*batch} - await self._stored_again(tenant, batch))
             await (await self.indexes.write_index()).vectors.delete(to_delete)
 
-    async def _drop_receipts(self, tenant: str, gone: set[str], done: ErasureReport) -> None:
+    async def _drop_receipts(self, tenant: str, erased: set[str], done: ErasureReport) -> None:
         """Remove receipts that name erased nodes: a replay would disclose them, and block storing them anew."""
         after: Receipt | None = None
         keys: list[str] = []
         async with self.graph.archive.snapshot() as snapshot:
             while page := await snapshot.receipts(tenant, after=after, limit=_RECORDS):
                 after = page[-1]
-                keys += [one.key for one in page if not gone.isdisjoint(UID.findall(json.dumps(one.body)))]
+                keys += [one.key for one in page if not erased.isdisjoint(UID.findall(json.dumps(one.body)))]
         for batch in batched(keys, _RECORDS):
             await self._write(tenant, methodcaller("drop_receipts", batch))
         done.receipts += len(keys)
 
-    async def _drop_steps(self, tenant: str, gone: set[str], flows: set[str], done: ErasureReport) -> None:
+    async def _drop_steps(self, tenant: str, erased: set[str], flows: set[str], done: ErasureReport) -> None:
         """Remove log steps that mention erased nodes.
 
-        A step names a Macro-Event by its first words. If the Macro-Event is gone, only the flow identifies the step's
-        subject, so all such steps of a flow with erased items go. A dream's step that names an erased tag or item goes,
-        too, and the item may be dreamt of anew. A step that a person has undone stays, shortened to the rest.
+        A step names a Macro-Event by its first words. If the Macro-Event no longer exists, only the flow identifies the
+        step's subject, so all such steps of a flow with erased items are removed, as is a dream's step that names an
+        erased tag or item: that item may be dreamt again. A step that a person has undone stays, without these.
         """
         ids: list[str] = []
         async for page in scan_pages(self.graph, Steps(tenant=tenant)):
             existing = await self.graph.nodes(tenant, [step.subject for step in page])
             for step in page:
-                short = redacted_step(step, gone)
+                short = redacted_step(step, erased)
                 undone = step.outcome is Outcome.UNDONE and step.subject in existing
-                if mentions_erased(short if undone else step, gone, flows, existing) or (short != step and not undone):
+                if mentions_erased(short if undone else step, erased, flows, existing) or (
+                    short != step and not undone
+                ):
                     ids.append(step.id)
                 elif short != step:
-                    done.steps += await self._shorten(step, gone)
+                    done.steps += await self._shorten(step, erased)
         for batch in batched(ids, _RECORDS):
             await self._write(tenant, methodcaller("drop_steps", batch))
         done.steps += len(ids)
 
-    async def _shorten(self, step: MaintenanceStep, gone: set[str]) -> int:
+    async def _shorten(self, step: MaintenanceStep, erased: set[str]) -> int:
         """Remove erased tags and items from an undone step. Return 1 if it had any, else 0."""
 
         async def work(transaction: GraphTransaction) -> int:
             stored = await self.graph.log.step(step.id)  # another dream may have changed it since
-            if stored is None or (short := redacted_step(stored, gone)) == stored:
+            if stored is None or (short := redacted_step(stored, erased)) == stored:
                 return 0
             await transaction.log_step(short)
             return 1
@@ -293,7 +298,7 @@ class Eraser:
         for note in notes:
             if GONE not in note.body:
                 continue
-            await self._write(note.tenant, methodcaller("record_erasure", sealed(note)))
+            await self._write(note.tenant, methodcaller("record_erasure", sealed_note(note)))
 
     async def _write(self, tenant: str, work: Callable[[GraphTransaction], Awaitable[None]]) -> None:
         """Write data that belongs to no context."""

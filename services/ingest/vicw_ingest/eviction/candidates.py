@@ -15,7 +15,7 @@ from vicw_shared.ports import Direction, GraphAudit, GraphStore, Nodes, Scans, S
 
 _LABELS = (Label.EVENT, Label.ENTITY, Label.CONCEPT)
 _BATCH = 200
-_MOST = 1000
+_MAX_NEIGHBOURS = 1000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,12 +28,14 @@ class WeighedItem:
     context: str
 
 
-async def weakest(graph: Store, policy: EvictionPolicy, now: datetime, most: int) -> dict[str, list[WeighedItem]]:
-    """Return up to ``most`` items of lowest weight of each tenant over its limit, lightest first.
+async def lightest_items(
+    graph: Store, policy: EvictionPolicy, now: datetime, limit: int
+) -> dict[str, list[WeighedItem]]:
+    """Return up to ``limit`` items of lowest weight of each tenant over its limit, lightest first.
 
     Fewer, if the remaining items may not be evicted.
     """
-    over = {tenant: min(counts - policy.items, most) for tenant, counts in (await _item_counts(graph.audit)).items()}
+    over = {tenant: min(counts - policy.items, limit) for tenant, counts in (await _item_counts(graph.audit)).items()}
     over = {tenant: count for tenant, count in over.items() if count > 0}
     if not over:
         return {}
@@ -45,7 +47,7 @@ async def weakest(graph: Store, policy: EvictionPolicy, now: datetime, most: int
             lightest[tenant] = heapq.nsmallest(
                 over[tenant], [*lightest[tenant], *await _evictable(graph, tenant, weighed)]
             )
-    # Another run may have erased some since: an item chosen by both goes once, and no other replaces it.
+    # Another run may have erased some since: an item chosen by both is erased once, and no other replaces it.
     return {tenant: weighed[: max(0, counts[tenant] - policy.items)] for tenant, weighed in lightest.items()}
 
 
@@ -90,11 +92,11 @@ async def _evictable(graph: GraphStore, tenant: str, weighed: Sequence[WeighedIt
 
 async def superseding_items(graph: GraphStore, tenant: str, items: Sequence[str]) -> set[str]:
     """Return the items (uids) with a statement that supersedes another."""
-    proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MOST)
+    proofs = await graph.expand(tenant, list(items), [("EVIDENCED_BY", Direction.OUT)], _MAX_NEIGHBOURS)
     owners: dict[str, set[str]] = defaultdict(set)  # a duplicate shares its source's passages
     for proof in proofs:
         owners[proof.node.uid].add(proof.origin)
-    evidenced = await graph.expand(tenant, list(owners), [("EVIDENCED_BY", Direction.IN)], _MOST)
+    evidenced = await graph.expand(tenant, list(owners), [("EVIDENCED_BY", Direction.IN)], _MAX_NEIGHBOURS)
     owners_by_statement: dict[str, set[str]] = defaultdict(set)
     for neighbour in evidenced:
         if neighbour.node.is_statement:

@@ -23,7 +23,7 @@ async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
     if not settings.items:
         return False
     try:
-        done = await eviction.run(policy_of(settings), now=now(), most=settings.batch)
+        done = await eviction.run(policy_of(settings), now=now(), limit=settings.batch)
     except VicwError as error:
         _log.warning("forgetting stopped; what it has done stands", error=error.detail)
         return False

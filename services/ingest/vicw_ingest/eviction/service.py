@@ -15,7 +15,7 @@ from prometheus_client import Counter as Counted
 
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
-from vicw_ingest.eviction.candidates import WeighedItem, superseding_items, weakest
+from vicw_ingest.eviction.candidates import WeighedItem, lightest_items, superseding_items
 from vicw_ingest.eviction.policy import EvictionPolicy, is_kept_item
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
@@ -54,21 +54,21 @@ class Eviction:
     """Items that one transaction erases."""
 
     async def run(
-        self, policy: EvictionPolicy, *, now: datetime, dry: bool = False, most: int = 10_000
+        self, policy: EvictionPolicy, *, now: datetime, dry: bool = False, limit: int = 10_000
     ) -> EvictionReport:
-        """Erase the lightest items of each tenant over its limit, at most ``most`` per tenant.
+        """Erase the lightest items of each tenant over its limit, at most ``limit`` per tenant.
 
         ``dry`` only reports what a run would erase. Raises the engines' errors; items erased until then stay erased.
         """
         done = EvictionReport()
-        chosen = await weakest(self.graph, policy, now, most)
+        chosen = await lightest_items(self.graph, policy, now, limit)
         for tenant, items in chosen.items():
             if dry:
                 for batch in batched(items, self.batch):
                     self._count(await self.graph.nodes(tenant, [item.uid for item in batch]), batch, done)
             else:
                 await self._erase(tenant, items, policy, now, done)
-        done.more = not dry and done.erased > 0 and any(len(items) == most for items in chosen.values())
+        done.more = not dry and done.erased > 0 and any(len(items) == limit for items in chosen.values())
         return done
 
     async def _erase(
@@ -94,14 +94,14 @@ class Eviction:
         tenant: str,
         context: str,
         batch: Sequence[WeighedItem],
-        before: int,
+        already_erased: int,
         policy: EvictionPolicy,
         now: datetime,
         done: EvictionReport,
     ) -> tuple[list[Node], int]:
         """Erase items of a context. Return all erased nodes and the number of items.
 
-        ``before`` is the number of items that this run has already erased in the context.
+        ``already_erased`` is the number of items that this run has erased in the context before.
         """
         evicted: dict[str, Node] = {}
 
@@ -121,7 +121,7 @@ class Eviction:
                 return []
             erasing = ErasureTransaction(transaction, self.eraser.registry, now, tenant, context)
             erased = await erasing.erase([uid for item in evicted.values() for uid in item.items])
-            await transaction.log_step(_step(tenant, context, before + _items(evicted), now))
+            await transaction.log_step(_step(tenant, context, already_erased + _items(evicted), now))
             return erased
 
         erased = await self.graph.write(tenant, context, work)

@@ -9,8 +9,8 @@ from vicw_shared.ports import Direction, GraphTransaction
 
 ORDERED = frozenset({"CAUSED", "SUPERSEDES"})
 """Edge types that must stay acyclic."""
-_MOST_HOPS = 100
-_MOST_NODES = 10_000
+_MAX_HOPS = 100
+_MAX_NODES = 10_000
 
 
 async def rejected_edges(
@@ -40,13 +40,13 @@ async def _stored(transaction: GraphTransaction, edge_type: str, starts: Sequenc
     """Return the stored edges of a type reachable from some nodes, up to the limits of hops and nodes."""
     onward: dict[str, set[str]] = {}
     frontier, seen = set(starts), set(starts)
-    for _ in range(_MOST_HOPS):
+    for _ in range(_MAX_HOPS):
         edges = await transaction.edges(sorted(frontier), [edge_type], Direction.OUT) if frontier else []
         for edge in edges:
             onward.setdefault(edge.source, set()).add(edge.target)
         frontier = {edge.target for edge in edges} - seen
         seen |= frontier
-        if not frontier or len(seen) > _MOST_NODES:
+        if not frontier or len(seen) > _MAX_NODES:
             break
     return onward
 

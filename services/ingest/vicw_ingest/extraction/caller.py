@@ -53,9 +53,9 @@ def caller_nodes(extraction: Extraction, *, tenant: str, context: str, item: str
     """Return the nodes of the extraction by local id. Raises InvalidInputError for a local id used twice."""
     nodes: dict[str, CallerNode] = {}
 
-    def add(told: EntityInput | EventInput, end: EdgeEnd, where: str) -> None:
-        local = told.id or told.name
-        node = nodes.setdefault(local, CallerNode(end, told))
+    def add(given: EntityInput | EventInput, end: EdgeEnd, where: str) -> None:
+        local = given.id or given.name
+        node = nodes.setdefault(local, CallerNode(end, given))
         if node.end != end:
             raise InvalidInputError(
                 FieldProblem(where, f"the local id {local!r} names two things", "Give each an `id` of its own")

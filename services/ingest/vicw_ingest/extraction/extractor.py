@@ -107,5 +107,5 @@ def _commits(source: SourceText) -> list[Commit]:
     """Return the commits in a text. A text with a speaker has none, unless it is a commit: the speaker wrote it."""
     if source.speaker is not None and not source.is_commit:
         return []
-    commit = parse_commit(source.text, known=source.is_commit)
+    commit = parse_commit(source.text, is_message=source.is_commit)
     return parse_commits(source.text) or ([commit] if commit is not None else [])

@@ -41,25 +41,25 @@ def add_entity_routes(router: APIRouter, ports: Callable[[], IngestPorts]) -> No
     @router.get(
         "/entities", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things does a context know?"
     )
-    async def get_entities(http: Request, asked: Annotated[EntityQuery, Query()]) -> EntityPage:
+    async def get_entities(http: Request, query: Annotated[EntityQuery, Query()]) -> EntityPage:
         return await list_entities(
             ports().graph,
             tenant_of(http),
-            asked.context,
-            subtype=asked.subtype,
-            prefix=asked.prefix or "",
-            after=asked.after.lower() if asked.after is not None else None,
-            limit=asked.limit,
+            query.context,
+            subtype=query.subtype,
+            prefix=query.prefix or "",
+            after=query.after.lower() if query.after is not None else None,
+            limit=query.limit,
         )
 
     @router.get(
         "/entities/candidates", tags=_TAGS, responses=refusals(401, 403, 422, 503), summary="Which things may be one?"
     )
-    async def get_candidates(http: Request, asked: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
+    async def get_candidates(http: Request, query: Annotated[MergeCandidateQuery, Query()]) -> MergeCandidatePage:
         settings = ports().settings
-        threshold = asked.threshold if asked.threshold is not None else settings.candidate_threshold
-        compared = ComparisonScope(tuple(asked.context), asked.subtype, threshold, settings.candidate_names)
-        return await candidates(ports().graph, tenant_of(http), compared, asked.limit)
+        threshold = query.threshold if query.threshold is not None else settings.candidate_threshold
+        compared = ComparisonScope(tuple(query.context), query.subtype, threshold, settings.candidate_names)
+        return await candidates(ports().graph, tenant_of(http), compared, query.limit)
 
     @router.get(
         "/entities/{uid}",

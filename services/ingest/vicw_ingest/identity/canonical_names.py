@@ -1,4 +1,4 @@
-"""Name resolution for new mentions: the entity that has the name by now, or its canonical entity.
+"""Name resolution for new mentions: the entity that was renamed to the name, or the canonical entity.
 
 Edges that filters use (``IN_PAYLOAD``), and IS_PERSON edges, stay with the entity that the caller named, even if it is
 merged: they control access to a memory, and must not change with a merge that may be undone.

@@ -15,7 +15,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
 
-MOST_MERGED = 20
+MAX_MERGED = 20
 _OUT, _IN = (MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN)
 
 
@@ -66,7 +66,7 @@ async def to_wire(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list
     degrees, canonical_uids, merges = await asyncio.gather(
         graph.degrees(tenant, uids),
         canonical(graph, tenant, uids),
-        graph.expand(tenant, uids, [_OUT, _IN], MOST_MERGED),
+        graph.expand(tenant, uids, [_OUT, _IN], MAX_MERGED),
     )
     into = {n.origin: n for n in merges if n.edge.source == n.origin}
     merged: dict[str, list[Neighbour]] = {}

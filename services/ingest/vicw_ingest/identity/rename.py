@@ -12,7 +12,7 @@ from vicw_shared.ports import Direction, GraphStore, GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
-MOST_ALIASES = 100
+MAX_ALIASES = 100
 MAX_REFRESHED = 20_000
 """Maximum number of edges whose items' payloads one rename refreshes in its transaction."""
 
@@ -26,7 +26,7 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
     if len(name) > most_chars:
         over = f"has {len(name)} characters, over the limit of {most_chars}"
         raise InvalidInputError(FieldProblem("name", over, "Shorten it, or raise VICW_MAX_NAME_CHARS"))
-    known = require_entity((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
+    entity = require_entity((await graph.nodes(tenant, [uid])).get(uid) if is_uid(uid) else None, uid)
 
     async def work(transaction: GraphTransaction) -> bool:
         node = require_entity((await transaction.nodes([uid])).get(uid), uid)
@@ -43,12 +43,12 @@ async def rename(graph: GraphStore, tenant: str, uid: str, name: str, *, most_ch
         await transaction.put_edges(edges)
         return True
 
-    return await graph.write(tenant, known.context, work)
+    return await graph.write(tenant, entity.context, work)
 
 
 def _renamed(node: Node, name: str) -> Node:
     aliases = {fold_case(alias): alias for alias in (*node.aliases, node.name)}
     aliases.pop(fold_case(name), None)
-    if len(aliases) > MOST_ALIASES:
-        raise StateConflictError(f"{node.name!r} has had {MOST_ALIASES} names already. Leave it this one")
+    if len(aliases) > MAX_ALIASES:
+        raise StateConflictError(f"{node.name!r} has had {MAX_ALIASES} names already. Leave it this one")
     return replace(node, name=name, title=name, aliases=tuple(aliases.values()))

@@ -29,23 +29,23 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
         nodes = await requested_nodes(transaction, user, person)
         _require(requested_entity(nodes, user, "user"), "user", is_user=True)
         _require(requested_entity(nodes, person, "person"), "person", is_user=False)
-        linked = await _between(transaction, IS_PERSON, user, person)
+        existing = await _between(transaction, IS_PERSON, user, person)
         distinct = await _between(transaction, DISTINCT_FROM, user, person)
         explicit = _explicit_edge(IS_PERSON, user, person, decision)
         if holds:
-            changed = bool(distinct) or explicit.id not in {edge.id for edge in linked}
+            changed = bool(distinct) or explicit.id not in {edge.id for edge in existing}
             await transaction.drop_edges(distinct)
             await transaction.put_edges([explicit])
         else:
-            unsupported = [edge for edge in linked if TOLD_BY not in edge.properties]
+            unsupported = [edge for edge in existing if TOLD_BY not in edge.properties]
             changed = bool(unsupported) or not distinct
             await transaction.drop_edges(unsupported)
             await transaction.put_edges([_explicit_edge(DISTINCT_FROM, user, person, decision)])
         return changed
 
-    known = (await graph.nodes(decision.tenant, [user] if is_uid(user) else [])).get(user)
+    user_node = (await graph.nodes(decision.tenant, [user] if is_uid(user) else [])).get(user)
     # Under the lock of the user's context, which also guards the edges that its items add to the user.
-    return await graph.write(decision.tenant, known.context if known is not None else "", work)
+    return await graph.write(decision.tenant, user_node.context if user_node is not None else "", work)
 
 
 def _explicit_edge(edge_type: str, user: str, person: str, decision: MergeDecision) -> Edge:

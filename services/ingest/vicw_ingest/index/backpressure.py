@@ -13,7 +13,7 @@ from vicw_shared.errors import OverloadedError
 from vicw_shared.ports import Outbox
 from vicw_shared.settings import IngestSettings
 
-_LOOK_AGAIN_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _MAX_READINGS = 1000
 _RETRY_AFTER_SECONDS = 10
 
@@ -36,7 +36,7 @@ class Backpressure:
     outbox: Outbox
     max_waiting: int
     max_waiting_of_tenant: int
-    poll_seconds: float = _LOOK_AGAIN_SECONDS
+    poll_seconds: float = _POLL_SECONDS
     max_readings: int = _MAX_READINGS
     _readings: dict[str | None, _BacklogReading] = field(default_factory=dict)
 

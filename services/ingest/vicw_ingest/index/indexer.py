@@ -36,10 +36,10 @@ _CONCURRENT_BATCHES = 2
 _MAX_PAUSE_SECONDS = 30.0
 _ITEMS_AT_ONCE = 256
 _WAITERS_AT_ONCE = 8
-_LOOK_AGAIN_SECONDS = 5.0
-_ASK_AGAIN_SECONDS = 1.0
-_FIRST_REST_SECONDS = 30.0
-_LONGEST_REST_SECONDS = 3600.0
+_IDLE_SECONDS = 5.0
+_POLL_SECONDS = 1.0
+_FIRST_DELAY_SECONDS = 30.0
+_MAX_DELAY_SECONDS = 3600.0
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
 RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")
@@ -136,7 +136,7 @@ class Indexer:
         """
         waiter = _Waiter({})
         self._waiters.append(waiter)
-        ask_at, pause = float("-inf"), _ASK_AGAIN_SECONDS
+        ask_at, pause = float("-inf"), _POLL_SECONDS
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(timeout_seconds):
@@ -155,9 +155,9 @@ class Indexer:
             self._waiters.remove(waiter)
 
     async def _progressed(self, seen: int) -> None:
-        """Return when more than ``seen`` batches were settled, or after ``_ASK_AGAIN_SECONDS``."""
+        """Return when more than ``seen`` batches were settled, or after ``_POLL_SECONDS``."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_ASK_AGAIN_SECONDS), self._progress:
+            async with asyncio.timeout(_POLL_SECONDS), self._progress:
                 await self._progress.wait_for(lambda: self._settled != seen)
 
     async def _run(self) -> None:
@@ -174,7 +174,7 @@ class Indexer:
             await self._count()
             if not claim.points:
                 with contextlib.suppress(TimeoutError):  # no event signals that a postponed passage is due
-                    await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
+                    await asyncio.wait_for(self._wake.wait(), _IDLE_SECONDS)
 
     async def _pause(self, error: Exception) -> None:
         self._pauses += 1
@@ -246,8 +246,8 @@ class Indexer:
                 await self.outbox.postpone(lease.points, seconds=0)
             raise
         with indexing("settle"):
-            gone = await self.outbox.acknowledge(done)
-        await self.discard(sorted(gone))
+            obsolete = await self.outbox.acknowledge(done)
+        await self.discard(sorted(obsolete))
         for point in done:
             INDEXED.labels(point.kind.value).inc()
         async with self._progress:
@@ -262,17 +262,17 @@ class Indexer:
         if upserts:
             self.require_room()  # before the work of embedding
             with indexing("embed"):
-                made = await self._make_points(index, upserts, lease)
-            upserts = [point for point in upserts if point.point_id in made]
+                points_by_entry = await self._make_points(index, upserts, lease)
+            upserts = [point for point in upserts if point.point_id in points_by_entry]
             self.require_room()  # again: embedding takes long
             if (await self.indexes.acknowledge_index()).model != index.model:
                 raise UnavailableError("vectors", "another index has taken over meanwhile")
             lease.require()
             with indexing("upsert"):
-                await index.vectors.upsert([part for point in upserts for part in made[point.point_id]])
+                await index.vectors.upsert([part for point in upserts for part in points_by_entry[point.point_id]])
             done += upserts
             if self.bridges is not None:  # before they are settled: a crash here repeats the work
-                fresh = [NewPassage(point, made[point.point_id]) for point in upserts]
+                fresh = [NewPassage(point, points_by_entry[point.point_id]) for point in upserts]
                 with indexing("bridge"):
                     await self.bridges.draw(fresh, index.vectors)
         await self._apply_changes(batch, lease, index)
@@ -305,18 +305,18 @@ class Indexer:
             return {point.point_id: [] for point in upserts}
         if self._maker is None or self._maker.embedder is not index.embedder:
             self._maker = PointMaker(index.embedder)
-        made = await self._maker.make(upserts)
-        for point, reason in made.failed:
+        result = await self._maker.make(upserts)
+        for point, reason in result.failed:
             await self._postpone(point, reason)
-        lease.release({point.point_id for point, _ in made.failed})
-        return made.points
+        lease.release({point.point_id for point, _ in result.failed})
+        return result.points
 
     async def _postpone(self, point: PendingPoint, reason: str) -> None:
         if point.tries + 1 >= self.max_tries:
             _log.error("the embedder fails at a passage, which is given up", point=point.point_id, error=reason)
             await self.outbox.postpone([point], seconds=None, error=reason)
             return
-        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2 ** min(point.tries, 20))
+        seconds = min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * 2 ** min(point.tries, 20))
         _log.warning("the embedder fails at a passage", point=point.point_id, error=reason, again_in_seconds=seconds)
         RESTING.inc()
         await self.outbox.postpone([point], seconds=seconds, error=reason)

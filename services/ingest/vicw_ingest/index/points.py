@@ -38,16 +38,16 @@ class PointMaker:
     async def make(self, pending: Sequence[PendingPoint]) -> MadePoints:
         """Return the points of these entries. Raises the embedder's error if no text is at fault."""
         try:
-            made = MadePoints(await self._points(pending))
+            result = MadePoints(await self._points(pending))
         except FatalError:
             raise  # an operator has to act: no text is at fault
         except VicwError as error:
             if isinstance(error, RetryableError) and not self._should_isolate(pending):
                 raise  # the embedder may be down
-            made = await self._one_by_one(pending, error)
+            result = await self._one_by_one(pending, error)
         for point in pending:
             self._joint_failures.pop(point.point_id, None)
-        return made
+        return result
 
     def _should_isolate(self, pending: Sequence[PendingPoint]) -> bool:
         """Count a joint failure of these entries. Return whether to embed them one by one to find the cause."""
@@ -72,19 +72,19 @@ class PointMaker:
 
     async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> MadePoints:
         """Embed entries one by one, so that texts the embedder fails on do not block the others."""
-        made = MadePoints()
+        result = MadePoints()
         for point in pending:
             try:
-                made.points.update(await self._points([point]))
+                result.points.update(await self._points([point]))
             except VicwError as failure:
-                made.failed.append((point, str(failure)))
-                if len(made.failed) > _PATIENCE and self._is_embedder_down(failure, made):
+                result.failed.append((point, str(failure)))
+                if len(result.failed) > _PATIENCE and self._is_embedder_down(failure, result):
                     raise
-        if self._is_embedder_down(error, made):
+        if self._is_embedder_down(error, result):
             raise error
-        return made
+        return result
 
-    def _is_embedder_down(self, error: VicwError, made: MadePoints) -> bool:
+    def _is_embedder_down(self, error: VicwError, result: MadePoints) -> bool:
         """Return whether the embedder is down rather than a text at fault: nothing was embedded for a minute."""
         silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
-        return isinstance(error, RetryableError) and not made.points and silent
+        return isinstance(error, RetryableError) and not result.points and silent

@@ -61,7 +61,7 @@ class Catalogue:
         """Add a page as a possible link target."""
         self.entries.append(entry)
         path = entry.path
-        without_suffix = _bare(path)
+        without_suffix = _without_suffix(path)
         for name in {fold(path), fold(without_suffix)}:
             self._paths[name].append(entry)
         folder = entry.parent
@@ -90,9 +90,9 @@ class Catalogue:
             return [page]
         for level in self._levels(link, page):
             entries = list({entry.node.uid: entry for entry in level}.values())
-            near = [entry for entry in entries if entry.parent == page.parent]
+            beside_page = [entry for entry in entries if entry.parent == page.parent]
             if entries:
-                return near if len(near) == 1 else entries
+                return beside_page if len(beside_page) == 1 else entries
         return []
 
     def folder_of(self, link: PageLink, page: PageEntry) -> str | None:
@@ -105,9 +105,9 @@ class Catalogue:
         if link.kind is LinkKind.IMPORT:
             yield from self._modules(link.target, page)
             return
-        near = _joined(page.parent, link.target)
-        if near is not None:
-            yield self._paths.get(fold(near), ())
+        relative = _joined(page.parent, link.target)
+        if relative is not None:
+            yield self._paths.get(fold(relative), ())
         if link.kind is LinkKind.PATH:
             return
         yield self._paths.get(fold(link.target.strip("/")), ())
@@ -123,7 +123,11 @@ class Catalogue:
         suffix = PurePosixPath(page.path).suffix
         entries = [e for e in self._tails.get(name, ()) if PurePosixPath(e.path).suffix == suffix and e is not page]
         if "/" not in name:  # ``import json`` is external, unless the file is where imports are looked up first
-            entries = [e for e in entries if fold(_bare(e.path)).removesuffix("/__init__") in _import_roots(page, name)]
+            entries = [
+                e
+                for e in entries
+                if fold(_without_suffix(e.path)).removesuffix("/__init__") in _import_roots(page, name)
+            ]
         yield entries
 
 
@@ -178,7 +182,7 @@ def _joined(parent: str, target: str) -> str | None:
     return "/".join(parts)
 
 
-def _bare(path: str) -> str:
+def _without_suffix(path: str) -> str:
     suffix = PurePosixPath(path).suffix
     return path.removesuffix(suffix) if suffix else path
 
@@ -190,4 +194,4 @@ def _tails(path: str) -> list[str]:
 
 def _import_roots(page: PageEntry, name: str) -> set[str]:
     """Return the paths at which a one-word module is looked up: beside the importing file and in source roots."""
-    return {fold(f"{place}/{name}".lstrip("/")) for place in (page.parent, "", "src", "lib")}
+    return {fold(f"{folder}/{name}".lstrip("/")) for folder in (page.parent, "", "src", "lib")}

@@ -15,8 +15,8 @@ from vicw_shared.text import lines_of, visible
 _KEY = re.compile(r"^(?=[\w.-]+\s*:)", re.MULTILINE)
 _MAX_LINES = 500
 _MAX_CHARS = 20_000
-_MOST = 64
-_LONGEST = 200
+_MAX_VALUES = 64
+_MAX_VALUE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def _front_matter(lines: int, values: dict[str, Any]) -> FrontMatter:
         title=next(_texts(values.get("title")), None),
         key=next(_texts(values.get("id")), None),
         description=next(_texts(values.get("description", values.get("summary"))), None),
-        aliases=tuple(dict.fromkeys(aliases))[:_MOST],
-        tags=tuple(dict.fromkeys(filter(None, tags)))[:_MOST],
+        aliases=tuple(dict.fromkeys(aliases))[:_MAX_VALUES],
+        tags=tuple(dict.fromkeys(filter(None, tags)))[:_MAX_VALUES],
     )
 
 
@@ -89,7 +89,7 @@ def _texts(value: object) -> Iterator[str]:
         if part is None or isinstance(part, dict | list | bool):
             continue
         if visible(text := " ".join(str(part).split())) and "\x00" not in text:
-            yield text[:_LONGEST]
+            yield text[:_MAX_VALUE_CHARS]
 
 
 def _split(value: object) -> Iterator[str]:

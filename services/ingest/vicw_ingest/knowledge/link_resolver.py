@@ -14,7 +14,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
 
-_MOST_CANDIDATES = 10
+_MAX_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class LinkResolver:
         if link.kind is LinkKind.IMPORT:
             return self._import_target(link, pages)
         if len(pages) > 1:
-            paths = tuple(sorted(entry.path for entry in pages))[:_MOST_CANDIDATES]
+            paths = tuple(sorted(entry.path for entry in pages))[:_MAX_CANDIDATES]
             return LinkTarget("LINKS_TO", problem=_problem(LinkFault.AMBIGUOUS, link, paths))
         return self._page_target(pages[0], link) if pages else self._folder_target(link, page)
 

@@ -27,7 +27,7 @@ _SUMMARY_CHARS = 300
 class Heading:
     """A heading with the ``anchor`` that links to it, and the offset in the text and the line where it begins.
 
-    ``written`` is its title with its marks; a ``nested`` one stands in a quotation or a list.
+    ``written`` is the title with its markup; a ``nested`` heading is inside a quotation or a list.
     """
 
     title: str

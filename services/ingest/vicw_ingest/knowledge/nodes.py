@@ -26,8 +26,8 @@ from vicw_shared.model.knowledge import (
 _NAME_CHARS = 512
 
 
-def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | None = None) -> Node:
-    """Return the node of a page. It keeps the creation time of ``before``, the stored node of the page."""
+def page_node(page: KnowledgePage, item: Node, now: datetime, stored: Node | None = None) -> Node:
+    """Return the node of a page. It keeps the creation time of ``stored``, its node in the graph."""
     record = PageRecord(
         folder=page.folder,
         path=page.path,
@@ -56,7 +56,7 @@ def page_node(page: KnowledgePage, item: Node, now: datetime, before: Node | Non
         subtype=page.kind,
         domain=item.domain,
         metadata=record.dump(),
-        created_at=before.created_at if before is not None else now,
+        created_at=stored.created_at if stored is not None else now,
     )
 
 

@@ -104,13 +104,13 @@ def _problems(number: int, item: Item, request: IngestRequest) -> Iterator[Field
 
 
 def _limit_problems(number: int, page: KnowledgePage, limits: LimitSettings) -> Iterator[FieldProblem]:
-    for what, count, most, setting in (
+    for what, count, limit, setting in (
         ("headings", len(page.headings), limits.page_headings, "VICW_MAX_PAGE_HEADINGS"),
         ("links", len(page.links), limits.page_links, "VICW_MAX_PAGE_LINKS"),
     ):
-        if count > most:
+        if count > limit:
             fix = f"Cut the page into several, or raise {setting}"
-            yield FieldProblem(f"items[{number}].text", f"has {count} {what}, over the limit of {most}", fix)
+            yield FieldProblem(f"items[{number}].text", f"has {count} {what}, over the limit of {limit}", fix)
 
 
 def _stored(item: Item, page: KnowledgePage, limits: LimitSettings) -> Item:

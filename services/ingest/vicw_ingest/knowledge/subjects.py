@@ -36,7 +36,7 @@ _GENERAL = frozenset(
     "principle overview introduction readme index page document documentation docs note notes adr decision record rfc "
     "architecture design home start started getting".split()
 )
-_MOST_SUBJECTS = 16
+_MAX_SUBJECTS = 16
 _SHORTEST = 2
 
 
@@ -64,8 +64,8 @@ def subjects_of(title: str, aliases: Sequence[str], ids: Sequence[str], path: st
     keys += [key for name in (*names, *ids) for key in keys_in(name)]
     keys += _decision(path)
     return Subjects(
-        tuple(dict.fromkeys(groups))[:_MOST_SUBJECTS],
-        tuple(dict.fromkeys(keys))[:_MOST_SUBJECTS],
+        tuple(dict.fromkeys(groups))[:_MAX_SUBJECTS],
+        tuple(dict.fromkeys(keys))[:_MAX_SUBJECTS],
         sum(1 for _ in _RULE.finditer(body)),
     )
 
@@ -86,7 +86,7 @@ def stems(text: str) -> set[str]:
     return set(_stemmer().stemWords(words)) | set(words)
 
 
-def wider(text: str) -> str:
+def with_word_forms(text: str) -> str:
     """Return a text extended by word forms that a full-text index stems differently: deployed, deployment.
 
     Porter's stemmer, which the engines use, reduces one to "deploi" and the other to "deploy".

@@ -1,4 +1,4 @@
-"""Commit of a model's extraction: adds it to the graph in a separate transaction, beside existing nodes and edges."""
+"""Commit of a model's extraction: adds it to the existing nodes and edges, in a transaction of its own."""
 
 from __future__ import annotations
 

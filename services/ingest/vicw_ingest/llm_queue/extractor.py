@@ -29,15 +29,15 @@ from vicw_shared.telemetry.spans import SpanRole, entry_span
 
 _log = structlog.get_logger()
 _LEASE_SECONDS = 30.0
-_LOOK_AGAIN_SECONDS = 5.0
-_ASK_AGAIN_SECONDS = 0.2
-_SLOWEST_ASK_SECONDS = 2.0
+_IDLE_SECONDS = 5.0
+_POLL_SECONDS = 0.2
+_MAX_POLL_SECONDS = 2.0
 _MAX_PAUSE_SECONDS = 60.0
-_FIRST_REST_SECONDS = 300.0
-_REST_GROWS = 6
-_LONGEST_REST_SECONDS = 24 * 3600.0
+_FIRST_DELAY_SECONDS = 300.0
+_DELAY_FACTOR = 6
+_MAX_DELAY_SECONDS = 24 * 3600.0
 _COUNT_SECONDS = 5.0
-_MOST_PASSAGES = 10_000
+_MAX_PASSAGES = 10_000
 READ = Counter("vicw_llm_items_total", "Items that the language model was to read, by what came of it", ["outcome"])
 _NEWEST: Final = "livemostrecent"
 WAITING = Gauge("vicw_llm_waiting_items", "Items that a language model has still to read", multiprocess_mode=_NEWEST)
@@ -128,19 +128,19 @@ class Extractor:
             await asyncio.wait(self._under_way)
 
     async def _finish(self, tenant: str, items: Sequence[str], until: float) -> None:
-        pause = _ASK_AGAIN_SECONDS
+        pause = _POLL_SECONDS
         try:
             while time.monotonic() < until:
                 if claimed := await self._claim(1, items):
                     await self._extract(claimed[0])
-                    pause = _ASK_AGAIN_SECONDS
+                    pause = _POLL_SECONDS
                     continue
                 # The rest is held by another extractor, and awaited; or it is postponed, and not awaited.
                 pending = await self.graph.pending_extractions.of(tenant, items)
                 if all(one.tries for one in pending.values()):
                     return
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _SLOWEST_ASK_SECONDS)
+                pause = min(2 * pause, _MAX_POLL_SECONDS)
         except VicwError as error:
             _log.warning("waiting for a language model ended early; the items are durable", error=error.detail)
 
@@ -155,7 +155,7 @@ class Extractor:
                 continue
             if not claimed:
                 with contextlib.suppress(TimeoutError):  # no event signals that a postponed item is due
-                    await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN_SECONDS)
+                    await asyncio.wait_for(self._wake.wait(), _IDLE_SECONDS)
             elif await self._try(claimed[0]):
                 self._pauses = 0
 
@@ -210,7 +210,7 @@ class Extractor:
         return "partly_read" if result.missing else "read"
 
     async def _passages(self, item: Node) -> list[str]:
-        proofs = await self.graph.expand(item.tenant, [item.uid], [("EVIDENCED_BY", Direction.OUT)], _MOST_PASSAGES)
+        proofs = await self.graph.expand(item.tenant, [item.uid], [("EVIDENCED_BY", Direction.OUT)], _MAX_PASSAGES)
         chunks = [proof.node for proof in proofs if proof.node.label is Label.CHUNK]
         return [chunk.text or "" for chunk in sorted(chunks, key=lambda chunk: chunk.flow_step or 0)]
 
@@ -220,7 +220,7 @@ class Extractor:
             _log.error("a language model fails at a text, which is given up", item=claimed.item, error=detail)
             await self.graph.pending_extractions.postpone(claimed.item, seconds=None, error=detail)
             return "given_up"
-        seconds = min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * _REST_GROWS**claimed.tries)
+        seconds = min(_MAX_DELAY_SECONDS, _FIRST_DELAY_SECONDS * _DELAY_FACTOR**claimed.tries)
         _log.warning("a language model fails at a text", item=claimed.item, error=detail, again_in_seconds=seconds)
         await self.graph.pending_extractions.postpone(claimed.item, seconds=seconds, error=detail)
         return "failed"

@@ -198,11 +198,11 @@ class WritePlanBuilder:
         return self._named_entities.put(node)
 
     async def _add_extraction(self, item_extraction: ItemExtraction) -> list[Node]:
-        linked = await self._linker.link(item_extraction)
-        for node in (*linked.entities, *linked.slots, *linked.events):
+        result = await self._linker.link(item_extraction)
+        for node in (*result.entities, *result.slots, *result.events):
             self._named_entities.put(node)
-        self._plan.edges += linked.edges
-        return list({node.uid: node for node in (*linked.entities, *linked.events)}.values())
+        self._plan.edges += result.edges
+        return list({node.uid: node for node in (*result.entities, *result.events)}.values())
 
     async def _drop_cycles(self, items: Mapping[str, Node]) -> None:
         """Drop relations that make a cause follow its effect. Raises InvalidInputError if the caller gave one."""

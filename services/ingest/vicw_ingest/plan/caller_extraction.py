@@ -92,7 +92,7 @@ class CallerExtraction:
                 entry.end.label, subtype, given.name, description=given.description, path=path
             )
         event = replace(
-            self.named_entities.bare(entry.end.uid, Label.EVENT, subtype, given.name),
+            self.named_entities.new_node(entry.end.uid, Label.EVENT, subtype, given.name),
             text=given.description,
             timestamp=given.timestamp or item.timestamp,
             timestamp_inferred=given.timestamp is None,

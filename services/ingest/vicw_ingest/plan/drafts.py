@@ -25,7 +25,7 @@ _STORY_SUBTYPES = frozenset({"scene", "chapter", "character", "plot", "verse", "
 _HEADLINE_CHARS = 60
 CUT = "…"
 """Suffix of a shortened headline."""
-_PRINTED = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
+_GIT_OUTPUT = re.compile(r"\s*(?:commit [0-9a-f]{7,64}\b|Author: )")
 """Start of a commit as Git prints it."""
 _FILE_NAME = re.compile(r"[^\s:]+\.[A-Za-z0-9+]+")
 
@@ -138,12 +138,12 @@ def _is_commit(item: Item) -> bool:
 
 def _authored_commit(item: Item) -> Commit | None:
     """Return the commit of an item without a speaker, if its text names an author or co-author, else None."""
-    if item.speaker is not None or not (_is_commit(item) or _PRINTED.match(item.text)):
+    if item.speaker is not None or not (_is_commit(item) or _GIT_OUTPUT.match(item.text)):
         return None
     commits = parse_commits(item.text)
     commit = commits[0] if len(commits) == 1 else None
     if not commits:
-        commit = parse_commit(item.text, known=_is_commit(item))
+        commit = parse_commit(item.text, is_message=_is_commit(item))
     return commit if commit is not None and (commit.author or commit.co_authors) else None
 
 
@@ -153,7 +153,7 @@ def _date(commit: Commit | None) -> datetime | None:
 
 def _subject(item: Item) -> str | None:
     """Return the first line of a commit's message, or None if the item is no commit."""
-    commit = parse_commit(item.text, known=True) if _is_commit(item) else _authored_commit(item)
+    commit = parse_commit(item.text, is_message=True) if _is_commit(item) else _authored_commit(item)
     return headline(commit.subject) if commit is not None and commit.subject else None
 
 

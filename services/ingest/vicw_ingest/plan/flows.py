@@ -14,7 +14,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import make_uid
 
-_TURNS = 40
+_MAX_TURNS = 40
 _LATEST = 2**62
 _INFERRED = re.compile(r"thread-[0-9a-f]{12}")
 
@@ -33,8 +33,8 @@ async def infer_flows(
     """
     with_flow: dict[int, ItemDraft] = {}
     earlier: list[ThreadTurn] = []
-    turns = sorted(_turns(drafts, latest, now), key=lambda entry: (entry[0], entry[1].index))
-    before = await _before(transaction, [at for at, _ in turns], pause)
+    turns = sorted(_turns_without_flow(drafts, latest, now), key=lambda entry: (entry[0], entry[1].index))
+    stored = await _earlier_turns(transaction, [at for at, _ in turns], pause)
     for at, draft in turns:
         previous = latest.get(draft.item.id) if draft.item.id is not None else None
         if previous is not None and previous.flow_id is not None:
@@ -42,7 +42,7 @@ async def infer_flows(
         else:
             turn = ThreadTurn(None, draft.item.speaker, draft.item.text, at)
             thread = (
-                matching_thread(turn, _session([*before[at], *earlier], at, pause))
+                matching_thread(turn, _session([*stored[at], *earlier], at, pause))
                 or f"thread-{make_uid(draft.key)[-12:]}"
             )
         earlier.append(ThreadTurn(thread, draft.item.speaker, draft.item.text, at))
@@ -50,7 +50,9 @@ async def infer_flows(
     return [with_flow.get(draft.index, draft) for draft in drafts]
 
 
-def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetime) -> list[tuple[datetime, ItemDraft]]:
+def _turns_without_flow(
+    drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetime
+) -> list[tuple[datetime, ItemDraft]]:
     """Return the chat turns without a flow, with their times."""
     turns = []
     for draft in drafts:
@@ -61,7 +63,7 @@ def _turns(drafts: Sequence[ItemDraft], latest: Mapping[str, Node], now: datetim
     return turns
 
 
-async def _before(
+async def _earlier_turns(
     transaction: GraphTransaction, times: Sequence[datetime], pause: timedelta
 ) -> dict[datetime, list[ThreadTurn]]:
     """Return the stored turns before each of the ascending times.
@@ -70,16 +72,16 @@ async def _before(
     """
     if not times:
         return {}
-    first, last = [await _stored(transaction, at, pause) for at in (times[0], times[-1])]
+    first, last = [await _stored_turns(transaction, at, pause) for at in (times[0], times[-1])]
     if first == last:
         return dict.fromkeys(times, first)
-    return {at: await _stored(transaction, at, pause) for at in times}
+    return {at: await _stored_turns(transaction, at, pause) for at in times}
 
 
-async def _stored(transaction: GraphTransaction, at: datetime, pause: timedelta) -> list[ThreadTurn]:
+async def _stored_turns(transaction: GraphTransaction, at: datetime, pause: timedelta) -> list[ThreadTurn]:
     """Return the turns with inferred threads before a time, latest last."""
-    nodes = await transaction.latest((to_us(at), _LATEST, 0, 0), _TURNS)
-    recent = [n for n in nodes if n.timestamp is not None and at - n.timestamp <= pause * _TURNS]
+    nodes = await transaction.latest((to_us(at), _LATEST, 0, 0), _MAX_TURNS)
+    recent = [n for n in nodes if n.timestamp is not None and at - n.timestamp <= pause * _MAX_TURNS]
     in_threads = [n for n in recent if n.speaker is not None and _INFERRED.fullmatch(n.flow_id or "")]
     texts = await transaction.nodes([n.qdrant_id for n in in_threads if n.qdrant_id is not None])
     return [
@@ -93,7 +95,7 @@ def _session(turns: Sequence[ThreadTurn], at: datetime, pause: timedelta) -> lis
     """Return the latest turns before a time without a longer pause between them, in ascending order."""
     session: list[ThreadTurn] = []
     for turn in sorted(turns, key=lambda turn: turn.at, reverse=True):
-        if at - turn.at > pause or len(session) == _TURNS:
+        if at - turn.at > pause or len(session) == _MAX_TURNS:
             break
         session.append(turn)
         at = turn.at

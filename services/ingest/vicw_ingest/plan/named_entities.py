@@ -35,7 +35,7 @@ class NamedEntities:
 
         Raises InvalidInputError if it is already known under another label.
         """
-        node = self.bare(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
+        node = self.new_node(named_uid(self._root.tenant, self._root.context, subtype, name), label, subtype, name)
         registered = self.nodes.setdefault(node.uid, replace(node, text=description))
         if path is not None:
             self._paths.setdefault(node.uid, path)
@@ -44,7 +44,7 @@ class NamedEntities:
             registered = self.nodes[node.uid] = replace(registered, text=description)
         return registered
 
-    def bare(self, uid: str, label: Label, subtype: str, name: str) -> Node:
+    def new_node(self, uid: str, label: Label, subtype: str, name: str) -> Node:
         """Return a node of the context that has only a name."""
         return Node(
             uid=uid,
@@ -74,11 +74,11 @@ class NamedEntities:
         for name in {name for draft in drafts for name in draft.item.about}:
             by_name = [named_uid(self._root.tenant, self._root.context, subtype, name) for subtype in _SUBJECTS]
             candidates[name] = [*([name.lower()] if is_uid(name.lower()) else []), *by_name]
-        known = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
+        by_uid = await self._transaction.nodes([uid for uids in candidates.values() for uid in uids])
         renamed = await self._transaction.named([fold_case(name) for name in candidates])
         subjects: dict[str, Node] = {}
         for name, uids in candidates.items():
-            live = (known[uid] for uid in uids if uid in known and known[uid].retired_at is None)
+            live = (by_uid[uid] for uid in uids if uid in by_uid and by_uid[uid].retired_at is None)
             stored = (node for node in live if node.label is Label.ENTITY)
             namesakes = (node for node in renamed.get(fold_case(name), ()) if fold_case(node.subtype) in _SUBJECTS)
             if (node := next(stored, next(namesakes, None))) is not None:
@@ -89,8 +89,8 @@ class NamedEntities:
 
     async def drop_clashes(self) -> set[str]:
         """Remove nodes that are stored under another label, without an error, and return their uids."""
-        known = await self._transaction.nodes(list(self.nodes))
-        clashing = {uid for uid, node in known.items() if node.label is not self.nodes[uid].label}
+        stored = await self._transaction.nodes(list(self.nodes))
+        clashing = {uid for uid, node in stored.items() if node.label is not self.nodes[uid].label}
         for uid in clashing:
             del self.nodes[uid]
         return clashing
@@ -111,22 +111,23 @@ class NamedEntities:
 
         A retired node keeps only its ``created_at``; its other fields come from the request.
         """
-        for uid, known in (await self._transaction.nodes(list(self.nodes))).items():
+        for uid, stored in (await self._transaction.nodes(list(self.nodes))).items():
             new = self.nodes[uid]
-            self._require_label(known, new.label)
-            if known.retired_at is not None:
-                self.nodes[uid] = replace(new, created_at=known.created_at)
+            self._require_label(stored, new.label)
+            if stored.retired_at is not None:
+                self.nodes[uid] = replace(new, created_at=stored.created_at)
                 continue
-            merged = replace(known, text=known.text or new.text)
-            is_guess = known.subtype in GUESSES  # a guess: the request may know its subtype better
+            merged = replace(stored, text=stored.text or new.text)
+            is_guess = stored.subtype in GUESSES  # a guess: the request may know its subtype better
             self.nodes[uid] = replace(merged, subtype=new.subtype, source=new.source) if is_guess else merged
 
-    def _require_label(self, known: Node, label: Label) -> None:
-        if known.label is not label:
+    def _require_label(self, registered: Node, label: Label) -> None:
+        if registered.label is not label:
             raise InvalidInputError(
                 FieldProblem(
-                    self._paths.get(known.uid, "extraction"),
-                    f"{known.name!r} of subtype {known.subtype!r} is known as {known.label}, not {label}",
+                    self._paths.get(registered.uid, "extraction"),
+                    f"{registered.name!r} of subtype {registered.subtype!r} is known as "
+                    f"{registered.label}, not {label}",
                     "Give it another subtype",
                 )
             )

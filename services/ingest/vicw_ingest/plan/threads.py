@@ -59,7 +59,7 @@ _HALF_LIFE = 20
 """Turns after which a repeated word counts half."""
 _ASIDES = 3
 """Maximum number of others' turns between a speaker's turn and the conclusion that the speaker draws from it."""
-_LITTLE = 2.0
+_FEW_WORDS = 2.0
 _NAME_WEIGHT = 2.0
 # Weights for a thread, and for a new one, in log odds: chosen on chats labelled by hand (docs/bench.md).
 _SHARES, _MOST_SHARED = 3.1, 3.0
@@ -99,8 +99,8 @@ def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | Non
         return None
     shared = _shared(content, recent, contents)
     scores = {
-        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _reply_score(turn, content, back, recent)
-        for thread, back in _latest(recent).items()
+        thread: _SHARES * min(shared[thread], _MOST_SHARED) + _reply_score(turn, content, turns_since, recent)
+        for thread, turns_since in _latest(recent).items()
     }
     if (own := _default_predecessor(turn, recent).thread) is not None and _CONCLUDES.match(turn.text):
         scores[own] += _CONCLUDED
@@ -111,9 +111,9 @@ def matching_thread(turn: ThreadTurn, recent: Sequence[ThreadTurn]) -> str | Non
 def _latest(recent: Sequence[ThreadTurn]) -> dict[str, int]:
     """Return, per thread, the number of turns after its latest turn."""
     latest: dict[str, int] = {}
-    for back, turn in enumerate(reversed(recent)):
+    for turns_since, turn in enumerate(reversed(recent)):
         if turn.thread is not None:
-            latest.setdefault(turn.thread, back)
+            latest.setdefault(turn.thread, turns_since)
     return latest
 
 
@@ -122,9 +122,9 @@ def _shared(
 ) -> defaultdict[str, float]:
     """Return, per thread, the weight of the turn's words that only this thread has used. Older uses count less."""
     threads_by_word: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for back, (turn, words) in enumerate(zip(reversed(recent), reversed(contents), strict=True)):
+    for turns_since, (turn, words) in enumerate(zip(reversed(recent), reversed(contents), strict=True)):
         for word in words.keys() & content.keys() if turn.thread is not None else ():
-            threads_by_word[word].setdefault(turn.thread or "", 0.5 ** (back / _HALF_LIFE))
+            threads_by_word[word].setdefault(turn.thread or "", 0.5 ** (turns_since / _HALF_LIFE))
     shared: defaultdict[str, float] = defaultdict(float)
     for word, threads in threads_by_word.items():
         if len(threads) == 1:
@@ -133,28 +133,28 @@ def _shared(
     return shared
 
 
-def _reply_score(turn: ThreadTurn, content: dict[str, float], back: int, recent: Sequence[ThreadTurn]) -> float:
+def _reply_score(turn: ThreadTurn, content: dict[str, float], turns_since: int, recent: Sequence[ThreadTurn]) -> float:
     """Return how well a turn follows a thread's latest turn, after which ``back`` turns came.
 
     Speakers alternate (Sacks, Schegloff and Jefferson, 1974): the last speaker of a thread with several speakers is
     less likely to be the next. A turn with few content words, or after a question, continues the turn right before it.
     """
-    last = recent[-1 - back]
+    last = recent[-1 - turns_since]
     score = 0.0
     if turn.speaker == last.speaker:
         if any(other.thread == last.thread and other.speaker != turn.speaker for other in recent):
             score += _SPEAKS_AGAIN
-    elif back == 0 and _asks(last) and not _asks(turn):
+    elif turns_since == 0 and _asks(last) and not _asks(turn):
         score += _ANSWERS
-    if back == 0:
-        score += _LAST + (_SAYS_LITTLE if _weight(content) <= _LITTLE else 0.0)
+    if turns_since == 0:
+        score += _LAST + (_SAYS_LITTLE if _weight(content) <= _FEW_WORDS else 0.0)
     return score
 
 
 def _new_thread_score(turn: ThreadTurn, content: dict[str, float]) -> float:
     """Return the score of a new thread. A question without pronouns raises it; pronouns and few words lower it."""
     points_back = _PRONOUNS.search(turn.text) is not None
-    score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(content) <= _LITTLE else 0.0)
+    score = _NEW + (_POINTS_BACK if points_back else 0.0) + (_TOO_LITTLE if _weight(content) <= _FEW_WORDS else 0.0)
     return score + (_ASKS_ANEW if _asks(turn) and not points_back else 0.0)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from vicw_ingest.secrets.formats import FORMATS, FormatSeeker, Span
-from vicw_ingest.secrets.named_secrets import NAMES, in_header, in_url, named, of_curl
+from vicw_ingest.secrets.named_secrets import NAMES, in_header, in_url, of_curl, seeker_of
 from vicw_ingest.secrets.pem import private_key
 
 type Seeker = Callable[[str, int], Iterator[Span]]
@@ -36,7 +36,7 @@ def find_secrets(text: str) -> list[Secret]:
         for doubt, seek in (_SEEKERS[marker],)
         for start, end, kind in seek(text, at)
     ]
-    return _united(sorted(spans)) if spans else []
+    return _without_overlaps(sorted(spans)) if spans else []
 
 
 def mask(text: str, secrets: Sequence[Secret]) -> str:
@@ -53,19 +53,19 @@ def placeholder(kind: str) -> str:
     return f"[secret: {kind}]"
 
 
-def _united(found: Sequence[tuple[int, int, int, str]]) -> list[Secret]:
+def _without_overlaps(spans: Sequence[tuple[int, int, int, str]]) -> list[Secret]:
     """Merge overlapping secrets into one that covers all their characters, with the most certain kind."""
-    united: list[Secret] = []
+    merged: list[Secret] = []
     best = 0
-    for start, end, doubt, kind in found:
-        if united and start < united[-1].end:
-            last = united[-1]
-            united[-1] = Secret(last.start, max(last.end, end), kind if doubt < best else last.kind)
+    for start, end, doubt, kind in spans:
+        if merged and start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Secret(last.start, max(last.end, end), kind if doubt < best else last.kind)
             best = min(best, doubt)
         else:
-            united.append(Secret(start, end, kind))
+            merged.append(Secret(start, end, kind))
             best = doubt
-    return united
+    return merged
 
 
 def _seekers() -> dict[str, tuple[int, Seeker]]:
@@ -73,13 +73,13 @@ def _seekers() -> dict[str, tuple[int, Seeker]]:
     seekers: dict[str, tuple[int, Seeker]] = {"PRIVATE KEY": (_BEST, private_key)}
     for form in FORMATS:
         seekers |= {head: (_BY_FORM, FormatSeeker(form, head)) for head in form.heads.split()}
-    words: dict[str, Seeker] = {word: named(word) for word in NAMES}
+    words: dict[str, Seeker] = {word: seeker_of(word) for word in NAMES}
     words |= {"://": in_url, "authorization": in_header, "curl": of_curl}
     for word, seek in words.items():
         seekers |= dict.fromkeys((word, word.upper(), word.title()), (_BY_NAME, seek))
     return seekers
 
 
-_BY_MARK = _seekers()
-_SEEKERS = list(_BY_MARK.values())
-_MARKERS = AhoCorasick(list(_BY_MARK), matchkind=MatchKind.LeftmostLongest, implementation=Implementation.DFA)
+_SEEKERS_BY_MARKER = _seekers()
+_SEEKERS = list(_SEEKERS_BY_MARKER.values())
+_MARKERS = AhoCorasick(list(_SEEKERS_BY_MARKER), matchkind=MatchKind.LeftmostLongest, implementation=Implementation.DFA)

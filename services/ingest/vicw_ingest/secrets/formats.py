@@ -104,11 +104,11 @@ class FormatSeeker:
         self._form = form
         self._head = head
         self._body = re.compile(form.body, re.ASCII)
-        self._apart = head[0] in _SEPARATORS or form.context
+        self._needs_no_boundary = head[0] in _SEPARATORS or form.context
 
     def __call__(self, text: str, at: int) -> Iterator[Span]:
         """Yield the secret whose head begins at ``at``, if there is one that is not a placeholder."""
-        if not (self._apart or _begins(text, at)):
+        if not (self._needs_no_boundary or _begins(text, at)):
             return
         start = at + len(self._head)
         match = self._body.match(text, start)

@@ -26,8 +26,8 @@ NAMES = {
     "token": ("access-token", re.compile(rf"token(?:{_GAP}(?:secret|key))?", _FLAGS)),
     "key": ("api-key", re.compile(r"key", _FLAGS)),
 }
-_OF_A_SECRET = tuple("api access secret private auth encryption signing master account service app license".split())
-_OF_A_PLACE = tuple("page next continuation sync cursor resume pagination".split())
+_SECRET_PREFIXES = tuple("api access secret private auth encryption signing master account service app license".split())
+_CURSOR_PREFIXES = tuple("page next continuation sync cursor resume pagination".split())
 _OPTION_BEFORE = re.compile(r"(?:^|\s)--[a-z-]{0,40}$", _FLAGS)
 _NETRC_BEFORE = re.compile(r"\blogin\s{1,4}\S{1,64}\s{1,4}$", _FLAGS)
 _VARIABLE = re.compile(r"[A-Za-z_]+\d{0,2}", re.ASCII)
@@ -65,7 +65,7 @@ _HEADER = re.compile(
 _CURL = re.compile(r"""curl [^\n]{0,200}?(?:-u|--user)[ =]["']?[^\s:"']{1,64}:(?P<value>[^\s"']{1,128}+)""", re.ASCII)
 
 
-def named(word: str) -> Callable[[str, int], Iterator[Span]]:
+def seeker_of(word: str) -> Callable[[str, int], Iterator[Span]]:
     """Return a seeker of the values of names that contain ``word``, such as ``key``."""
     kind, name = NAMES[word]
 
@@ -73,7 +73,7 @@ def named(word: str) -> Callable[[str, int], Iterator[Span]]:
         match = name.match(text, at)
         before = text[max(0, at - _LOOK_BACK) : at]
         if match is not None and _is_meant(word, before):
-            yield from _valued(text, match, kind, before)
+            yield from _value_after(text, match, kind, before)
 
     return seek
 
@@ -108,9 +108,9 @@ def kind_of_value(name: str, value: str) -> str | None:
     return None
 
 
-def _valued(text: str, name: re.Match[str], kind: str, before: str) -> Iterator[Span]:
+def _value_after(text: str, name: re.Match[str], kind: str, before: str) -> Iterator[Span]:
     """Yield the secret value after a name, if there is one."""
-    for link in _links(kind, before):
+    for link in _link_kinds(kind, before):
         match = _VALUES[link, "password" if kind == "password" else "other"].match(text, name.end())
         if match is None:
             continue
@@ -124,7 +124,7 @@ def _valued(text: str, name: re.Match[str], kind: str, before: str) -> Iterator[
         return
 
 
-def _links(kind: str, before: str) -> Iterator[str]:
+def _link_kinds(kind: str, before: str) -> Iterator[str]:
     """Yield the kinds of link that may join a name and its value."""
     yield "assigned"
     yield "told"
@@ -143,8 +143,8 @@ def _is_meant(word: str, before: str) -> bool:
     """Return whether the text before a word makes it a secret's name: that of a page token, for example, does not."""
     last = before[-_LONGEST_PREFIX:].rstrip(" _.-").casefold()
     if word == "key":
-        return last.endswith(_OF_A_SECRET)
-    return word != "token" or not last.endswith(_OF_A_PLACE)
+        return last.endswith(_SECRET_PREFIXES)
+    return word != "token" or not last.endswith(_CURSOR_PREFIXES)
 
 
 def _judge(kind: str) -> Callable[[str], bool]:

@@ -36,7 +36,7 @@ def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> 
     if what == "off":
         return request, {}
     scan = _SecretScan(masks=what == "mask")
-    clean = scan.into(request, "")
+    clean = scan.clean(request, "")
     if scan.problems:
         for kind, count in scan.refused.items():
             SECRETS.labels(kind, "refused").inc(count)
@@ -71,7 +71,7 @@ class _SecretScan:
         self.problems: dict[FieldProblem, None] = {}
         self.refused: Tally[str] = Tally()
 
-    def into[M: BaseModel](self, model: M, path: str) -> M:
+    def clean[M: BaseModel](self, model: M, path: str) -> M:
         """Return the model without its secrets, or the model itself if it has none."""
         names = _NAMES.get(type(model), frozenset())
         changed = {}
@@ -86,7 +86,7 @@ class _SecretScan:
         if type(value) is str:  # excludes enumeration members: they are not the caller's text
             return self._text(value, path, key, is_name=is_name)
         if isinstance(value, BaseModel):
-            return self.into(value, path)
+            return self.clean(value, path)
         if isinstance(value, tuple | list):
             parts = [self._value(part, f"{path}[{n}]", key, is_name=is_name) for n, part in enumerate(value)]
             return value if all(map(_same, parts, value)) else type(value)(parts)

@@ -25,7 +25,7 @@ _WELL_KNOWN = frozenset("changeit hunter2 minioadmin p@ssw0rd passw0rd s3cr3t s3
 _TOKEN = re.compile(r"[\w.~+/-]{16,4096}+={0,2}", re.ASCII)
 _SHORTEST_PASSWORD, _LONGEST_PASSWORD = 6, 72
 _LONGEST_WORD = 12
-_OFTEN = 0.22
+_MIN_CHANGE_RATE = 0.22
 
 
 def is_placeholder(value: str) -> bool:
@@ -40,7 +40,11 @@ def is_random(value: str) -> bool:
     of random hexadecimal, about 20 of a name in camel case, hardly any of other words.
     """
     changes = sum(map(_is_change, value, value[1:]))
-    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and changes >= _OFTEN * (len(value) - 1)
+    return (
+        any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and changes >= _MIN_CHANGE_RATE * (len(value) - 1)
+    )
 
 
 def is_token(value: str) -> bool:

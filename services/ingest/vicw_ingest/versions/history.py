@@ -16,7 +16,7 @@ from vicw_shared.ports import GraphTransaction
 _DERIVED_TYPES = frozenset(
     {"BELONGS_TO", "EVIDENCED_BY", "NEXT", "HAPPENED_AFTER", "INITIATED", "STATED_BY", "TAGGED", "ABOUT", "SUPERSEDES"}
 )
-"""Types that each version derives anew from its own content. Edges of these types from other items are carried over."""
+"""Types that each version derives from its own content. Edges of these types from other items are carried over."""
 
 
 def _is_derived(edge: Edge) -> bool:

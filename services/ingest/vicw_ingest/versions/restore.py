@@ -1,7 +1,7 @@
 """Restore consolidated items before a change, a retraction, or an item stored between them (decision 0025).
 
 A consolidated item that is sent again unchanged stays consolidated. Before a change, its Macro-Event is replaced by
-its items; the sleep cycle may consolidate the others anew. An item that belongs between consolidated items triggers
+its items; the sleep cycle may consolidate the others again. An item that belongs between consolidated items triggers
 the same: a Macro-Event has the position of its last source, so a late item would precede all of its sources.
 """
 

@@ -37,7 +37,7 @@ class _RetractedBatch:
 
     items: tuple[RetractedItem, ...]
     touched: tuple[str, ...]
-    gone: tuple[str, ...] = ()
+    obsolete_points: tuple[str, ...] = ()
 
 
 async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> tuple[RetractResponse, bool]:
@@ -56,7 +56,7 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
             request.context,
             lambda transaction: _commit(request, instant, ports.registry, transaction),
         )
-    await ports.indexer.discard(batch.gone)
+    await ports.indexer.discard(batch.obsolete_points)
     for item in batch.items:
         RETRACTED.labels(item.status.value).inc()
     response = RetractResponse(context=request.context, items=batch.items)

@@ -1,4 +1,4 @@
-"""Events with several sources: an event follows a remaining source once the source that it was taken from is gone."""
+"""Events with several sources: when its source is retired or erased, an event takes the text of a remaining one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WORD = re.compile(r"(?:\b(?:an?|the)\s+)?\w+", re.IGNORECASE)
 
 
 async def reattributed_events(transaction: GraphTransaction, uids: Collection[str]) -> list[Node]:
-    """Return the events that match no remaining source, each with the text, speaker and time of the first one left.
+    """Return the events that match no remaining source, with the text, speaker and time of their first remaining one.
 
-    Live passages count; retired ones count only if no live one is left.
+    Live passages count; retired ones count only if none is live.
     """
     proofs = await transaction.edges(sorted(uids), ["EVIDENCED_BY"], Direction.OUT) if uids else []
     nodes = await transaction.nodes(sorted({*uids, *(proof.target for proof in proofs)}))
@@ -29,7 +29,7 @@ async def reattributed_events(transaction: GraphTransaction, uids: Collection[st
         if (passage := nodes.get(proof.target)) is not None and passage.label is Label.CHUNK:
             passages[proof.source].append(passage)
     events = {uid: nodes[uid] for uid in passages if uid in nodes and _is_extracted_event(nodes[uid])}
-    reattributed = {uid: _as_mentioned(event, _first_mentions(passages[uid])) for uid, event in events.items()}
+    reattributed = {uid: _as_mentioned(event, _mentions_in_order(passages[uid])) for uid, event in events.items()}
     return [event for uid, event in reattributed.items() if event != events[uid]]
 
 
@@ -38,7 +38,7 @@ def _is_extracted_event(node: Node) -> bool:
     return node.label is Label.EVENT and node.content_hash is None
 
 
-def _first_mentions(passages: Sequence[Node]) -> list[Node]:
+def _mentions_in_order(passages: Sequence[Node]) -> list[Node]:
     live = [passage for passage in passages if passage.retired_at is None] or passages
     return sorted(live, key=lambda one: (one.created_at, one.timestamp or one.created_at, one.uid))
 

@@ -106,9 +106,9 @@ def measure_facts(sentences: Sequence[FactSentence], progress: Progress = silent
 
 def _facts(sentence: Sentence) -> Iterator[tuple[str, Word]]:
     """Yield who does something in a sentence, as it is written, and the verb."""
-    names = {place: name for name in names_in(sentence) for place in name.places}
+    names = {place: name for name in names_in(sentence) for place in name.positions}
     words = sentence.words
-    for agent, verb in agents_of(words, {place: name.places for place, name in names.items()}):
+    for agent, verb in agents_of(words, {place: name.positions for place, name in names.items()}):
         yield names[agent].text if agent in names else words[agent].text, words[verb]
 
 

@@ -59,9 +59,9 @@ async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, tell: On
     from vicw_ingest.eviction.job import policy_of
 
     capacity = replace(capacity, on_evicted=tell) if tell is not None else capacity
-    done = await capacity.run(policy_of(chosen), now=now(), dry=dry, most=_ALL if dry else chosen.batch)
+    done = await capacity.run(policy_of(chosen), now=now(), dry=dry, limit=_ALL if dry else chosen.batch)
     while done.more:
-        done.add(await capacity.run(policy_of(chosen), now=now(), most=chosen.batch))
+        done.add(await capacity.run(policy_of(chosen), now=now(), limit=chosen.batch))
     return done
 
 

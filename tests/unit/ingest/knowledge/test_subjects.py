@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from vicw_ingest.knowledge.subjects import is_rule, keys_in, stems, subjects_of, wider
+from vicw_ingest.knowledge.subjects import is_rule, keys_in, stems, subjects_of, with_word_forms
 
 
 def test_ids_of_issues_and_decisions() -> None:
@@ -53,4 +53,4 @@ def test_sentences_that_state_no_rules(sentence: str) -> None:
 
 def test_forms_of_a_word_meet() -> None:
     assert stems("We deployed it") & stems("Deployments") == {"deploy"}
-    assert "deployment" in wider("deployed").split()
+    assert "deployment" in with_word_forms("deployed").split()

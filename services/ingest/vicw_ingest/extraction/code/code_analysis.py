@@ -8,7 +8,7 @@ from itertools import islice
 from vicw_ingest.extraction.code.languages import (
     LANGUAGES,
     CodeLanguage,
-    language_called,
+    language_named,
     language_of_shebang,
     languages_of_path,
 )
@@ -45,8 +45,8 @@ def _declared_languages(text: str, path: str | None, language: str | None) -> tu
     """Return the declared languages of the text; () if none is declared, None if the declared one is unsupported."""
     if path and (by_path := languages_of_path(path)):
         return by_path
-    if language and (called := language_called(language)):
-        return (called,)
+    if language and (named := language_named(language)):
+        return (named,)
     if shebang := language_of_shebang(text):
         return (shebang,)
     return None if language or (path and re.search(r"\.\w+$", path)) else ()
@@ -75,8 +75,8 @@ def guess(text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Parsed | None:
     readable = [parsed for parsed in tried if parsed and parsed.broken <= _GUESS_BROKEN and _defines_something(parsed)]
     if not readable:
         return None
-    least = min((parsed.errors, parsed.broken) for parsed in readable)
-    best = [parsed for parsed in readable if (parsed.errors, parsed.broken) == least]
+    fewest = min((parsed.errors, parsed.broken) for parsed in readable)
+    best = [parsed for parsed in readable if (parsed.errors, parsed.broken) == fewest]
     names = {parsed.language.name for parsed in best}
     best = [parsed for parsed in best if parsed.language.within not in names]
     if len(best) > 1:

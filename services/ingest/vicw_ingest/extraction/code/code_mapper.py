@@ -39,8 +39,8 @@ class _CodeMapper:
         """Return the extraction."""
         for symbol in self._code.symbols:
             self._add_symbol(symbol)
-        links = dict.fromkeys([*self._contains(), *self._imports(), *self._calls(), *self._inherits()])
-        return TextExtraction(entities=list(self._entities.values()), relations=list(links))
+        relations = dict.fromkeys([*self._contains(), *self._imports(), *self._calls(), *self._inherits()])
+        return TextExtraction(entities=list(self._entities.values()), relations=list(relations))
 
     def _add(
         self,

@@ -81,11 +81,11 @@ def parse_commits(text: str) -> list[Commit]:
     return list(_logged_commits(_lines(text)))[:MAX_COMMITS]
 
 
-def parse_commit(text: str, *, known: bool = False) -> Commit | None:
+def parse_commit(text: str, *, is_message: bool = False) -> Commit | None:
     """Return the first commit of Git output, else the text as a commit message if it clearly is one.
 
     A text is one if it starts with Git's author and date, if its subject has a usual type (``fix: …``) or is that of a
-    revert or merge, or if it ends with a Git trailer. ``known``: it is a message in any form. None
+    revert or merge, or if it ends with a Git trailer. ``is_message``: it is one in any form. None
     for any other text and for a blank one. Raises nothing.
     """
     lines = _lines(text)
@@ -93,9 +93,9 @@ def parse_commit(text: str, *, known: bool = False) -> Commit | None:
         return logged
     lines = _trimmed(lines)
     fields, message = _header_and_message(lines)
-    if fields and (known or fields.keys() >= _DATED):
+    if fields and (is_message or fields.keys() >= _DATED):
         return _commit(fields, message, [], _span(lines))
-    if not lines or not (known or _is_message([line for line, _ in lines])):
+    if not lines or not (is_message or _is_message([line for line, _ in lines])):
         return None
     return _commit({}, lines, [], _span(lines))
 

@@ -60,7 +60,7 @@ class CodeLanguage:
     """``a < b`` may begin type arguments; the parser can only decide at their end."""
 
 
-_JS_TELL = re.compile(r"=>|===|\b(?:const|let|function|undefined|typeof)\b|\bconsole\.|\brequire\(")
+_JS_SIGNATURE = re.compile(r"=>|===|\b(?:const|let|function|undefined|typeof)\b|\bconsole\.|\brequire\(")
 
 _ALL = (
     CodeLanguage(
@@ -69,11 +69,11 @@ _ALL = (
     ),
     CodeLanguage(
         "javascript", "tree_sitter_javascript", ("javascript", "javascript_classes", "jsx"),
-        (".js", ".jsx", ".mjs", ".cjs"), ("node", "ecmascript"), own_members=False, signature=_JS_TELL,
+        (".js", ".jsx", ".mjs", ".cjs"), ("node", "ecmascript"), own_members=False, signature=_JS_SIGNATURE,
     ),
     CodeLanguage(
         "typescript", "tree_sitter_typescript", ("javascript", "typescript"), (".ts", ".mts", ".cts"), ("deno", "bun"),
-        function="language_typescript", own_members=False, signature=_JS_TELL, within="javascript",
+        function="language_typescript", own_members=False, signature=_JS_SIGNATURE, within="javascript",
     ),
     CodeLanguage(
         "tsx", "tree_sitter_typescript", ("javascript", "typescript", "jsx"), (".tsx",),
@@ -133,11 +133,11 @@ def languages_of_path(path: str) -> tuple[CodeLanguage, ...]:
     suffix = PurePosixPath(name).suffix
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
-    known = _BY_WORD.get(name.lstrip(".")) if not suffix else None
-    return (known,) if known else ()
+    language = _BY_WORD.get(name.lstrip(".")) if not suffix else None
+    return (language,) if language else ()
 
 
-def language_called(word: str) -> CodeLanguage | None:
+def language_named(word: str) -> CodeLanguage | None:
     """Return the language named by the first word of a fence's info string (``py``, ``c++``), or None."""
     first = re.match(r"\s*\{?\.?(?:language-)?([^\s,{}:;]+)", word)
     return _BY_WORD.get(first[1].lower()) if first else None

@@ -66,7 +66,7 @@ def parse(text: str, language: CodeLanguage, bounds: Bounds) -> Parsed | None:
     grammar, patterns = load(language)
     text = text[: bounds.characters]
     data = text.encode("utf-8", "replace")  # a lone surrogate is one character there, too
-    late = _alarm(bounds.seconds)
+    late = _deadline(bounds.seconds)
     if language.generic and max(part.count("<") for part in _ENDS.split(text)) > _OPEN_ANGLES:
         return None  # each may open type arguments or compare; the parser does not stop in time
     parser = Parser(grammar)
@@ -108,7 +108,7 @@ def _has_long_run(root: Node, late: Callable[[], bool]) -> bool:
     return False
 
 
-def _alarm(seconds: float) -> Callable[[], bool]:
+def _deadline(seconds: float) -> Callable[[], bool]:
     end = time.monotonic() + seconds
     return lambda: time.monotonic() > end
 

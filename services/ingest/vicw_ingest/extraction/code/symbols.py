@@ -17,7 +17,7 @@ MAX_NAME = 200
 """Bytes; a longer name is a parsing error."""
 MAX_DOC = 300
 """Maximum characters of a doc line; the rest is cut."""
-_LOOKED_AT = 4 * MAX_DOC
+_MAX_COMMENT = 4 * MAX_DOC
 _LINES_ABOVE = 500
 _DEFINING = {kind.value: kind for kind in SymbolKind}
 _SCOPE = "scope"
@@ -68,14 +68,14 @@ def scopes_of(parsed: Parsed, depth: int) -> list[SymbolScope]:
             scopes.append(scope)
     _include_wrappers(scopes, parsed)
     scopes.sort(key=lambda scope: (scope.start, -scope.end))
-    kept: list[SymbolScope] = []
+    within_depth: list[SymbolScope] = []
     for scope, above in nested(scopes):
         scope.set_container(above)
         hidden = scope.kind is SymbolKind.CONSTANT and above and above.kind in {SymbolKind.FUNCTION, SymbolKind.METHOD}
         if scope.depth <= depth and not hidden:
-            kept.append(scope)
-    _set_docs(kept, parsed)
-    return kept
+            within_depth.append(scope)
+    _set_docs(within_depth, parsed)
+    return within_depth
 
 
 def nested(scopes: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolScope | None]]:
@@ -88,18 +88,18 @@ def nested(scopes: Iterable[SymbolScope]) -> Iterator[tuple[SymbolScope, SymbolS
         stack.append(scope)
 
 
-def owners(scopes: Sequence[SymbolScope], places: Iterable[int]) -> Iterator[SymbolScope | None]:
+def owners(scopes: Sequence[SymbolScope], offsets: Iterable[int]) -> Iterator[SymbolScope | None]:
     """Yield the innermost of the sorted scopes around each byte offset; offsets must ascend."""
     stack: list[SymbolScope] = []
     following = iter(scopes)
     scope = next(following, None)
-    for place in places:
-        while scope and scope.start <= place:
+    for offset in offsets:
+        while scope and scope.start <= offset:
             while stack and stack[-1].end < scope.end:
                 stack.pop()
             stack.append(scope)
             scope = next(following, None)
-        while stack and stack[-1].end <= place:
+        while stack and stack[-1].end <= offset:
             stack.pop()
         yield stack[-1] if stack else None
 
@@ -152,7 +152,7 @@ def _set_docs(scopes: Sequence[SymbolScope], parsed: Parsed) -> None:
     docs = sorted((node.start_byte, node.end_byte) for match in parsed.matches for node in match.get("doc", ()))
     for (start, end), scope in zip(docs, owners(scopes, [start for start, _ in docs]), strict=True):
         if scope:
-            scope.doc = scope.doc or first_line(parsed.written(start, min(end, start + _LOOKED_AT)))
+            scope.doc = scope.doc or first_line(parsed.written(start, min(end, start + _MAX_COMMENT)))
     above = _CommentsAbove(parsed)
     for scope in scopes:
         scope.doc = scope.doc or above.comment(scope.start)
@@ -182,11 +182,11 @@ class _CommentsAbove:
             if self._data[line:start].strip():
                 break
             if is_comment:
-                doc = first_line(self._data[start : min(end, start + _LOOKED_AT)].decode("utf-8", "replace")) or doc
+                doc = first_line(self._data[start : min(end, start + _MAX_COMMENT)].decode("utf-8", "replace")) or doc
         return doc
 
     def _stripped(self, end: int) -> int:
-        near = max(0, end - _LOOKED_AT)
+        near = max(0, end - _MAX_COMMENT)
         return near + len(self._data[near:end].rstrip())
 
 

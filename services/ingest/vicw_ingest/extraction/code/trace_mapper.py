@@ -30,16 +30,16 @@ def map_traces(traces: Sequence[StackTrace]) -> TextExtraction:
         for key, failure in zip(keys, trace.failures, strict=True):
             name = f"{failure.error}: {failure.message}".removesuffix(": ")[:_MAX_NAME]
             extraction.events.append(ExtractedEvent(key, name, "error", failure.span))
-            extraction.relations += _places(key, failure, extraction)
-        for (key, before), failure in zip(pairwise(keys), trace.failures, strict=False):
+            extraction.relations += _frame_relations(key, failure, extraction)
+        for (key, cause_key), failure in zip(pairwise(keys), trace.failures, strict=False):
             if failure.link is not None:
                 extraction.relations.append(
-                    ExtractedRelation(before, "CAUSED", key, _RULE, certainty=_CERTAINTY[failure.link])
+                    ExtractedRelation(cause_key, "CAUSED", key, _RULE, certainty=_CERTAINTY[failure.link])
                 )
     return extraction
 
 
-def _places(key: str, failure: TracedFailure, extraction: TextExtraction) -> Iterator[ExtractedRelation]:
+def _frame_relations(key: str, failure: TracedFailure, extraction: TextExtraction) -> Iterator[ExtractedRelation]:
     for place, frame in enumerate(frame for frame in failure.frames if not frame.library):
         function = _add_entity(f"{key} function {place}", frame.function, "symbol", failure, extraction)
         file = _add_entity(f"{key} file {place}", _path(frame), "file", failure, extraction)

@@ -36,7 +36,7 @@ class _Module:
     module: str
     start: int
     end: int
-    near: bool
+    relative: bool
     names: dict[str, str] = field(default_factory=dict)
 
 
@@ -64,9 +64,9 @@ def _modules(parsed: Parsed) -> Iterator[_Module]:
             written = f"{parsed.name(match['prefix'][0])}\\{written}"
         module = by_start.setdefault(node.start_byte, _Module(written, node.start_byte, node.end_byte, "near" in match))
         imported = parsed.name(match["imported"][0]) if "imported" in match else ""
-        called = parsed.name(match["as"][0]) if "as" in match else imported
-        if called and called not in {".", "_"}:
-            module.names[called] = imported
+        local_name = parsed.name(match["as"][0]) if "as" in match else imported
+        if local_name and local_name not in {".", "_"}:
+            module.names[local_name] = imported
     yield from by_start.values()
 
 
@@ -83,13 +83,15 @@ def _use_tree(parsed: Parsed, node: Node) -> Iterator[_Module]:
         elif text.endswith("::"):
             stack.append(stack[-1] + text)
         elif text not in {",", ""}:
-            path, _, called = (stack[-1] + text).partition(" as ")
+            path, _, local_name = (stack[-1] + text).partition(" as ")
             module, _, name = path.rpartition("::")
             if name == "self":
                 module, _, name = module.rpartition("::")
-            known = modules.setdefault(module, _Module(module or name, node.start_byte, node.end_byte, near=False))
+            imported = modules.setdefault(
+                module, _Module(module or name, node.start_byte, node.end_byte, relative=False)
+            )
             if name != "*":
-                known.names[called or name] = name if module else ""
+                imported.names[local_name or name] = name if module else ""
     yield from modules.values()
 
 
@@ -115,7 +117,7 @@ def _resolved(module: _Module, language: str, path: str | None) -> str | None:
         written = "../" * (dots - 1) + written[dots:].replace(".", "/")
     elif language == "rust" and posixpath.basename(path) not in {"mod.rs", "lib.rs", "main.rs"}:
         folder = posixpath.splitext(path)[0]
-    if not (language == "python" or module.near or written.startswith(("./", "../"))) or "$" in written:
+    if not (language == "python" or module.relative or written.startswith(("./", "../"))) or "$" in written:
         return None
     joined = posixpath.normpath(posixpath.join(folder, written.lstrip("/") if language == "php" else written))
     return None if joined.startswith(("..", "/")) != folder.startswith(("..", "/")) or joined == "." else joined
@@ -141,13 +143,13 @@ class Resolver:
             target = ".".join([home, *parts[1:]]) if home else ""
             return (target if target in self._known else None), None
         name = ".".join(parts)
-        around = inside
-        while around:
-            prefix = around.prefix if around.kind is SymbolKind.METHOD else around.qualified
-            is_type = around.kind not in {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.MODULE}
+        enclosing = inside
+        while enclosing:
+            prefix = enclosing.prefix if enclosing.kind is SymbolKind.METHOD else enclosing.qualified
+            is_type = enclosing.kind not in {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.MODULE}
             if (self._own_members or not is_type or len(parts) > 1) and f"{prefix}.{name}" in self._known:
                 return f"{prefix}.{name}", None
-            around = around.container
+            enclosing = enclosing.container
         if name in self._known:
             return name, None
         for end in range(len(parts), 0, -1):
@@ -159,16 +161,16 @@ class Resolver:
 def calls_of(parsed: Parsed, scopes: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Call]:
     """Yield each call once for its caller and callee, in the order of the text."""
     spans = parsed.spans()
-    called = {
+    callees = {
         (match["call"][0].start_byte, match.get("end", match["call"])[0].end_byte)
         for match in parsed.matches
         if "call" in match
     }
-    bare = {node.byte_range for match in parsed.matches for node in match.get("bare", ())} - called
-    places = sorted(called | bare)
+    bare = {node.byte_range for match in parsed.matches for node in match.get("bare", ())} - callees
+    ranges = sorted(callees | bare)
     variables = _bound_names(parsed, scopes) if bare else set()
     seen = set()
-    for (start, end), scope in zip(places, owners(scopes, [start for start, _ in places]), strict=True):
+    for (start, end), scope in zip(ranges, owners(scopes, [start for start, _ in ranges]), strict=True):
         callee = written_name(parsed.written(max(start, end - _MAX_WRITTEN), end))
         caller = _symbol_around(scope)
         if (start, end) in bare and ((scope, callee) in variables or not resolver.resolve(callee or "", scope)[0]):
@@ -193,9 +195,9 @@ def _bound_names(parsed: Parsed, scopes: Sequence[SymbolScope]) -> set[tuple[Sym
 
 def bases_of(parsed: Parsed, scopes: Sequence[SymbolScope], resolver: Resolver) -> Iterator[Base]:
     """Yield each base of a type once, in the order of the text."""
-    places = sorted((node.start_byte, node.end_byte) for match in parsed.matches for node in match.get("base", ()))
+    ranges = sorted((node.start_byte, node.end_byte) for match in parsed.matches for node in match.get("base", ()))
     seen = set()
-    for (start, end), scope in zip(places, owners(scopes, [start for start, _ in places]), strict=True):
+    for (start, end), scope in zip(ranges, owners(scopes, [start for start, _ in ranges]), strict=True):
         name = written_name(parsed.written(start, min(end, start + _MAX_WRITTEN)))
         if scope and name and not name.startswith(".") and (scope.qualified, name) not in seen:
             seen.add((scope.qualified, name))

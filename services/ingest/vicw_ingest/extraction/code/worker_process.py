@@ -48,8 +48,8 @@ def _analyse_in_worker(text: str, path: str | None, language: str | None, bounds
         )
     except (subprocess.SubprocessError, OSError):
         return None
-    reading: CodeAnalysis | None = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
-    return reading
+    analysis: CodeAnalysis | None = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
+    return analysis
 
 
 def _main() -> None:

@@ -13,17 +13,17 @@ from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_POINTING = frozenset(
+_DEICTIC = frozenset(
     "i me my we us our you your he him his she her it its they them their this that these those here there now then "
     "today yesterday tomorrow which who".split()
 )
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 
 
 def shared_event_uid(text: str, item_extraction: ItemExtraction) -> str | None:
     """Return the uid, derived from its words, of an event that items may share; None if they may not share it."""
     words = words_of(text)
-    if not item_extraction.shares_events or len(words) < _FEWEST_WORDS or not _POINTING.isdisjoint(words):
+    if not item_extraction.shares_events or len(words) < _MIN_WORDS or not _DEICTIC.isdisjoint(words):
         return None
     return make_uid(
         item_extraction.item.tenant,

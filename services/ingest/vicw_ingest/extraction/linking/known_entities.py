@@ -16,7 +16,7 @@ from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
-_FOUND_BY_FORM = frozenset({"name", "symbol", "amount", "date", "handle"})
+_HUB_SUBTYPES = frozenset({"name", "symbol", "amount", "date", "handle"})
 
 
 class KnownEntities:
@@ -46,7 +46,7 @@ class KnownEntities:
                 {(node := canonical[same.uid]).uid: node for same in nodes}.values()
             )
         self._canonical_uids = {uid: node.uid for uid, node in canonical.items()}
-        common = [uid for uid, node in canonical.items() if fold_case(node.subtype) in _FOUND_BY_FORM]
+        common = [uid for uid, node in canonical.items() if fold_case(node.subtype) in _HUB_SUBTYPES]
         degrees = await self._transaction.degrees(common)
         self.hubs = {uid for uid, degree in degrees.items() if degree >= self._hub_edges}
 

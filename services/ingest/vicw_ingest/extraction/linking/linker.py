@@ -39,7 +39,7 @@ class EntityLinker:
 
     async def link(self, item_extraction: ItemExtraction) -> LinkedExtraction:
         """Return the nodes and edges of one item. Forbidden and unresolved relations are dropped."""
-        linked, item = LinkedExtraction(), item_extraction.item
+        result, item = LinkedExtraction(), item_extraction.item
         ends: dict[str, Node | None] = {
             ITEM: item,
             SPEAKER: item_extraction.speaker,
@@ -55,29 +55,29 @@ class EntityLinker:
         for entity in item_extraction.extraction.entities:
             node = ends[entity.key] = self.known_entities.resolve(longer_names.get(entity.key, entity))
             if node is not None:
-                linked.entities.append(node)
+                result.entities.append(node)
                 descriptions[node.uid] = descriptions.get(node.uid) or entity.description
                 if entity.proven:
-                    linked.edges.append(self._edge("EVIDENCED_BY", node, proof(entity.span), item, "rules:code"))
+                    result.edges.append(self._edge("EVIDENCED_BY", node, proof(entity.span), item, "rules:code"))
         ends |= await self._referenced_items(item_extraction.extraction)
         for extracted in item_extraction.extraction.events:
             if extracted.is_statement and (stored := item_extraction.statements.get(extracted.text)) is not None:
                 ends[extracted.key] = stored
                 continue
             ends[extracted.key] = event = event_of(extracted, item_extraction, self._now)
-            linked.events.append(event)
-            linked.edges.append(
+            result.events.append(event)
+            result.edges.append(
                 self._edge("EVIDENCED_BY", event, proof(extracted.span), item, item_extraction.extraction.by)
             )
-        linked.edges += self._edges(item_extraction.extraction.relations, ends, item)
-        linked.edges += self._item_mentions(linked, item, descriptions, item_extraction.extraction.by)
+        result.edges += self._edges(item_extraction.extraction.relations, ends, item)
+        result.edges += self._item_mentions(result, item, descriptions, item_extraction.extraction.by)
         about = frozenset(person.uid for person in item_extraction.about)
         claim_parts = ClaimWriter(self._edge_factory, item, about, item_extraction.extraction.by).parts(
             item_extraction.extraction.claims, ends
         )
-        linked.slots += claim_parts.slots
-        linked.edges += claim_parts.edges
-        return linked
+        result.slots += claim_parts.slots
+        result.edges += claim_parts.edges
+        return result
 
     async def _referenced_items(self, extraction: TextExtraction) -> dict[str, Node | None]:
         """Return the items that relations reference by id, by key, without retired ones."""
@@ -109,11 +109,11 @@ class EntityLinker:
             )
 
     def _item_mentions(
-        self, linked: LinkedExtraction, item: Node, descriptions: Mapping[str, str | None], by: str
+        self, result: LinkedExtraction, item: Node, descriptions: Mapping[str, str | None], by: str
     ) -> Iterator[Edge]:
         """Yield MENTIONS edges from the item to its entities, so that a search need not know its passages."""
         by = "rules:name" if by == "rules" else by
-        for node in {node.uid: node for node in linked.entities if node.uid not in self.known_entities.hubs}.values():
+        for node in {node.uid: node for node in result.entities if node.uid not in self.known_entities.hubs}.values():
             yield mention_edge(self._edge("MENTIONS", item, node, item, by), descriptions.get(node.uid))
 
     def _edge(

@@ -14,14 +14,14 @@ async def previous_turns(
     transaction: GraphTransaction, nodes: Sequence[Node], extractions: Mapping[str, TextExtraction]
 ) -> dict[str, Node]:
     """Return the previous item of each item (``nodes``), by uid, if its extraction refers to PREVIOUS."""
-    found: dict[str, Node] = {}
+    previous: dict[str, Node] = {}
     for node in nodes:
         extraction = extractions.get(node.uid)
         if extraction is not None and PREVIOUS in extraction.ends():
-            before = await _previous(transaction, nodes, node)
-            if before is not None:
-                found[node.uid] = before
-    return found
+            earlier = await _previous(transaction, nodes, node)
+            if earlier is not None:
+                previous[node.uid] = earlier
+    return previous
 
 
 async def _previous(transaction: GraphTransaction, nodes: Sequence[Node], node: Node) -> Node | None:
@@ -31,11 +31,11 @@ async def _previous(transaction: GraphTransaction, nodes: Sequence[Node], node: 
     if key is None:
         return None
     thread = [(chain_key(chain, other), other) for other in nodes if other.flow_id == flow or flow is None]
-    before = [(at, other) for at, other in thread if at is not None and at < key]
+    earlier = [(at, other) for at, other in thread if at is not None and at < key]
     (gap,) = await transaction.gaps(flow, [key])
     if gap.before is not None:
         stored = (await transaction.nodes([gap.before])).get(gap.before)
         at = chain_key(chain, stored) if stored is not None else None
         if stored is not None and at is not None:
-            before.append((at, stored))
-    return max(before, key=lambda entry: entry[0])[1] if before else None
+            earlier.append((at, stored))
+    return max(earlier, key=lambda entry: entry[0])[1] if earlier else None

@@ -97,9 +97,9 @@ class ClaimMapper:
         """Record a claim; return False for a repetition: the same attribute, or the same value under any attribute."""
         claim_keys: set[tuple[str | None, ...]] = {(statement, *owned, attribute)}
         claim_keys |= {(statement, *owned, fold_case(value), str(ended))} if value else set()
-        new = self._seen_claims.isdisjoint(claim_keys)
+        is_new = self._seen_claims.isdisjoint(claim_keys)
         self._seen_claims |= claim_keys
-        return new
+        return is_new
 
     def _key(self, name: str, keys: Mapping[str, str], entities: Mapping[str, ExtractedEntity]) -> str | None:
         """Return the key of a name in an answer. The speaker's own name resolves to SPEAKER."""
@@ -128,8 +128,8 @@ class ClaimMapper:
         key = self._key(claim.heard_from, keys, entities) if claim.heard_from is not None else SPEAKER
         return None if key == SPEAKER else key or ""
 
-    def _statement(self, place: int) -> ExtractedEvent:
+    def _statement(self, offset: int) -> ExtractedEvent:
         """Return the sentence at a character offset of the text."""
-        number = max((n for n, span in enumerate(self._sentences) if span.start <= place), default=0)
+        number = max((n for n, span in enumerate(self._sentences) if span.start <= offset), default=0)
         span = self._sentences[number]
         return ExtractedEvent(f"llm sentence {number}", self.text[span.start : span.end], STATEMENT, span)

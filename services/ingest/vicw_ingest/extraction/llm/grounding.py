@@ -35,9 +35,9 @@ class Grounding:
         if not words or not _WORD.search(name):
             return None
         pattern = r"\s+".join(map(re.escape, words))
-        found = re.search(_bounded(pattern, name), self._text, re.IGNORECASE)
-        if found is not None:
-            return Span(*found.span())
+        match = re.search(_bounded(pattern, name), self._text, re.IGNORECASE)
+        if match is not None:
+            return Span(*match.span())
         folded = _bounded(re.escape(fold_case(name)), name)
         if any(re.search(folded, text) for text in (self._folded, *self._beside)):
             return Span(0, 0)
@@ -55,10 +55,10 @@ class Grounding:
         if not quoted_words:
             return None
         width = max(len(_WORD.findall(quote)) * _WINDOW, 1)
-        places = [number for number, (word, _) in enumerate(self._words) if word in quoted_words]
+        positions = [number for number, (word, _) in enumerate(self._words) if word in quoted_words]
         best: tuple[int, Span] | None = None
-        for start in places:
-            window = [n for n in places if start <= n < start + width]
+        for start in positions:
+            window = [n for n in positions if start <= n < start + width]
             common = len({self._words[n][0] for n in window})
             if best is None or common > best[0]:
                 best = common, Span(self._words[start][1][0], self._words[window[-1]][1][1])

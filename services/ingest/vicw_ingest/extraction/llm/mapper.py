@@ -39,12 +39,12 @@ _RESERVED = {
 class AnswerMapper:
     """Map the answers about one text to extractions. ``dropped`` counts dropped parts by reason."""
 
-    def __init__(self, source: SourceText, types: Sequence[str], by: str, most: int) -> None:
-        """``types`` are the allowed relation types; ``by`` names the model; ``most`` limits the parts in total."""
+    def __init__(self, source: SourceText, types: Sequence[str], by: str, max_parts: int) -> None:
+        """``types`` are the allowed relation types; ``by`` names the model; ``max_parts`` limits the parts in total."""
         self._source = source
         self._types = frozenset(types)
         self._by = by
-        self._remaining = most
+        self._remaining = max_parts
         self.dropped: Counter[str] = Counter()
         self._claim_mapper = ClaimMapper(source.text, source.speaker, self.dropped)
 
@@ -75,7 +75,7 @@ class AnswerMapper:
     ) -> None:
         """Add the attribute claims, each with the statement that makes it."""
         self.dropped["too_many"] += max(0, len(claims) - MAX_PARTS)
-        entities = {thing.key: thing for thing in extraction.entities}
+        entities = {entity.key: entity for entity in extraction.entities}
         mapped = [
             pair
             for claim in claims[:MAX_PARTS]
@@ -143,10 +143,10 @@ class AnswerMapper:
     ) -> Iterator[ExtractedRelation]:
         self.dropped["too_many"] += max(0, len(relations) - MAX_PARTS)
         times = {event.key: event.at for event in extraction.events}
-        links = [link for relation in relations[:MAX_PARTS] if (link := self._relation(relation, keys))]
+        extracted = [link for relation in relations[:MAX_PARTS] if (link := self._relation(relation, keys))]
         effects: dict[str, set[str]] = {}
         # In order of certainty: the least certain cause of a cycle is dropped.
-        for link in sorted(links, key=lambda link: -(link.certainty or 0.0)):
+        for link in sorted(extracted, key=lambda link: -(link.certainty or 0.0)):
             if link.type == _CAUSES:
                 cause, effect = times.get(link.source), times.get(link.target)
                 if cause is not None and effect is not None and cause > effect:

@@ -60,11 +60,11 @@ class ModelExtraction:
 class ModelExtractor:
     """Extract from texts with a language model."""
 
-    def __init__(self, model: LanguageModel, registry: EdgeRegistry, settings: LlmSettings, most: int) -> None:
-        """``most`` limits the nodes and relations taken from one text."""
+    def __init__(self, model: LanguageModel, registry: EdgeRegistry, settings: LlmSettings, max_parts: int) -> None:
+        """``max_parts`` limits the nodes and relations taken from one text."""
         self._model = model
         self._settings = settings
-        self._max_parts = most
+        self._max_parts = max_parts
         types = extractable_types(registry)
         self._types = tuple(kind.name for kind in types)
         self._schema = schema_of(types, MAX_PARTS)

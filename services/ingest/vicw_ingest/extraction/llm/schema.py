@@ -17,7 +17,7 @@ from vicw_shared.wire.base import Id, Prose, Unit
 _LABEL_NAMES = {Label.ENTITY: "entity", Label.CONCEPT: "concept", Label.EVENT: "event"}
 _NOT_FROM_TEXT = DERIVED_TYPES | IN_PAYLOAD | {"IS_PERSON", "MENTIONS"}
 """Types that decide visibility or that VICW derives; neither a text nor a model may set them."""
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
 
 
 def _none_if_blank(value: Any) -> Any:
@@ -133,15 +133,15 @@ def _ends(kind: EdgeType, side: int) -> str:
     return " or ".join(name for label, name in _LABEL_NAMES.items() if label in labels)
 
 
-def schema_of(types: Iterable[EdgeType], most: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer with at most ``most`` parts of a kind.
+def schema_of(types: Iterable[EdgeType], max_items: int) -> dict[str, Any]:
+    """Return the JSON schema of an answer with at most ``max_items`` parts of a kind.
 
     Only keywords that every server supports: all properties are required, a missing value is null.
     """
     schema: dict[str, Any] = _portable_schema(_Form.model_json_schema())
     schema["$defs"]["AnswerRelation"]["properties"]["type"]["enum"] = [kind.name for kind in types]
     for kind in _KINDS:
-        schema["properties"][kind]["maxItems"] = most
+        schema["properties"][kind]["maxItems"] = max_items
     return schema
 
 
@@ -193,7 +193,7 @@ def parse(text: str) -> ParsedAnswer:
 
 def answer_problems(answer: ParsedAnswer) -> str:
     """Return the problems of an answer, worded for the model."""
-    return "\n".join(f"- {problem}" for problem in answer.problems[:_MOST_PROBLEMS])
+    return "\n".join(f"- {problem}" for problem in answer.problems[:_MAX_PROBLEMS])
 
 
 def _path(parts: Iterable[object]) -> str:

@@ -8,7 +8,7 @@ from vicw_shared.language.analysis import Word
 
 _MODALS = frozenset("would could should might may can must ca wo shall will 'll ’ll going gonna please let".split())
 """Modal words: the action has not happened."""
-_WISHING = frozenset(
+_INTENTIONS = frozenset(
     "want wants wanted wanting wish wishes wished hope hopes hoped plan plans planned planning intend intends intended "
     "refuse refuses refused need needs needed hesitate hesitates hesitated".split()
 )
@@ -20,10 +20,10 @@ _NOT_BEFORE = frozenset({"ADP", "SCONJ", "VERB", "AUX", "PART"})
 """Tags of the word before a name that is not the subject of a main clause."""
 _FURTHER = frozenset({"CCONJ", "PUNCT"})
 """Tags of the word before the subject of a further main clause."""
-_FAR = 4
+_MAX_WORDS_TO_BY = 4
 """Maximum words from a passive verb to *by*."""
 _JOINTS = frozenset({"and", "&", ","})
-_LEFT_OPEN = frozenset({"or", "nor"})
+_ALTERNATIVES = frozenset({"or", "nor"})
 TITLES = frozenset(
     "mr mr. mrs mrs. ms ms. miss dr dr. doctor prof prof. professor sir lady lord king queen prince princess captain "
     "mistress master sergeant colonel general major lieutenant officer judge inspector president senator pastor "
@@ -74,10 +74,13 @@ def agents_of(
         helping = {helper.lower for helper in words[start:verb]}
         is_first, first = first, False
         to = verb + 1 < len(words) and words[verb + 1].lower == "to"
-        if helping & (_MODALS | _NEGATIONS) or (word.lower in _WISHING and to):
+        if helping & (_MODALS | _NEGATIONS) or (word.lower in _INTENTIONS and to):
             continue
         if helping & _BEING and not word.lower.endswith("ing"):
-            by = next((at for at in range(verb + 1, min(verb + _FAR, len(words))) if words[at].lower == "by"), None)
+            by = next(
+                (at for at in range(verb + 1, min(verb + _MAX_WORDS_TO_BY, len(words))) if words[at].lower == "by"),
+                None,
+            )
             if by is not None and by + 1 < len(words):
                 yield (named[by + 1][-1] if by + 1 in named else by + 1), verb
         else:
@@ -94,7 +97,7 @@ def _subjects(
         subjects.append(at)
         start = named[at][0] if at in named else at
         at = start - 1
-        if at >= 0 and words[at].lower in _LEFT_OPEN:
+        if at >= 0 and words[at].lower in _ALTERNATIVES:
             return []
         joint = at
         while joint > 0 and words[joint].lower in _JOINTS:
@@ -125,5 +128,5 @@ def is_person(words: Sequence[Word], name: range) -> bool:
     return verb is not None and verb.lower in _BY_PEOPLE and verb.tag == "VERB"
 
 
-def _is_behind(words: Sequence[Word], place: int, tag: str) -> bool:
-    return place > 0 and words[place - 1].tag == tag
+def _is_behind(words: Sequence[Word], position: int, tag: str) -> bool:
+    return position > 0 and words[position - 1].tag == tag

@@ -9,10 +9,10 @@ from vicw_ingest.extraction.rules.cues import CauseSide, Cue, certainty_of, cue_
 from vicw_shared.language.analysis import Sentence, Word
 from vicw_shared.language.tokens import Span
 
-_FAR = 3
+_MAX_SENTENCES_BACK = 3
 """Limit on the preceding sentences searched for the effect of a named cause."""
-_CALLED = frozenset({"cause", "reason", "culprit"})
-_CALLED_SO = frozenset({"root", "the", "main", "real", "underlying", "only", "actual"})
+_CAUSE_NOUNS = frozenset({"cause", "reason", "culprit"})
+_CAUSE_MODIFIERS = frozenset({"root", "the", "main", "real", "underlying", "only", "actual"})
 _COPULAS = frozenset({"is", "was", "are", "were", "'s"})
 _CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "PRON", "SYM", "X"})
 _RELATIVES = frozenset({"that", "which", "who"})
@@ -123,11 +123,11 @@ def _trimmed(words: Sequence[Word], first: int, end: int) -> range:
     return range(first, end)
 
 
-def _span(words: Sequence[Word], places: range) -> Span | None:
+def _span(words: Sequence[Word], positions: range) -> Span | None:
     """Return the character span of some words; None if they have no content word."""
-    if not any(words[at].tag in _CONTENT and any(map(str.isalnum, words[at].text)) for at in places):
+    if not any(words[at].tag in _CONTENT and any(map(str.isalnum, words[at].text)) for at in positions):
         return None
-    return Span(words[places[0]].start, words[places[-1]].end)
+    return Span(words[positions[0]].start, words[positions[-1]].end)
 
 
 def _explicit_cause(sentences: Sequence[Sentence], number: int) -> Cause | None:
@@ -137,18 +137,18 @@ def _explicit_cause(sentences: Sequence[Sentence], number: int) -> Cause | None:
     """
     words = sentences[number].words
     lower = [word.lower for word in words]
-    for place, word in enumerate(lower):
-        if word not in _CALLED or lower[max(place - 1, 0)] not in _CALLED_SO:
+    for position, word in enumerate(lower):
+        if word not in _CAUSE_NOUNS or lower[max(position - 1, 0)] not in _CAUSE_MODIFIERS:
             continue
-        verb = next((at for at in range(place + 1, len(words)) if lower[at] in _COPULAS), None)
-        if verb is None or "," in lower[place:verb]:
+        verb = next((at for at in range(position + 1, len(words)) if lower[at] in _COPULAS), None)
+        if verb is None or "," in lower[position:verb]:
             continue
         cause, effect = _span(words, _trimmed(words, verb + 1, len(words))), None
-        if verb == place + 1:
-            before = reversed(sentences[max(number - _FAR, 0) : number])
-            effect = next((sentence.span for sentence in before if reports_failure(sentence.words)), None)
-        elif lower[place + 1] in {"of", "for", "behind"}:
-            effect = _span(words, _trimmed(words, place + 2, verb))
+        if verb == position + 1:
+            preceding = reversed(sentences[max(number - _MAX_SENTENCES_BACK, 0) : number])
+            effect = next((sentence.span for sentence in preceding if reports_failure(sentence.words)), None)
+        elif lower[position + 1] in {"of", "for", "behind"}:
+            effect = _span(words, _trimmed(words, position + 2, verb))
         if cause is not None and effect is not None:
             return Cause(cause, effect, 0.9, "cause-of")
     return None

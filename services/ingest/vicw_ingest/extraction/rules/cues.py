@@ -129,28 +129,32 @@ def reports_failure(words: Sequence[Word]) -> bool:
 
 
 def _cues(words: Sequence[Word], lower: Sequence[str]) -> Iterator[Cue]:
-    for place, word in enumerate(lower):
-        fronted = all(before.tag == "CCONJ" for before in words[:place])
+    for position, word in enumerate(lower):
+        fronted = all(before.tag == "CCONJ" for before in words[:position])
         for phrase, side, certainty in _CUES.get(word, ()):
-            end = place + len(phrase)
-            if tuple(lower[place:end]) == phrase:
+            end = position + len(phrase)
+            if tuple(lower[position:end]) == phrase:
                 if lower[end : end + 1] and lower[end] in _NOT_AFTER.get(" ".join(phrase), ()):
                     continue
-                if _is_sound(words, place, end):
+                if _is_sound(words, position, end):
                     name = "-".join(word for word in phrase if word != ",")
-                    first = _verb_start(words, place) if phrase[-1] == "by" else place
+                    first = _verb_start(words, position) if phrase[-1] == "by" else position
                     yield Cue(first, end - 1, side, certainty, fronted, name)
                 break
-        if word in _AFTER and words[place].tag in {"SCONJ", "ADP", "ADV"} and _fails_behind(words, lower, place):
-            yield Cue(place, place, CauseSide.BEHIND, _AFTER_CERTAINTY, fronted, word)
+        if (
+            word in _AFTER
+            and words[position].tag in {"SCONJ", "ADP", "ADV"}
+            and _failure_follows(words, lower, position)
+        ):
+            yield Cue(position, position, CauseSide.BEHIND, _AFTER_CERTAINTY, fronted, word)
     if lower[:1] == ["so"] and len(lower) > 3 and lower[1] not in _NOT_AFTER[", so"]:
         yield Cue(0, 0, CauseSide.BEFORE, 0.7, fronted=True, rule="so")
 
 
-def _fails_behind(words: Sequence[Word], lower: Sequence[str], place: int) -> bool:
+def _failure_follows(words: Sequence[Word], lower: Sequence[str], position: int) -> bool:
     """Return whether a failure follows a conjunction, up to the next comma."""
-    comma = lower.index(",", place) if "," in lower[place:] else len(lower)
-    return any(words[at].tag in {"VERB", "ADJ"} and lower[at].startswith(_FAILING) for at in range(place + 1, comma))
+    comma = lower.index(",", position) if "," in lower[position:] else len(lower)
+    return any(words[at].tag in {"VERB", "ADJ"} and lower[at].startswith(_FAILING) for at in range(position + 1, comma))
 
 
 def _verb_start(words: Sequence[Word], participle: int) -> int:
@@ -178,11 +182,11 @@ def _is_sound(words: Sequence[Word], first: int, end: int) -> bool:
     return not leads and not _is_denied(words, first)
 
 
-def _is_time(words: Sequence[Word], place: int) -> bool:
+def _is_time(words: Sequence[Word], position: int) -> bool:
     """Return whether ``since`` is temporal: it is no conjunction, a date follows, or a tense is perfect."""
-    behind = words[place + 1 : place + 3]
+    behind = words[position + 1 : position + 3]
     dated = not behind or behind[0].tag == "NUM" or any(word.lower in _TIMES for word in behind)
-    return words[place].tag != "SCONJ" or dated or any(word.lower in _HAVING for word in words)
+    return words[position].tag != "SCONJ" or dated or any(word.lower in _HAVING for word in words)
 
 
 def _is_way(words: Sequence[Word], first: int, end: int) -> bool:

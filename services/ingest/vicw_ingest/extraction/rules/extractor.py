@@ -28,8 +28,8 @@ from vicw_shared.language.tokens import Span
 from vicw_shared.model import Label
 from vicw_shared.text import fold_case
 
-_POINTING_BACK = frozenset({"that", "this", "it", "which"})
-_FEWEST_WORDS = 3
+_BACK_REFERENCES = frozenset({"that", "this", "it", "which"})
+_MIN_WORDS = 3
 _DATE_WIDTHS = {"year": 4, "month": 7}
 _DATE_WIDTH = 10
 
@@ -74,11 +74,11 @@ class _TextExtractor:
     def extract(self) -> TextExtraction:
         """Return the extraction of the text."""
         causes = causes_in(self._sentences)
-        links: dict[ExtractedRelation, None] = {}
+        relations: dict[ExtractedRelation, None] = {}
         for number, cause in enumerate(causes):
-            links.update(dict.fromkeys(self._extract_sentence(number, cause)))
+            relations.update(dict.fromkeys(self._extract_sentence(number, cause)))
         self._extraction.entities = list(self._entities.values())
-        self._extraction.relations = list(links)
+        self._extraction.relations = list(relations)
         return self._extraction
 
     def _extract_sentence(self, number: int, cause: Cause | None) -> Iterator[ExtractedRelation]:
@@ -103,7 +103,7 @@ class _TextExtractor:
     def _add_name(self, name: Name, words: Sequence[Word]) -> str:
         """Return the key of the entity with this name; within a text, one name is one entity."""
         kind, text = _SUBTYPES.get(name.kind), _normal_form(name)
-        guess = kind or ("person" if is_person(words, name.places) else "name")
+        guess = kind or ("person" if is_person(words, name.positions) else "name")
         label = Label.CONCEPT if name.kind is NameKind.AMOUNT else Label.ENTITY
         return self._add_entity(text, label, kind, guess, name.span)
 
@@ -150,7 +150,7 @@ class _TextExtractor:
         for at in range(number):
             if span == self._sentences[at].span:
                 return self._statements.get(at)
-        if self._source.text[span.start : span.end].casefold() in _POINTING_BACK:
+        if self._source.text[span.start : span.end].casefold() in _BACK_REFERENCES:
             return self._statements.get(number - 1) if number > 0 else PREVIOUS
         return None
 
@@ -158,8 +158,8 @@ class _TextExtractor:
         self, sentence: Sentence, names: Mapping[Name, str], events: Sequence[ExtractedEvent], statement: str
     ) -> Iterator[ExtractedRelation]:
         """Yield INITIATED relations from agents to the cause or effect that contains the verb, else the statement."""
-        keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.places}
-        named = {at: name.places for name in names if name.kind in _PEOPLE for at in name.places}
+        keys = {at: key for name, key in names.items() if name.kind in _PEOPLE for at in name.positions}
+        named = {at: name.positions for name in names if name.kind in _PEOPLE for at in name.positions}
         starts = {event.span.start for event in events}
         begins = [at for at, word in enumerate(sentence.words) if word.start in starts]
         for agent, verb in agents_of(sentence.words, named, begins):
@@ -174,7 +174,7 @@ def _is_statement(sentence: Sentence, names: Mapping[Name, str]) -> bool:
     """Return whether a sentence becomes a statement: it has three words, and a verb or a name."""
     words = [word for word in sentence.words if word.text[0].isalnum()]
     has_content = any(word.tag in {"VERB", "AUX"} for word in words) or bool(names)
-    return len(words) >= _FEWEST_WORDS and has_content
+    return len(words) >= _MIN_WORDS and has_content
 
 
 def _normal_form(name: Name) -> str:

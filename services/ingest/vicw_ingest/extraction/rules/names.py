@@ -34,7 +34,7 @@ class Name:
     text: str
     kind: NameKind
     span: Span
-    places: range
+    positions: range
 
 
 _SUFFIXES = (
@@ -69,7 +69,7 @@ _AMOUNT = re.compile(
     r"|ms\b|km\b|kg\b|cm\b|mm\b|MHz\b|GHz\b|miles?\b|litres?\b|liters?\b))"
 )
 _JOINING = frozenset("of the de da do del della di van von der den la le al &".split())
-_NEVER = frozenset(
+_NOT_NAMES = frozenset(
     "i monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december mon tue tues wed thu thur thurs fri sat today tomorrow yesterday ok okay lol "
     "haha wow hey hi hello bye thanks gonna gotta wanna gimme lemme kinda dunno gotcha yeah yep yup nope nah whoa woah "
@@ -88,13 +88,13 @@ _OPEN = frozenset({"NOUN", "X", "VERB"})
 _LEADING = frozenset(
     "new united north south east west saint san los great royal northern southern eastern western".split()
 )
-_NO_NAMES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
+_BARE_TITLES = frozenset("mr mr. mrs mrs. ms ms. dr dr. prof prof. professor aunt uncle captain sir lady lord".split())
 """Titles that are no names on their own."""
 _OPENING = frozenset({".", ":", "!", "?", "(", "[", "-", "*", "•", "#", ">", "|", '"', "'", "“", "‘", "…", "..."})
 
 
 def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Iterator[Name]:
-    """Yield the names in a sentence, in order. Spans are of the text, places are word positions of the sentence.
+    """Yield the names in a sentence, in order. Spans are offsets in the text, positions are words of the sentence.
 
     ``common`` are the text's words: one that also occurs in lower case begins no name at a sentence's start.
     """
@@ -112,32 +112,32 @@ def names_in(sentence: Sentence, common: Collection[str] = frozenset()) -> Itera
 
 
 def _places_of(names: Iterable[Name]) -> set[int]:
-    return {place for name in names for place in name.places}
+    return {position for name in names for position in name.positions}
 
 
 def _names_by_form(words: Sequence[Word], taken: set[int]) -> Iterator[Name]:
-    for place, word in enumerate(words):
-        if place in taken or (word.text[0] == "/" and _is_attached(words, place)):
+    for position, word in enumerate(words):
+        if position in taken or (word.text[0] == "/" and _is_attached(words, position)):
             continue  # "either/or" names no path
         if not any(ch.isalpha() for ch in word.text):
             continue
         for kind, form in _FORMS:
             if form.fullmatch(word.text):
-                yield _name(words, range(place, place + 1), kind)
+                yield _name(words, range(position, position + 1), kind)
                 break
         else:
-            if _in_backticks(words, place):
-                yield _name(words, range(place, place + 1), NameKind.SYMBOL)
+            if _in_backticks(words, position):
+                yield _name(words, range(position, position + 1), NameKind.SYMBOL)
 
 
-def _is_attached(words: Sequence[Word], place: int) -> bool:
+def _is_attached(words: Sequence[Word], position: int) -> bool:
     """Return whether a word is attached to the one before it."""
-    before = words[place - 1] if place > 0 else None
-    return before is not None and before.end == words[place].start and before.text[-1].isalnum()
+    before = words[position - 1] if position > 0 else None
+    return before is not None and before.end == words[position].start and before.text[-1].isalnum()
 
 
-def _in_backticks(words: Sequence[Word], place: int) -> bool:
-    return 0 < place < len(words) - 1 and words[place - 1].text == words[place + 1].text == "`"
+def _in_backticks(words: Sequence[Word], position: int) -> bool:
+    return 0 < position < len(words) - 1 and words[position - 1].text == words[position + 1].text == "`"
 
 
 def _names_across_words(words: Sequence[Word], form: re.Pattern[str], kind: NameKind) -> Iterator[Name]:
@@ -150,57 +150,64 @@ def _names_across_words(words: Sequence[Word], form: re.Pattern[str], kind: Name
         written[word.start - start : word.end - start] = word.text
     for match in form.finditer("".join(written)):
         first, last = match.start() + start, match.end() + start
-        inside = [place for place, word in enumerate(words) if word.start < last and word.end > first]
+        inside = [position for position, word in enumerate(words) if word.start < last and word.end > first]
         yield Name(match.group().strip(), kind, Span(first, last), range(inside[0], inside[-1] + 1))
 
 
 def _proper_names(words: Sequence[Word], taken: set[int], common: Collection[str]) -> Iterator[Name]:
-    place = 0
-    while place < len(words):
-        if not _begins(words, place, taken):
-            place += 1
+    position = 0
+    while position < len(words):
+        if not _begins(words, position, taken):
+            position += 1
             continue
-        end = place + 1
+        end = position + 1
         while (further := _extended_end(words, end, taken)) > end:
             end = further
-        places = range(place - (_opens(words, place, taken) and words[place - 1].lower not in common), end)
-        if not all(words[at].lower in _NEVER or words[at].text.isdigit() or len(words[at].text) < 2 for at in places):
-            yield _name(words, places, NameKind.NAME)
-        place = end
+        positions = range(position - (_opens(words, position, taken) and words[position - 1].lower not in common), end)
+        if not all(
+            words[at].lower in _NOT_NAMES or words[at].text.isdigit() or len(words[at].text) < 2 for at in positions
+        ):
+            yield _name(words, positions, NameKind.NAME)
+        position = end
 
 
-def _opens(words: Sequence[Word], place: int, taken: set[int]) -> bool:
+def _opens(words: Sequence[Word], position: int, taken: set[int]) -> bool:
     """Return whether a name begins with the word before it, tagged a noun at a sentence's start: ``Marit Holm``."""
-    first = words[place - 1] if place > 0 and place - 1 not in taken else None
-    if first is None or first.tag not in {"NOUN", "X"} or words[place].lower in _NEVER or words[place].tag != "PROPN":
+    first = words[position - 1] if position > 0 and position - 1 not in taken else None
+    if (
+        first is None
+        or first.tag not in {"NOUN", "X"}
+        or words[position].lower in _NOT_NAMES
+        or words[position].tag != "PROPN"
+    ):
         return False
-    opening = place == 1 or words[place - 2].text in _OPENING
+    opening = position == 1 or words[position - 2].text in _OPENING
     spelt = len(first.text) > 1 and first.text[0].isupper() and first.text[1:].islower()
-    return opening and spelt and first.lower not in _NEVER and not first.text.endswith("ing")
+    return opening and spelt and first.lower not in _NOT_NAMES and not first.text.endswith("ing")
 
 
-def _begins(words: Sequence[Word], place: int, taken: set[int]) -> bool:
+def _begins(words: Sequence[Word], position: int, taken: set[int]) -> bool:
     """Return whether a word may begin or continue a name: by its tag, or by an unexpected capital letter."""
-    word = words[place]
-    if place in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
+    word = words[position]
+    if position in taken or not word.text[0].isupper() or word.lower in _FUNCTION_WORDS or word.text in _KEYWORDS:
         return False
     if word.lower in TITLES and word.tag in _OPEN:
-        if any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[place + 1 : place + 2]):
+        if any(w.text[0].isupper() and w.tag in {"PROPN", "NOUN"} for w in words[position + 1 : position + 2]):
             return True
-        if word.lower in _NO_NAMES:
+        if word.lower in _BARE_TITLES:
             return False
-    if word.text == "O" and _is_glued(words, place, {"'", "’"}):  # O'Neill
-        return words[place + 2].text[0].isupper()
+    if word.text == "O" and _is_glued(words, position, {"'", "’"}):  # O'Neill
+        return words[position + 2].text[0].isupper()
     if word.tag == "ADJ":  # New York, the United Kingdom; but not the British
-        following = words[place + 1 : place + 2]
-        meant = place > 0 or word.lower in _LEADING
+        following = words[position + 1 : position + 2]
+        meant = position > 0 or word.lower in _LEADING
         return meant and any(w.tag == "PROPN" and w.text[0].isupper() for w in following)
-    return word.tag == "PROPN" or (word.tag in _OPEN and _is_marked(words, place))
+    return word.tag == "PROPN" or (word.tag in _OPEN and _is_marked(words, position))
 
 
-def _is_marked(words: Sequence[Word], place: int) -> bool:
+def _is_marked(words: Sequence[Word], position: int) -> bool:
     """Return whether a capital letter is significant: not at a start, nor in a sentence of mostly capitalised words."""
-    if place == 0 or words[place - 1].text in _OPENING:
+    if position == 0 or words[position - 1].text in _OPENING:
         return False
     lettered = [word for word in words if word.text[0].isalpha()]
     return sum(word.text[0].isupper() for word in lettered) <= len(lettered) / 2
@@ -226,16 +233,16 @@ def _extended_end(words: Sequence[Word], end: int, taken: set[int]) -> int:
     return end
 
 
-def _is_glued(words: Sequence[Word], place: int, joints: set[str]) -> bool:
+def _is_glued(words: Sequence[Word], position: int, joints: set[str]) -> bool:
     """Return whether a word is attached to a joint and another word after it."""
-    if place + 2 >= len(words) or words[place + 1].text not in joints:
+    if position + 2 >= len(words) or words[position + 1].text not in joints:
         return False
-    return words[place].end == words[place + 1].start and words[place + 1].end == words[place + 2].start
+    return words[position].end == words[position + 1].start and words[position + 1].end == words[position + 2].start
 
 
-def _name(words: Sequence[Word], places: range, kind: NameKind) -> Name:
-    text, end = "", words[places[0]].start
-    for place in places:
-        text += " " * (words[place].start > end) + words[place].text
-        end = words[place].end
-    return Name(text, kind, Span(words[places[0]].start, end), places)
+def _name(words: Sequence[Word], positions: range, kind: NameKind) -> Name:
+    text, end = "", words[positions[0]].start
+    for position in positions:
+        text += " " * (words[position].start > end) + words[position].text
+        end = words[position].end
+    return Name(text, kind, Span(words[positions[0]].start, end), positions)

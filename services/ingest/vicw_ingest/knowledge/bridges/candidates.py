@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict, judge_bridge, names_of, subjects_in
-from vicw_ingest.knowledge.subjects import is_rule, keys_in, wider
+from vicw_ingest.knowledge.subjects import is_rule, keys_in, with_word_forms
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import BRIDGE_RULES, FILE, PAGE, is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphStore, PendingPoint, Point, Scope, VectorQuery, VectorStore, look_up
 from vicw_shared.text import fold_case
 
 _QUERIES = 4
-_SOUGHT_CHARS = 2000
-_THINGS = 100
+_QUERY_CHARS = 2000
+_MAX_NEIGHBOURS = 100
 _NAMESAKES = 20
 _KNOWLEDGE = (PAGE, FILE)
 _NOT_DESCRIBED = frozenset({"tag", "bucket", "url", "amount", "date", "handle", "module"})
@@ -32,7 +32,7 @@ class NewPassage:
     """A newly stored passage with its vectors: its own and those of its statements."""
 
     point: PendingPoint
-    made: Sequence[Point]
+    points: Sequence[Point]
 
     @property
     def item(self) -> Node:
@@ -54,9 +54,9 @@ class NewPassage:
     def vectors(self) -> list[NDArray[np.float32]]:
         """Return the query vectors: its own, and those of a few statements, rules first."""
         texts = {statement.uid: statement.text or "" for statement in self.point.statements}
-        sentences = [point for point in self.made if point.id in texts]
+        sentences = [point for point in self.points if point.id in texts]
         sentences.sort(key=lambda point: not is_rule(texts[point.id]))
-        own = [point for point in self.made if point.id == self.point.point_id]
+        own = [point for point in self.points if point.id == self.point.point_id]
         return [point.dense for point in (*own, *sentences[:_QUERIES]) if point.dense is not None]
 
 
@@ -93,8 +93,8 @@ class BridgeSearch:
         if item.uid not in self._pages:
             uid = page_uid(item.tenant, item.context, item.source_id or "")
             node = (await self.graph.nodes(self.tenant, [uid])).get(uid) if item.subtype in _KNOWLEDGE else None
-            mine = node is not None and is_knowledge(node) and node.metadata.get("item") == item.uid
-            self._pages[item.uid] = node if mine else None
+            is_version = node is not None and is_knowledge(node) and node.metadata.get("item") == item.uid
+            self._pages[item.uid] = node if is_version else None
         return self._pages[item.uid]
 
     async def from_memory(self, fresh: NewPassage, candidates: BridgeCandidates) -> None:
@@ -102,7 +102,7 @@ class BridgeSearch:
         scope = Scope(tenant=self.tenant, now=self.at, subtypes=(PAGE,))
         memory, text = fresh.item, fresh.text
         cosines = await self._similar(scope, fresh)
-        for hit in await self.graph.find(scope, wider(text[:_SOUGHT_CHARS]), 2 * self.hits):
+        for hit in await self.graph.find(scope, with_word_forms(text[:_QUERY_CHARS]), 2 * self.hits):
             cosines.setdefault(hit.uid, 0.0)
         named = {page.uid: page for page in await self._with_keys(keys_in(text), memory)}
         pages = {page.uid: (page, 0.0) for page in named.values()} | await self._pages_of(cosines)
@@ -110,7 +110,7 @@ class BridgeSearch:
             candidates.add(page, memory, judge_bridge(page, memory, text, cosine, by_key=page.uid in named))
         if fresh.is_first:
             spreads = [("MENTIONS", Direction.OUT), ("TAGGED", Direction.OUT)]
-            neighbours = await self.graph.expand(self.tenant, [memory.uid], spreads, _THINGS)
+            neighbours = await self.graph.expand(self.tenant, [memory.uid], spreads, _MAX_NEIGHBOURS)
             await self._match_names([neighbour.node for neighbour in neighbours], candidates)
 
     async def from_page(self, fresh: NewPassage, page: Node, candidates: BridgeCandidates) -> None:
@@ -124,7 +124,7 @@ class BridgeSearch:
         cosines = await self._similar(scope, fresh)
         if fresh.is_first:
             words = " ".join([page.name, *map(str, page.aliases), *subjects.keys])
-            for hit in await self.graph.find(scope, wider(words), 4 * self.hits):
+            for hit in await self.graph.find(scope, with_word_forms(words), 4 * self.hits):
                 cosines.setdefault(hit.uid, 0.0)
             code = replace(scope, subtypes=(FILE,), subtypes_none=())
             for hit in await self.graph.find(code, " ".join(subjects.keys), 4 * self.hits) if subjects.keys else ():
@@ -175,9 +175,9 @@ class BridgeSearch:
         referenced: list[Node] = []
         for nodes in named.values():
             pages = [node for node in nodes if node.subtype == PAGE and is_knowledge(node)]
-            near = [page for page in pages if page.context == memory.context]
-            same = [page for page in near if page.metadata["folder"] == memory.metadata.get("folder")]
-            closest = same or near or pages
+            in_context = [page for page in pages if page.context == memory.context]
+            same = [page for page in in_context if page.metadata["folder"] == memory.metadata.get("folder")]
+            closest = same or in_context or pages
             referenced += closest if len(closest) == 1 else ()
         return referenced
 

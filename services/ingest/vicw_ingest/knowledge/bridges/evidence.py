@@ -38,9 +38,9 @@ def subjects_in(page: Node) -> Subjects:
 def judge_bridge(page: Node, memory: Node, text: str, cosine: float, *, by_key: bool = False) -> BridgeVerdict | None:
     """Return the bridge between a page and a memory judged by ``text``; None without evidence for one.
 
-    Confidence is ``1 - (1 - t)(1 - s)``: ``t`` is .9 ``by_key``, if the text has an id of the page; .7 if it has all
-    words of the page's title or of an alias, where these are several; where there is but one, .6 of a page with rules
-    and .4 of another; else 0. ``s`` is how far the ``cosine`` is above FLOOR, as a share of what is above it.
+    Confidence is ``1 - (1 - t)(1 - s)``. ``t`` is .9 ``by_key`` (the text has an id of the page); .7 if it has all the
+    words of a title or alias of several words; for a single word .6 if the page has rules, else .4; without a match 0.
+    ``s`` is the ``cosine`` scaled from FLOOR … 1 to 0 … 1.
     """
     subjects = subjects_in(page)
     if by_key and fold_case(memory.subtype) in _CODE:

@@ -122,7 +122,7 @@ def test_what_is_no_commit_is_not_taken_for_one(text: str) -> None:
 
 
 def test_what_is_known_to_be_a_message_is_read_whatever_it_looks_like() -> None:
-    commit = parse_commit("We closed the pool, fixed #4", known=True)
+    commit = parse_commit("We closed the pool, fixed #4", is_message=True)
     assert commit
     assert (commit.subject, commit.closes) == ("We closed the pool, fixed #4", ("#4",))
 
@@ -134,11 +134,11 @@ def test_a_date_that_is_none_is_left_out() -> None:
 @given(st.lists(st.sampled_from([*(line + "\n" for line in LOG.splitlines()), "x", "#", "é"]), max_size=30))
 def test_any_lines_in_any_order_are_read_or_not_and_spans_stay_inside(lines: list[str]) -> None:
     text = "".join(lines)
-    for commit in filter(None, [*parse_commits(text), parse_commit(text, known=True)]):
+    for commit in filter(None, [*parse_commits(text), parse_commit(text, is_message=True)]):
         assert all(0 <= span.start <= span.end <= len(text) for span in commit.non_prose)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     parse_commits(text)
-    parse_commit(text, known=True)
+    parse_commit(text, is_message=True)
