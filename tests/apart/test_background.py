@@ -94,7 +94,7 @@ def test_the_stores_are_brought_to_agreement(
     stale = next(node["uid"] for node in stored.json()["items"][2]["nodes"] if node["label"] == "Chunk")
     asyncio.run(_spoil(platform, lost, stale))
     assert volcanoes(platform) == {"r3", "r4"}
-    assert f"Point {stale} is not what the graph says: tenant" in platform.vicw(*CHECK).stdout
+    assert f"Point {stale} differs from the graph: tenant" in platform.vicw(*CHECK).stdout
     running += [platform.sleeper().start(), platform.worker().start(), platform.beat().start()]
     app = make_celery("test", RedisSettings(url=redis_server.database(1)))
     app.send_task(RECONCILE)

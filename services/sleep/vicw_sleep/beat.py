@@ -57,11 +57,11 @@ from vicw_sleep.settings import SleepServiceSettings
 LOCK = "vicw:beat"
 _LEASE_SECONDS = 20.0
 _RENEW_SECONDS = 5.0
-_TRY_AGAIN_SECONDS = 0.5
-_CALL_SECONDS = 2.0
-_LOOK_SECONDS = 1.0
-_MOST_PUT_OFF_SECONDS = 60.0
-_NIGHTLY = {
+_RETRY_SECONDS = 0.5
+_CALL_TIMEOUT_SECONDS = 2.0
+_POLL_SECONDS = 1.0
+_MAX_DELAY_SECONDS = 60.0
+_SCHEDULED = {
     ScheduledJob.CONSOLIDATION: (CONSOLIDATE, SLEEP_QUEUE),
     ScheduledJob.DREAM: (DREAM, SLEEP_QUEUE),
     ScheduledJob.RESOLVE: (RESOLVE, SLEEP_QUEUE),
@@ -70,7 +70,7 @@ _NIGHTLY = {
 }
 """Message and queue of each scheduled job."""
 _log = structlog.get_logger()
-TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for one that stands by")
+TICKING = Gauge("vicw_beat_ticking", "1 for the clock that sends, 0 for a standby")
 MESSAGES = Gauge("vicw_queue_messages", "Messages that wait for a worker; not a number while Redis is away", ["queue"])
 
 
@@ -98,24 +98,23 @@ class Tick:
 
 def ticks(settings: SleepServiceSettings) -> list[Tick]:
     """Return all messages with their times."""
-    look = settings.sleep.poll_seconds
+    poll_seconds = settings.sleep.poll_seconds
     due = schedules(settings, now())
-    nightly = {
-        what: Tick(task, queue, _MOST_PUT_OFF_SECONDS, EXPIRES_SECONDS, schedule=due[what])
-        for what, (task, queue) in _NIGHTLY.items()
+    scheduled = {
+        job: Tick(task, queue, _MAX_DELAY_SECONDS, EXPIRES_SECONDS, schedule=due[job])
+        for job, (task, queue) in _SCHEDULED.items()
     }
-    comparing = nightly.pop(ScheduledJob.RECONCILE)
-    comparing.owed = (
-        due[ScheduledJob.RECONCILE].rest(now()) is not None
-    )  # data may have been lost while the platform was down
+    reconcile = scheduled.pop(ScheduledJob.RECONCILE)
+    # Data may have been lost while the platform was down.
+    reconcile.owed = due[ScheduledJob.RECONCILE].rest(now()) is not None
     extract = Tick(EXTRACT, EXTRACT_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS)
     return [
         Tick(INDEX, INGEST_QUEUE, settings.redis.poll_seconds, EXPIRES_SECONDS),
         *([extract] if settings.llm.enabled else []),
-        comparing,
-        Tick(WATCH, SLEEP_QUEUE, look, EXPIRES_SECONDS),
-        *([Tick(CATCH_UP, SLEEP_QUEUE, look, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
-        *([] if settings.sleep.paused else nightly.values()),
+        reconcile,
+        Tick(WATCH, SLEEP_QUEUE, poll_seconds, EXPIRES_SECONDS),
+        *([Tick(CATCH_UP, SLEEP_QUEUE, poll_seconds, EXPIRES_SECONDS)] if settings.consolidation.interactions else []),
+        *([] if settings.sleep.paused else scheduled.values()),
         *([Tick(MIRROR, SLEEP_QUEUE, settings.mirror.poll_seconds, EXPIRES_SECONDS)] if settings.mirror.path else []),
     ]
 
@@ -130,7 +129,7 @@ def main() -> int:
         return exits.FATAL
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
-    client = connect(settings.redis, at_most=_CALL_SECONDS)
+    client = connect(settings.redis, at_most=_CALL_TIMEOUT_SECONDS)
     try:
         schedule = ticks(settings)
     except VicwError as error:
@@ -139,58 +138,59 @@ def main() -> int:
     for queue in {tick.queue for tick in schedule}:
         MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
-    ended = threading.Event()
+    stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda *_: stopping.set())
     _log.info("beat waits for its lock")
     try:
-        until = _acquire(lock, ended, settings.worker.liveness_file)
+        expires_at = _acquire(lock, stopping, settings.worker.liveness_file)
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
         return exits.LATER
-    if until is None:
+    if expires_at is None:
         return 0
     TICKING.set(1)
     _log.info("beat ticks", every_seconds={tick.task: tick.seconds for tick in schedule})
-    threading.Thread(target=_keep, args=(lock, ended, until), daemon=True).start()
-    while not ended.is_set():
+    threading.Thread(target=_renew_lock, args=(lock, stopping, expires_at), daemon=True).start()
+    while not stopping.is_set():
         touch(settings.worker.liveness_file)
         send_due(app, client, schedule)
-        ended.wait(_LOOK_SECONDS)
+        stopping.wait(_POLL_SECONDS)
     _release(lock)
     return 0
 
 
-def _acquire(lock: redis.lock.Lock, ended: threading.Event, alive_file: Path | None) -> float | None:
-    """Wait for the lock; return when our lease expires, None after a stop signal. Raises RedisError if Redis stays
-    away.
+def _acquire(lock: redis.lock.Lock, stopping: threading.Event, liveness_file: Path | None) -> float | None:
+    """Wait for the lock. Return when the lease expires (monotonic), or None after a stop signal.
+
+    Raises RedisError if Redis does not answer.
     """
-    answered = time.monotonic()
-    while not ended.is_set():
-        asked = time.monotonic()
+    last_reply = time.monotonic()
+    while not stopping.is_set():
+        started = time.monotonic()
         try:
             if lock.acquire(blocking_timeout=1):
-                return asked + _LEASE_SECONDS
+                return started + _LEASE_SECONDS
         except RedisError:
-            if asked > answered + _LEASE_SECONDS:
+            if started > last_reply + _LEASE_SECONDS:
                 raise
-            ended.wait(_TRY_AGAIN_SECONDS)
+            stopping.wait(_RETRY_SECONDS)
         else:
-            answered = asked
-            touch(alive_file)
+            last_reply = started
+            touch(liveness_file)
     return None
 
 
 def send_due(app: Celery, client: redis.Redis, schedule: Sequence[Tick]) -> None:
-    """Send the due messages, except where one still waits in the queue: no worker may be running."""
+    """Send the due messages, but none to a queue that still has one: its workers may all be down."""
     for tick in schedule:
         instant = time.monotonic()
         if not tick.is_due(instant):
             continue
-        pause = _LOOK_SECONDS
+        pause = _POLL_SECONDS
         try:
             if waiting(client, tick.queue):
-                pause = min(tick.seconds, _MOST_PUT_OFF_SECONDS)  # it may be a message for another task
+                pause = min(tick.seconds, _MAX_DELAY_SECONDS)  # it may be a message for another task
             elif send(app, tick.task, expires=tick.expires):
                 pause, tick.owed = tick.seconds, False
         except RedisError as error:
@@ -206,24 +206,24 @@ def _waiting(client: redis.Redis, queue: str) -> float:
         return float("nan")
 
 
-def _keep(lock: redis.lock.Lock, ended: threading.Event, until: float) -> None:
-    """Renew the lock, which we hold ``until`` then; end the process before another one may acquire it."""
+def _renew_lock(lock: redis.lock.Lock, stopping: threading.Event, expires_at: float) -> None:
+    """Renew the lock, whose lease ends at ``expires_at``; exit before another process can acquire it."""
     pause = _RENEW_SECONDS
-    while not ended.wait(pause):
-        asked = time.monotonic()
+    while not stopping.wait(pause):
+        started = time.monotonic()
         try:
             lock.extend(_LEASE_SECONDS, replace_ttl=True)
-            until, pause = asked + _LEASE_SECONDS, _RENEW_SECONDS
+            expires_at, pause = started + _LEASE_SECONDS, _RENEW_SECONDS
         except LockError as error:
-            _end(error)
+            _exit_without_lock(error)
         except RedisError as error:
-            pause = _TRY_AGAIN_SECONDS
-            if time.monotonic() + pause + 2 * _CALL_SECONDS > until:  # one that connects first takes two calls
-                _end(error)
-            _log.warning("the lock could not be renewed, will be tried again", error=str(error))
+            pause = _RETRY_SECONDS
+            if time.monotonic() + pause + 2 * _CALL_TIMEOUT_SECONDS > expires_at:  # connecting first takes two calls
+                _exit_without_lock(error)
+            _log.warning("the lock could not be renewed; it is tried again", error=str(error))
 
 
-def _end(error: Exception) -> NoReturn:
+def _exit_without_lock(error: Exception) -> NoReturn:
     _log.error("the lock is lost; another clock may tick", error=str(error))
     os._exit(exits.LATER)
 

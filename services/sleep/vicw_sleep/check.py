@@ -84,11 +84,11 @@ async def check(
         await _check_points(audit, vectors, report, lambda done: progress("points", done, counts[Label.CHUNK]))
     await _check_nodes(audit, vectors, report, lambda done: progress("nodes", done, sum(counts.values())))
     await _check_edges(audit, registry, report, lambda done: progress("edges", done, 0))
-    told, untold = await gaps(
+    listed, unlisted = await gaps(
         audit, report.room, lambda done: progress("steps", done, counts[Label.EVENT]), report.limits.page
     )
-    report.add(told)
-    report.unlisted += untold
+    report.add(listed)
+    report.unlisted += unlisted
     return report
 
 
@@ -101,42 +101,42 @@ async def _check_passages(
     after: str | None = None
     done = 0
     while True:
-        page, found = await compared(audit, outbox, vectors, after=after, limit=report.limits.page)
+        page, discrepancies = await compared(audit, outbox, vectors, after=after, limit=report.limits.page)
         if not page:
             break
         after = page[-1].point_id
         report.waiting += len(unindexed(page))
-        report.add([_said(uid, found[uid]) for uid in sorted(found)])
+        report.add([_sentence_of(uid, discrepancies[uid]) for uid in sorted(discrepancies)])
         done += len(page)
         progress(done)
 
 
-def _said(uid: str, found: Discrepancy) -> str:
-    match found.kind:
+def _sentence_of(uid: str, discrepancy: Discrepancy) -> str:
+    match discrepancy.kind:
         case DiscrepancyKind.NO_ENTRY:
             return f"Chunk {uid} is neither indexed nor queued"
         case DiscrepancyKind.NO_POINT:
             return f"Chunk {uid} is marked indexed but has no point"
         case DiscrepancyKind.UNWANTED:
-            return f"Point {uid} is of a Chunk that proves no item"
+            return f"Point {uid} belongs to a Chunk without an item"
         case DiscrepancyKind.OUTDATED | DiscrepancyKind.STALE:
-            return f"Point {uid} is not what the graph says: {', '.join(found.fields)}"
+            return f"Point {uid} differs from the graph: {', '.join(discrepancy.fields)}"
 
 
 async def _check_points(audit: GraphAudit, vectors: VectorStore, report: CheckReport, progress: _Done) -> None:
     after: str | None = None
-    found: list[str] = []
+    suspects: list[str] = []
     while True:
         page, orphans = await orphaned(audit, vectors, after=after, limit=report.limits.page)
         if not page:
             break
         after = page[-1]
         report.points += len(page)
-        found += orphans
+        suspects += orphans
         progress(report.points)
-    if found:  # consolidation writes a summary's points before its passages
+    if suspects:  # consolidation writes a summary's points before its passages
         await asyncio.sleep(reconcile.AT_WORK_SECONDS)
-    for batch in batched(found, report.limits.page):
+    for batch in batched(suspects, report.limits.page):
         report.add([f"Point {uid} has no Chunk" for uid in await still_orphaned(audit, vectors, batch)])
 
 
@@ -144,10 +144,10 @@ async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: C
     for label in Label:
         after: str | None = None
         while page := await audit.scan(Nodes(label), after=after, limit=report.limits.page):
-            if found := await _node_violations(audit, vectors, label, page):
-                again = await audit.scan(Nodes(label), after=after, limit=report.limits.page)
-                still = set(await _node_violations(audit, vectors, label, again))
-                report.add([violation for violation in found if violation in still])
+            if violations := await _node_violations(audit, vectors, label, page):
+                reread = await audit.scan(Nodes(label), after=after, limit=report.limits.page)
+                confirmed = set(await _node_violations(audit, vectors, label, reread))
+                report.add([violation for violation in violations if violation in confirmed])
             after = page[-1].uid
             report.nodes += len(page)
             progress(report.nodes)
@@ -156,60 +156,60 @@ async def _check_nodes(audit: GraphAudit, vectors: VectorStore | None, report: C
 async def _node_violations(
     audit: GraphAudit, vectors: VectorStore | None, label: Label, page: Sequence[Node]
 ) -> list[str]:
-    found: list[str] = []
+    violations: list[str] = []
     if label is not Label.CONTEXT:
-        found += await _home_violations(audit, page)
+        violations += await _membership_violations(audit, page)
     if label in _WITH_POINTS:
-        found += await _index_violations(audit, vectors, page)
+        violations += await _index_violations(audit, vectors, page)
     if label is Label.EVENT:
-        found += [
+        violations += [
             f"Event {event.uid} has a flow, but no step in it"
             for event in page
             if event.arrival is not None and event.flow_id is not None and event.flow_step is None
         ]
-        found += [
-            f"Event {event.uid} has an arrival or a step that its counter ({event.context!r}) would give once more"
+        violations += [
+            f"Event {event.uid} has an arrival or a step that the counter of {event.context!r} would give again"
             for event in await _uncounted(audit, page)
         ]
         for chain in (NEXT, HAPPENED_AFTER):
-            found += await _chain_violations(audit, chain, page)
-    return found
+            violations += await _chain_violations(audit, chain, page)
+    return violations
 
 
 async def _uncounted(audit: GraphAudit, page: Sequence[Node]) -> list[Node]:
     numbered = [event for event in page if event.arrival is not None]
-    behind = await audit.uncounted(numbered)
-    return [event for event in numbered if event.uid in behind]
+    uids = await audit.uncounted(numbered)
+    return [event for event in numbered if event.uid in uids]
 
 
-async def _home_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]:
-    homes = await audit.belongs_to_counts([node.uid for node in page])
-    counts = {node.uid: homes.get(node.uid, 0) for node in page}
+async def _membership_violations(audit: GraphAudit, page: Sequence[Node]) -> list[str]:
+    belongs_to = await audit.belongs_to_counts([node.uid for node in page])
+    counts = {node.uid: belongs_to.get(node.uid, 0) for node in page}
     return [f"Node {uid} belongs to {count} contexts instead of one" for uid, count in counts.items() if count != 1]
 
 
 async def _index_violations(audit: GraphAudit, vectors: VectorStore | None, page: Sequence[Node]) -> list[str]:
-    named = list({node.qdrant_id for node in page if node.qdrant_id is not None})
-    present = await vectors.present(named) if vectors is not None else set(named)
-    states = await audit.point_states(named) if named else {}
+    point_ids = list({node.qdrant_id for node in page if node.qdrant_id is not None})
+    present = await vectors.present(point_ids) if vectors is not None else set(point_ids)
+    states = await audit.point_states(point_ids) if point_ids else {}
     indexed = {uid for uid in present if states.get(uid, True)}
-    found: list[str] = []
+    violations: list[str] = []
     for node in page:
         if node.indexed != (node.qdrant_id in indexed):
-            said, there_is = ("", "no") if node.indexed else ("not ", "a")
-            found.append(f"{node.label} {node.uid} is {said}marked indexed but has {there_is} point")
-    return found
+            negation, article = ("", "no") if node.indexed else ("not ", "a")
+            violations.append(f"{node.label} {node.uid} is {negation}marked indexed but has {article} point")
+    return violations
 
 
 async def _chain_violations(audit: GraphAudit, chain: str, events: Sequence[Node]) -> list[str]:
-    found: list[str] = []
+    violations: list[str] = []
     for uid, link in (await audit.chain_links(chain, events)).items():
         if link.misplaced:
-            found.append(f"{chain} chain: Event {uid} is not found at its place")
+            violations.append(f"{chain} chain: Event {uid} is out of place")
         if link.follower is not None and not link.joined:
-            found.append(f"{chain} chain is broken: nothing joins {uid} to {link.follower}")
-        found += [f"{chain} chain has a stray edge between {uid} and {stray}" for stray in sorted(link.unexpected)]
-    return found
+            violations.append(f"{chain} chain is broken: nothing joins {uid} to {link.follower}")
+        violations += [f"{chain} chain has a stray edge between {uid} and {stray}" for stray in sorted(link.unexpected)]
+    return violations
 
 
 async def _check_edges(audit: GraphAudit, registry: EdgeRegistry, report: CheckReport, progress: _Done) -> None:
@@ -224,9 +224,9 @@ async def _merge_violations(audit: GraphAudit, page: Iterable[EdgeEnds]) -> list
     merged = {edge.source for edge, _, _ in page if edge.type == MERGED_INTO}
     if not merged:
         return []
-    round_about, several = await find_cycles(merged, audit.merge_edges)
-    found = [f"Node {uid} is merged in a circle" for uid in sorted(round_about)]
-    return found + [f"Node {uid} is merged into several things instead of one" for uid in sorted(several)]
+    in_cycles, ambiguous = await find_cycles(merged, audit.merge_edges)
+    violations = [f"Node {uid} is merged in a circle" for uid in sorted(in_cycles)]
+    return violations + [f"Node {uid} is merged into several nodes instead of one" for uid in sorted(ambiguous)]
 
 
 def _edge_violations(registry: EdgeRegistry, page: Iterable[EdgeEnds]) -> Iterator[str]:

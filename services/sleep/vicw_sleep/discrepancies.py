@@ -49,38 +49,38 @@ async def compared(
     payload alone. A discrepancy is checked twice, since another process may be in the middle of a write.
     """
     page = await audit.scan(Passages(), after=after, limit=limit)
-    found = await _disagreements(outbox, vectors, page) if page else {}
-    if found:
-        # A worker that was busy with one has finished it by now, or has an entry for it.
-        queued = await outbox.queued(sorted(found))
+    discrepancies = await _find_discrepancies(outbox, vectors, page) if page else {}
+    if discrepancies:
+        # A worker that was busy with a passage has finished by now, or its entry is queued.
+        queued = await outbox.queued(sorted(discrepancies))
         page = await audit.scan(Passages(), after=after, limit=limit)
-        kept = found.keys() - (queued & unindexed(page))
-        again = await _disagreements(outbox, vectors, page)
-        found = {uid: one for uid, one in again.items() if uid in kept}
-    return page, found
+        suspects = discrepancies.keys() - (queued & unindexed(page))
+        reread = await _find_discrepancies(outbox, vectors, page)
+        discrepancies = {uid: one for uid, one in reread.items() if uid in suspects}
+    return page, discrepancies
 
 
-async def _disagreements(
+async def _find_discrepancies(
     outbox: Outbox, vectors: VectorStore | None, page: Sequence[PendingPoint]
 ) -> dict[str, Discrepancy]:
-    found = await compare(page, vectors) if vectors is not None else Differences()
+    differences = await compare(page, vectors) if vectors is not None else Differences()
     waiting = unindexed(page)
-    suspects = found.ids | waiting
+    suspects = differences.ids | waiting
     if not suspects:
         return {}
     # Read after the points: a worker removes an entry after it has written the point.
     queued = await outbox.queued(sorted(suspects))
-    absent = {point.point_id for point in found.absent} - waiting
+    absent = {point.point_id for point in differences.absent} - waiting
     kinds = {
-        **dict.fromkeys(found.stale, DiscrepancyKind.STALE),
-        **dict.fromkeys((point.point_id for point in found.reworded), DiscrepancyKind.OUTDATED),
-        **dict.fromkeys(found.unwanted, DiscrepancyKind.UNWANTED),
+        **dict.fromkeys(differences.stale, DiscrepancyKind.STALE),
+        **dict.fromkeys((point.point_id for point in differences.reworded), DiscrepancyKind.OUTDATED),
+        **dict.fromkeys(differences.unwanted, DiscrepancyKind.UNWANTED),
         **dict.fromkeys(waiting, DiscrepancyKind.NO_ENTRY),
     }
     wrong = {uid: kind for uid, kind in kinds.items() if uid not in queued} | dict.fromkeys(
         absent, DiscrepancyKind.NO_POINT
     )
-    return {uid: Discrepancy(kind, found.fields.get(uid, ())) for uid, kind in wrong.items()}
+    return {uid: Discrepancy(kind, differences.fields.get(uid, ())) for uid, kind in wrong.items()}
 
 
 def unindexed(page: Sequence[PendingPoint]) -> set[str]:

@@ -1,6 +1,6 @@
 """Check that the steps of every flow count from 1 without a gap.
 
-No index has the steps of a flow: those of retired Events count, too, and may be all that is left of it. The first pass
+No index lists the steps of a flow: steps of retired Events count, too, and a flow may have no others. The first pass
 over the Events keeps four numbers for each flow; the second keeps all steps of the flows whose numbers do not fit.
 """
 
@@ -39,9 +39,9 @@ class _Sums:
 
 
 async def gaps(
-    audit: GraphAudit, most: int, progress: Callable[[int], None], page_size: int = PAGE
+    audit: GraphAudit, limit: int, progress: Callable[[int], None], page_size: int = PAGE
 ) -> tuple[list[str], int]:
-    """Return a sentence for each step, except first steps, whose predecessor is missing; at most ``most``.
+    """Return a sentence for each step, except first steps, whose predecessor is missing; at most ``limit``.
 
     The second value is the number of further gaps. A step that is stored between the two passes makes no gap.
     """
@@ -49,8 +49,8 @@ async def gaps(
     async for key, step, _ in _steps(audit, progress, page_size):
         sums.setdefault(key, _Sums()).add(step)
     doubtful = {key: of_flow.last for key, of_flow in sums.items() if not of_flow.fits}
-    found = [sentence async for sentence in _missing(audit, doubtful, page_size)] if doubtful else []
-    return found[:most], len(found[most:])
+    sentences = [sentence async for sentence in _missing(audit, doubtful, page_size)] if doubtful else []
+    return sentences[:limit], len(sentences[limit:])
 
 
 async def _missing(audit: GraphAudit, last: Mapping[str, int], page_size: int) -> AsyncIterator[str]:
@@ -62,9 +62,9 @@ async def _missing(audit: GraphAudit, last: Mapping[str, int], page_size: int) -
             steps[key].add(step)
             if event is not None:
                 names[key] = f"Flow {event.flow_id!r} of {event.context!r}"
-    for key, known in steps.items():
-        for step in sorted(known):
-            if step != 1 and step - 1 not in known:
+    for key, present in steps.items():
+        for step in sorted(present):
+            if step != 1 and step - 1 not in present:
                 there = f"there is {step}, but not {step - 1}"
                 yield f"{names.get(key, 'An erased flow')}: steps are not gap-free from 1: {there}"
 

@@ -49,14 +49,14 @@ class JobSettings(Protocol):
 
 def schedules(settings: JobSettings, began: datetime) -> dict[ScheduledJob, Schedule]:
     """Return the schedule of each job, from ``began`` on. Raises SettingsError that names an invalid schedule."""
-    told = {
+    expressions = {
         ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,
         ScheduledJob.DREAM: settings.dream.schedule,
         ScheduledJob.RESOLVE: settings.resolve.schedule,
         ScheduledJob.FORGETTING: settings.forgetting.schedule,
         ScheduledJob.RECONCILE: settings.sleep.reconcile_schedule,
     }
-    read = {task: Schedule(SETTING[task], expression, began) for task, expression in told.items()}
+    by_job = {task: Schedule(SETTING[task], expression, began) for task, expression in expressions.items()}
     if not settings.forgetting.items:
-        read[ScheduledJob.FORGETTING] = Schedule(SETTING[ScheduledJob.FORGETTING], NEVER, began)
-    return read
+        by_job[ScheduledJob.FORGETTING] = Schedule(SETTING[ScheduledJob.FORGETTING], NEVER, began)
+    return by_job

@@ -29,7 +29,7 @@ class LlmRequester:
         self._model = model
         self._max_tokens = max_tokens
         self._at_once = at_once
-        self._places = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(at_once)
         self._away_until = float("-inf")
 
     @property
@@ -38,25 +38,27 @@ class LlmRequester:
         return 0 if time.monotonic() < self._away_until else self._at_once
 
     async def ask(
-        self, asked: str, told: Mapping[str, object], schema: Mapping[str, object], *, tokens: int
+        self, instruction: str, material: Mapping[str, object], schema: Mapping[str, object], *, tokens: int
     ) -> Completion | None:
-        """Return the answer to ``asked`` about ``told``, of about ``tokens``; None: the model is away or refuses.
+        """Return the answer to ``instruction``, of about ``tokens``; None: the model is away or refuses.
 
-        ``told`` is quoted as untrusted material. ``schema`` is the JSON schema of the answer, which the model may
+        ``material`` is quoted as untrusted text. ``schema`` is the JSON schema of the answer, which the model may
         ignore.
         """
-        turns = [Prompt(Role.SYSTEM, asked), Prompt(Role.USER, quote_untrusted(told))]
-        async with self._places:
+        messages = [Prompt(Role.SYSTEM, instruction), Prompt(Role.USER, quote_untrusted(material))]
+        async with self._slots:
             if time.monotonic() < self._away_until:
                 return None
             try:
-                return await self._model.complete(turns, schema, max_tokens=min(self._max_tokens, tokens))
+                return await self._model.complete(messages, schema, max_tokens=min(self._max_tokens, tokens))
             except (InvalidInputError, LimitExceededError) as error:
-                _log.info("the language model refuses a question", error=error.detail)
+                _log.info("the language model refuses a request", error=error.detail)
                 return None
             except VicwError as error:
                 self._away_until = time.monotonic() + AWAY_SECONDS
-                _log.warning("the language model is away; the sleep cycle goes on without", error=error.detail)
+                _log.warning(
+                    "the language model is unavailable; the sleep cycle continues without it", error=error.detail
+                )
                 return None
 
 
@@ -64,10 +66,10 @@ def parsed[M: BaseModel](answer: Completion, form: type[M]) -> M | None:
     """Return the JSON object in an answer, ignoring text around it; None: it is malformed or cut off."""
     start, end = answer.text.find("{"), answer.text.rfind("}")
     try:
-        found = form.model_validate_json(answer.text[start : end + 1])
+        answer_fields = form.model_validate_json(answer.text[start : end + 1])
     except (ValidationError, ValueError, RecursionError):
         return None
-    return found if answer.finish is Finish.STOP else None
+    return answer_fields if answer.finish is Finish.STOP else None
 
 
 def llm_requester(model: LanguageModel | None, settings: LlmSettings) -> LlmRequester | None:

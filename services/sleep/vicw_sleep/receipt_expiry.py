@@ -7,7 +7,7 @@ from datetime import datetime
 
 from vicw_shared.ports import StoreRecord
 
-_AT_ONCE = 50
+_BATCH = 50
 """Receipts removed in one transaction: each may have some hundred kB."""
 
 
@@ -16,10 +16,10 @@ async def forget_receipts(record: StoreRecord, before: datetime, *, seconds: flo
 
     A tenant that writes removes its own; these belong to tenants that stopped writing. The next run removes the rest.
     """
-    forgotten, until = 0, time.monotonic() + seconds
-    while time.monotonic() < until:
-        count = await record.forget_receipts(before, limit=_AT_ONCE)
+    forgotten, deadline = 0, time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        count = await record.forget_receipts(before, limit=_BATCH)
         forgotten += count
-        if count < _AT_ONCE:
+        if count < _BATCH:
             break
     return forgotten

@@ -24,9 +24,9 @@ from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compare
 AT_WORK_SECONDS = 5.0
 """How long a point may lack a passage: consolidation rests between its steps for at most four seconds."""
 _MISSING = {DiscrepancyKind.NO_POINT, DiscrepancyKind.NO_ENTRY}
-MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing and that were queued again")
-STALE = Counter("vicw_reconcile_stale_total", "Points that were not what the graph says, and that were queued again")
-ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, which were removed")
+MISSING = Counter("vicw_reconcile_missing_total", "Passages whose point was missing, queued again")
+STALE = Counter("vicw_reconcile_stale_total", "Points that differed from the graph and were queued again")
+ORPHANED = Counter("vicw_reconcile_orphaned_total", "Points without a passage, removed")
 
 
 class ReconcileSide(StrEnum):
@@ -65,7 +65,7 @@ class Reconciled:
     rebuilt: datetime | None = None
 
     @property
-    def found(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """Number of discrepancies by kind, for the log."""
         return {"missing": self.missing, "stale": self.stale, "orphaned": self.orphaned}
 
@@ -86,51 +86,51 @@ async def reconcile(
     At most ``pages`` of ``page_size`` are compared. Idempotent and safe to run concurrently. ``dry``: only count.
     ``alone``: no other process uses the stores, so do not wait for one.
     """
-    place: ReconcileBookmark | None = start or ReconcileBookmark()
+    bookmark: ReconcileBookmark | None = start or ReconcileBookmark()
     rebuilt: datetime | None = None
     missing = stale = orphaned = 0
-    while place is not None and (pages is None or pages > 0):
-        if place.side is ReconcileSide.PASSAGES:
-            found, place = await _requeue_differing(outbox, audit, vectors, place, page_size, dry=dry)
-            lacking = sum(one.kind in _MISSING for one in found.values())
-            missing, stale = missing + lacking, stale + len(found) - lacking
+    while bookmark is not None and (pages is None or pages > 0):
+        if bookmark.side is ReconcileSide.PASSAGES:
+            discrepancies, bookmark = await _requeue_differing(outbox, audit, vectors, bookmark, page_size, dry=dry)
+            lacking = sum(one.kind in _MISSING for one in discrepancies.values())
+            missing, stale = missing + lacking, stale + len(discrepancies) - lacking
         else:
-            rebuilt = place.lost_at
-            removed, place = await _drop_orphans(outbox, audit, vectors, place, page_size, dry=dry, alone=alone)
+            rebuilt = bookmark.lost_at
+            removed, bookmark = await _drop_orphans(outbox, audit, vectors, bookmark, page_size, dry=dry, alone=alone)
             orphaned += removed
         pages = pages - 1 if pages is not None else None
     if not dry:
         MISSING.inc(missing)
         STALE.inc(stale)
         ORPHANED.inc(orphaned)
-    return Reconciled(missing, stale, orphaned, place, rebuilt if place is None else None)
+    return Reconciled(missing, stale, orphaned, bookmark, rebuilt if bookmark is None else None)
 
 
 async def _requeue_differing(
-    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, place: ReconcileBookmark, page_size: int, *, dry: bool
+    outbox: Outbox, audit: GraphAudit, vectors: VectorStore, bookmark: ReconcileBookmark, page_size: int, *, dry: bool
 ) -> tuple[dict[str, Discrepancy], ReconcileBookmark]:
-    page, found = await compared(audit, outbox, vectors, after=place.after, limit=page_size)
+    page, discrepancies = await compared(audit, outbox, vectors, after=bookmark.after, limit=page_size)
     if not page:
-        return {}, replace(place, side=ReconcileSide.POINTS, after=None)
-    payloads = sorted(uid for uid, one in found.items() if one.kind is DiscrepancyKind.STALE)
-    if not dry and (points := sorted(found.keys() - set(payloads))):
+        return {}, replace(bookmark, side=ReconcileSide.POINTS, after=None)
+    payloads = sorted(uid for uid, one in discrepancies.items() if one.kind is DiscrepancyKind.STALE)
+    if not dry and (points := sorted(discrepancies.keys() - set(payloads))):
         await outbox.requeue(points)
     if not dry and payloads:
         await outbox.requeue(payloads, PendingKind.PAYLOAD)
-    place = replace(place, after=page[-1].point_id)
-    if place.lost_at is not None and await _lack(outbox, page, found, place.lost_at):
-        place = replace(place, lost_at=None)
-    return found, place
+    bookmark = replace(bookmark, after=page[-1].point_id)
+    if bookmark.lost_at is not None and await _lacks_points(outbox, page, discrepancies, bookmark.lost_at):
+        bookmark = replace(bookmark, lost_at=None)
+    return discrepancies, bookmark
 
 
-async def _lack(
-    outbox: Outbox, page: Sequence[PendingPoint], found: Mapping[str, Discrepancy], lost_at: datetime
+async def _lacks_points(
+    outbox: Outbox, page: Sequence[PendingPoint], discrepancies: Mapping[str, Discrepancy], lost_at: datetime
 ) -> bool:
     """Return whether a passage from before ``lost_at`` still lacks its point; failed ones do not count.
 
     Later passages wait as usual.
     """
-    if any(one.kind in _MISSING for one in found.values()):
+    if any(one.kind in _MISSING for one in discrepancies.values()):
         return True
     before = {point.point_id for point in page if point.chunk is not None and point.chunk.created_at <= lost_at}
     waiting = before & unindexed(page)
@@ -141,13 +141,13 @@ async def _drop_orphans(
     outbox: Outbox,
     audit: GraphAudit,
     vectors: VectorStore,
-    place: ReconcileBookmark,
+    bookmark: ReconcileBookmark,
     page_size: int,
     *,
     dry: bool,
     alone: bool,
 ) -> tuple[int, ReconcileBookmark | None]:
-    page, orphans = await orphaned(audit, vectors, after=place.after, limit=page_size)
+    page, orphans = await orphaned(audit, vectors, after=bookmark.after, limit=page_size)
     if not page:
         return 0, None
     if orphans and not alone:
@@ -159,4 +159,4 @@ async def _drop_orphans(
         stored = await audit.point_states(orphans)
         if stored:  # stored in the meantime
             await outbox.requeue(sorted(stored))
-    return len(orphans) - len(stored), replace(place, after=page[-1])
+    return len(orphans) - len(stored), replace(bookmark, after=page[-1])

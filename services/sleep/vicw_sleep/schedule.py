@@ -28,14 +28,14 @@ class Schedule:
             self._cron = crontab(minute, hour, weekday, day, month, nowfun=lambda: self._now)
         except (ParseException, ValueError) as error:
             raise SettingsError(
-                f"{setting}={expression!r} is no schedule ({error}). Write five fields as cron has them, "
+                f"{setting}={expression!r} is not a schedule ({error}). Write the five fields of cron, "
                 f"such as '0 3 * * *' for 3:00 UTC every day, or '{NEVER}'"
             ) from error
 
     def due(self, now: datetime) -> bool:
         """Return whether the job is due; it is then not due again until the next time."""
-        rest = self.rest(now)
-        if rest is None or rest > timedelta(0):
+        remaining = self.rest(now)
+        if remaining is None or remaining > timedelta(0):
             return False
         self._last = self._now
         return True

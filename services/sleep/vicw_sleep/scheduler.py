@@ -16,7 +16,7 @@ from vicw_shared.ports import SleepLog
 from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
-_THROUGH = object()
+_END = object()
 POLL_SECONDS = 20.0
 """Interval at which schedules are checked."""
 REST_SECONDS = 1.0
@@ -58,19 +58,19 @@ class Slice[M](Protocol):
         ...
 
 
-def run_slices[M](turn: Callable[[M | None], Awaitable[Slice[M] | None]]) -> JobSlices:
+def run_slices[M](run_slice: Callable[[M | None], Awaitable[Slice[M] | None]]) -> JobSlices:
     """Return a job of such slices, each starting where the previous one stopped. A failed slice (None) ends it."""
 
-    async def night() -> AsyncIterator[None]:
+    async def slices_of_run() -> AsyncIterator[None]:
         mark: M | None = None
-        while (done := await turn(mark)) is not None:
+        while (done := await run_slice(mark)) is not None:
             if done.next is None:
                 return
             mark = done.next
             yield
         raise StoppedError
 
-    return night
+    return slices_of_run
 
 
 async def run_on_schedule(
@@ -84,29 +84,29 @@ async def run_on_schedule(
     job = _recorded(job, what, log)
     while True:
         await asyncio.sleep(POLL_SECONDS)
-        turns = job if schedule.due(now()) else between
-        if turns is None:
+        slices = job if schedule.due(now()) else between
+        if slices is None:
             continue
         try:
-            async for _ in turns():
+            async for _ in slices():
                 await asyncio.sleep(REST_SECONDS)
-                if turns is between and schedule.rest(now()) == timedelta(0):
+                if slices is between and schedule.rest(now()) == timedelta(0):
                     break  # the scheduled job takes precedence
         except StoppedError:
             pass
         except Exception:
-            _log.exception(f"{what} failed; what it has done stands")
+            _log.exception(f"{what} failed; its completed slices are kept")
 
 
-def _recorded(turns: JobSlices, what: str, rounds: SleepLog) -> JobSlices:
-    async def night() -> AsyncIterator[None]:
-        left, first = aiter(turns()), True
+def _recorded(slices: JobSlices, what: str, log: SleepLog) -> JobSlices:
+    async def slices_of_run() -> AsyncIterator[None]:
+        remaining, first = aiter(slices()), True
         while True:
-            async with recorded_run(rounds, what, first=first) as turn:
-                turn.more = await anext(left, _THROUGH) is not _THROUGH
-            if not turn.more:
+            async with recorded_run(log, what, first=first) as run:
+                run.more = await anext(remaining, _END) is not _END
+            if not run.more:
                 return
             first = False
             yield
 
-    return night
+    return slices_of_run

@@ -28,8 +28,8 @@ class TaskChain:
         if name is None:
             name = uuid4().hex
             return name if self._client.set(self._key, name, nx=True, ex=SECONDS) else None
-        held = self._client.get(self._key) == name.encode()
-        return name if held and self._client.expire(self._key, SECONDS) else None
+        is_holder = self._client.get(self._key) == name.encode()
+        return name if is_holder and self._client.expire(self._key, SECONDS) else None
 
     def end(self, name: str, *, rest_seconds: int = 0) -> None:
         """Release the lock, at once or after a cool-down."""

@@ -25,19 +25,19 @@ class SleepWiring(PlatformWiring):
         """``gives_way``: throttle background work while the retrieval service answers questions."""
         super().__init__(settings.platform)
         self._gives_way = gives_way
-        self._courtesy: RemoteLoadThrottle | None = None
+        self._throttle: RemoteLoadThrottle | None = None
         self._settings = settings
         self._queue = CeleryQueue(settings.redis)
         self._stack.push_async_callback(self._queue.close)
-        self._asking: LlmRequester | None = None
+        self._llm: LlmRequester | None = None
         if settings.llm.enabled and settings.consolidation.llm:
             model = open_language_model(settings.llm)
             self._stack.push_async_callback(model.close)
-            self._asking = llm_requester(model, settings.llm)
+            self._llm = llm_requester(model, settings.llm)
 
     async def _build(self) -> None:
         if self._gives_way:
-            self._courtesy = RemoteLoadThrottle(
+            self._throttle = RemoteLoadThrottle(
                 self.engines.graph.uses.seconds_since_question, self._settings.sleep.rest_factor
             )
 
@@ -45,27 +45,27 @@ class SleepWiring(PlatformWiring):
     def graph(self) -> Neo4jGraphStore:
         """The graph; throttled if the worker gives way."""
         graph = self.engines.graph
-        return graph if self._courtesy is None else throttled(graph, self._courtesy)
+        return graph if self._throttle is None else throttled(graph, self._throttle)
 
     @property
     def indexes(self) -> Indexes:
         """The indexes; throttled if the worker gives way."""
         indexes = self.engines.indexes
-        return indexes if self._courtesy is None else throttled_indexes(indexes, self._courtesy)
+        return indexes if self._throttle is None else throttled_indexes(indexes, self._throttle)
 
-    def consolidation(self, told: OnBatch | None = None) -> Consolidation:
-        """Return the consolidation use case; ``told`` is called for each batch."""
-        made = Consolidation(
+    def consolidation(self, on_batch: OnBatch | None = None) -> Consolidation:
+        """Return the consolidation use case; ``on_batch`` is called for each batch."""
+        consolidation = Consolidation(
             self.graph,
             self.engines.graph.pending_extractions,
             self.indexes,
             self.registry,
             self._queue,
             chunk_chars=self._settings.ingest.chunk_chars,
-            llm=self._asking,
-            yield_to_foreground=yield_to_event_loop if self._courtesy is None else self._courtesy.yield_to_foreground,
+            llm=self._llm,
+            yield_to_foreground=yield_to_event_loop if self._throttle is None else self._throttle.yield_to_foreground,
         )
-        return made if told is None else replace(made, on_batch=told)
+        return consolidation if on_batch is None else replace(consolidation, on_batch=on_batch)
 
     def dream(self) -> Dream:
         """Return the use case that adds auto-tags."""

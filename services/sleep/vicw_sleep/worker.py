@@ -37,16 +37,16 @@ from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.job_runs import recorded_run
 from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
-from vicw_sleep.consolidation.job import consolidate_slice as slice_of_consolidation
+from vicw_sleep.consolidation.job import consolidate_slice as run_consolidation_slice
 from vicw_sleep.consolidation.service import Consolidated
-from vicw_sleep.dream.job import dream_slice as turn_of_dreaming
+from vicw_sleep.dream.job import dream_slice as run_dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
 from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import sync_mirror
 from vicw_sleep.receipt_expiry import forget_receipts
 from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide
-from vicw_sleep.reconcile import reconcile as bring_to_agreement
-from vicw_sleep.resolve.job import resolve_slice as turn_of_resolving
+from vicw_sleep.reconcile import reconcile as reconcile_page
+from vicw_sleep.resolve.job import resolve_slice as run_resolve_slice
 from vicw_sleep.resolve.service import ResolveBookmark as Names
 from vicw_sleep.resolve.service import ResolveReport as Resolved
 from vicw_sleep.scheduler import Slice
@@ -101,11 +101,16 @@ def reconcile(
     def work(chain: str) -> int | None:
         start = ReconcileBookmark(ReconcileSide(side), after, from_us(lost_at))
         done, lacking = _runtime.run(self.request, partial(_reconcile, start=start, first=of is None))
-        if any(done.found.values()) or done.next is None:
-            _log.info("reconciled", **done.found, all=done.next is None)
-        if (place := done.next) is not None:
-            left = {"side": place.side.value, "after": place.after, "lost_at": to_us(place.lost_at), "of": chain}
-            if send(app, RECONCILE, expires=SECONDS, kwargs=left):
+        if any(done.counts.values()) or done.next is None:
+            _log.info("reconciled", **done.counts, all=done.next is None)
+        if (bookmark := done.next) is not None:
+            follow_up = {
+                "side": bookmark.side.value,
+                "after": bookmark.after,
+                "lost_at": to_us(bookmark.lost_at),
+                "of": chain,
+            }
+            if send(app, RECONCILE, expires=SECONDS, kwargs=follow_up):
                 return None
         return _REST_SECONDS if lacking else 0
 
@@ -123,9 +128,9 @@ def watch(self: Task[Any, Any]) -> None:
         if lacking and _chain.may_begin(rested=not waiting):
             send(app, RECONCILE, expires=SECONDS)
     except RetryableError as error:
-        _log.warning("the vector index could not be looked after", error=error.detail)
+        _log.warning("the vector index could not be checked", error=error.detail)
     except RedisError as error:
-        _log.warning("a lost vector index is left to the next look: Redis does not answer", error=str(error))
+        _log.warning("a lost vector index is left to the next check: Redis does not answer", error=str(error))
 
 
 @app.task(name=MIRROR, bind=True)
@@ -136,11 +141,11 @@ def mirror(self: Task[Any, Any]) -> None:
     try:
         _runtime.run(self.request, lambda wiring: sync_mirror(wiring.graph, _settings.mirror))
     except RetryableError as error:
-        _log.warning("the mirror could not be brought up to date", error=error.detail)
+        _log.warning("the mirror could not be updated", error=error.detail)
 
 
 async def _consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> Consolidated | None:
-    return await slice_of_consolidation(wiring.consolidation(), _settings.consolidation, start)
+    return await run_consolidation_slice(wiring.consolidation(), _settings.consolidation, start)
 
 
 async def _catch_up(wiring: SleepWiring, start: ContextRun | None) -> CatchUpResult:
@@ -148,52 +153,56 @@ async def _catch_up(wiring: SleepWiring, start: ContextRun | None) -> CatchUpRes
 
 
 async def _dream(wiring: SleepWiring, start: DreamBookmark | None) -> DreamReport | None:
-    return await turn_of_dreaming(wiring.dream(), _settings.dream, start)
+    return await run_dream_slice(wiring.dream(), _settings.dream, start)
 
 
 async def _resolve(wiring: SleepWiring, start: Names | None) -> Resolved | None:
-    return await turn_of_resolving(wiring.resolve(), _settings.resolve, start)
+    return await run_resolve_slice(wiring.resolve(), _settings.resolve, start)
 
 
 def _register_sliced_task[M: TaskProgress](
-    name: str, what: str, turn: SlicedTask[M], read: Callable[[Sequence[Any]], M], nightly: ScheduledJob | None = None
+    name: str,
+    what: str,
+    run_slice: SlicedTask[M],
+    read: Callable[[Sequence[Any]], M],
+    scheduled: ScheduledJob | None = None,
 ) -> None:
     """Register a task that runs one slice and sends a follow-up task with the same chain id ``of`` for the rest.
 
-    The runs of a ``nightly`` job are recorded.
+    The runs of a ``scheduled`` job are recorded.
     """
-    turns = TaskChain(connect(_settings.redis), name)
+    chain_lock = TaskChain(connect(_settings.redis), name)
 
-    async def take(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
-        if nightly is None:
-            return await turn(wiring, start)
-        async with recorded_run(wiring.graph.log, nightly, first=start is None) as one:
-            done = await turn(wiring, start)
-            one.failed, one.more = done is None, done is not None and done.next is not None
+    async def run_recorded(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
+        if scheduled is None:
+            return await run_slice(wiring, start)
+        async with recorded_run(wiring.graph.log, scheduled, first=start is None) as run:
+            done = await run_slice(wiring, start)
+            run.failed, run.more = done is None, done is not None and done.next is not None
             return done
 
     @app.task(name=name, bind=True)
     def task(self: Task[Any, Any], after: list[Any] | None = None, of: str | None = None) -> None:
         def work(chain: str) -> int | None:
             start = read(after) if after is not None else None
-            done = _runtime.run(self.request, lambda wiring: take(wiring, start))
+            done = _runtime.run(self.request, lambda wiring: run_recorded(wiring, start))
             if done is None or (mark := done.next) is None:
                 return 0
             return None if send(app, name, expires=SECONDS, kwargs={"after": mark.written, "of": chain}) else 0
 
         if not _settings.sleep.paused:
-            _run_slice(turns, of, work, what)
+            _run_slice(chain_lock, of, work, what)
 
 
-def _run_slice(turns: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
+def _run_slice(chain_lock: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
     """Run ``work(chain_id)`` if the chain ``of`` holds the lock.
 
     ``work`` returns the cool-down in seconds before another chain may start, or None if the chain continues.
     """
     try:
-        chain = turns.hold(of)
+        chain = chain_lock.hold(of)
     except RedisError as error:
-        _log.warning(f"{what} is left to the next time: Redis does not answer", error=str(error))
+        _log.warning(f"{what} is left to the next run: Redis does not answer", error=str(error))
         return
     if chain is None:
         _log.info(f"{what} is under way in another chain of tasks, or was a moment ago")
@@ -202,11 +211,11 @@ def _run_slice(turns: TaskChain, of: str | None, work: Callable[[str], int | Non
     try:
         rest = work(chain)
     except RetryableError as error:
-        _log.warning(f"{what} failed, the next time tries again", error=error.detail)
+        _log.warning(f"{what} failed; the next run tries again", error=error.detail)
     finally:
         if rest is not None:
             with suppress(RedisError):  # then the lock expires
-                turns.end(chain, rest_seconds=rest)
+                chain_lock.end(chain, rest_seconds=rest)
 
 
 async def _watch(wiring: SleepWiring) -> tuple[bool, bool]:
@@ -231,11 +240,11 @@ async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bo
     if indexes.read_index.model != indexes.models.used:
         raise UnavailableError("embedding", indexes.behind or "the model in use has just changed")
     vectors = indexes.read_index.vectors
-    async with recorded_run(graph.log, "reconcile", first=first) as turn:
-        done = await bring_to_agreement(
+    async with recorded_run(graph.log, "reconcile", first=first) as run:
+        done = await reconcile_page(
             graph.outbox, graph.audit, vectors, start=start, pages=_settings.sleep.reconcile_pages
         )
-        turn.more = done.next is not None
+        run.more = done.next is not None
     if done.rebuilt is not None:
         await graph.record.clear_rebuilding(done.rebuilt)
         await indexes.refresh()
@@ -243,6 +252,6 @@ async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bo
 
 
 _register_sliced_task(CONSOLIDATE, "consolidation", _consolidate, FlowBookmark.read, ScheduledJob.CONSOLIDATION)
-_register_sliced_task(CATCH_UP, "consolidation of what has grown", _catch_up, ContextRun.read)
+_register_sliced_task(CATCH_UP, "consolidation of contexts with new items", _catch_up, ContextRun.read)
 _register_sliced_task(DREAM, "dreaming", _dream, DreamBookmark.read, ScheduledJob.DREAM)
 _register_sliced_task(RESOLVE, "resolving", _resolve, Names.read, ScheduledJob.RESOLVE)

@@ -62,8 +62,8 @@ async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIte
         done = await reconcile(
             graph.outbox, graph.audit, indexes.read_index.vectors, start=place, pages=settings.sleep.reconcile_pages
         )
-        if any(done.found.values()):
-            _log.warning("the stores did not agree; the vectors are mended", **done.found)
+        if any(done.counts.values()):
+            _log.warning("the stores differed; the vector store is repaired", **done.counts)
         if done.next is None:
             return
         place = done.next

@@ -176,7 +176,7 @@ class Standalone:
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
             folder.mark_compared()
-            _log.info("compared the stores after an unclean end", **result.found)
+            _log.info("compared the stores after an unclean end", **result.counts)
 
     @property
     def vectors(self) -> VectorStore:

@@ -64,7 +64,7 @@ def eraser(side: Side) -> Eraser:
 async def left(side: Side, fingerprints: Fingerprints) -> list[str]:
     remains = Residue.of(fingerprints)
     await scan_store(side.graph, [side.vectors], remains)
-    return remains.left()
+    return remains.residual_places()
 
 
 async def erase(side: Side, chosen: ErasureSelection) -> ErasureReport:

@@ -57,7 +57,7 @@ def stale_so_far() -> float:
 async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side) -> None:
     before, counted = await side.payloads(), stale_so_far()
     (point,) = await spoil(side, sensitivity="public", about=None)
-    assert (await side.check()).violations == [f"Point {point} is not what the graph says: about, sensitivity"]
+    assert (await side.check()).violations == [f"Point {point} differs from the graph: about, sensitivity"]
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     assert stale_so_far() == counted + 1
     report = await side.check()
@@ -71,7 +71,7 @@ async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side
 async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
     before = await side.payloads()
     (point,) = await spoil(side, text="another text", tags=None)
-    assert (await side.check()).violations == [f"Point {point} is not what the graph says: tags, text"]
+    assert (await side.check()).violations == [f"Point {point} differs from the graph: tags, text"]
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     await side.indexer.drain()
     assert (await side.payloads(), len(side.embedder.seen)) == (before, 1)
@@ -84,7 +84,7 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
     await side.indexer.drain()
     (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
     await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t", "label": "Chunk"})])
-    assert f"Point {lone.uid} is of a Chunk that proves no item" in (await side.check()).violations
+    assert f"Point {lone.uid} belongs to a Chunk without an item" in (await side.check()).violations
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
     await side.indexer.drain()
     assert await side.vectors.present([lone.uid]) == set()

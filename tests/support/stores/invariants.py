@@ -23,7 +23,7 @@ async def violations_of(side: Side) -> list[str]:
     passages = await side.graph.scan(Passages(), limit=_EVERYTHING)
     differences = await compare(passages, side.vectors)
     found = [f"Chunk {point.point_id} is marked indexed but has no point" for point in differences.absent]
-    found += [f"Point {uid} is not what the graph says: {', '.join(n)}" for uid, n in differences.fields.items()]
+    found += [f"Point {uid} differs from the graph: {', '.join(n)}" for uid, n in differences.fields.items()]
     found += [f"Point {uid} has no Chunk" for uid in points - {point.point_id for point in passages}]
     found += _homeless(nodes, edges.values())
     found += _wrongly_marked(nodes, points)
@@ -68,7 +68,7 @@ async def _uncounted(side: Side, nodes: Collection[Node]) -> list[str]:
         given = (counters.arrival, *counters.flow_steps.values())
         numbers = (node.arrival or 0, *([node.flow_step or 0] if flows else []))
         if any(number > counter for number, counter in zip(numbers, given, strict=True)):
-            told = f"its counter ({node.context!r}) would give once more"
+            told = f"the counter of {node.context!r} would give again"
             found.append(f"Event {node.uid} has an arrival or a step that {told}")
     return found
 

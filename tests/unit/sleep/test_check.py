@@ -37,9 +37,9 @@ def spoil(memory: Memory, statement: str) -> None:
         ("UPDATE edge SET type = 'HATES' WHERE type = 'INITIATED'", "'HATES' is not registered"),
         ("UPDATE edge SET type = 'CAUSED' WHERE type = 'INITIATED'", "CAUSED may not join Entity → Event"),
         ("UPDATE node SET flow_step = 9 WHERE source_id = 'm3'", "not gap-free"),
-        ("DELETE FROM counter WHERE flow = ''", "would give once more"),
-        ("DELETE FROM counter WHERE flow = 'f'", "would give once more"),
-        ("UPDATE counter SET value = 3", "would give once more"),
+        ("DELETE FROM counter WHERE flow = ''", "would give again"),
+        ("DELETE FROM counter WHERE flow = 'f'", "would give again"),
+        ("UPDATE counter SET value = 3", "would give again"),
         ("UPDATE node SET indexed = 0 WHERE label = 'Chunk'", "neither indexed nor queued"),
         (
             "UPDATE node SET indexed = 0 WHERE source_id = 'm3' AND label = 'Event'",

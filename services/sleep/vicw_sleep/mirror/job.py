@@ -32,7 +32,7 @@ async def sync_mirror(graph: Store, settings: MirrorSettings) -> None:
     except StateConflictError as error:
         _log.info("another process writes the mirror", reason=error.detail)
     except VicwError as error:
-        _log.warning("the mirror could not be brought up to date", error=error.detail)
+        _log.warning("the mirror could not be updated", error=error.detail)
         await record_run(graph.log, "mirror", began, error.detail)
     else:
         if done.built:
@@ -48,5 +48,5 @@ async def keep_mirrored(graph: Store, settings: MirrorSettings) -> NoReturn:
         try:
             await sync_mirror(graph, settings)
         except Exception:
-            _log.exception("the mirror could not be brought up to date")
+            _log.exception("the mirror could not be updated")
         await asyncio.sleep(settings.poll_seconds)

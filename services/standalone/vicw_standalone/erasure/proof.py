@@ -54,16 +54,16 @@ async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path],
     """Search the stores, then every copy in these folders by itself; a folder that is not there has none."""
     remains = Residue.of(fingerprints)
     proof = ErasureProof(read=await search(remains), empty=not fingerprints.marks)
-    proof.places = remains.left()
+    proof.places = remains.residual_places()
     proof.missing = [folder for folder in folders if not folder.exists()]
     copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
     for copy in copies:
-        found = Residue(remains.finder, said=remains.said)
+        found = Residue(remains.finder, live=remains.live)
         try:
             look_through_copy(copy, found)
         except UnreadableCopyError as error:
             proof.unreadable.append(str(error))
-        if found.left():
+        if found.residual_places():
             proof.copies.append(copy)
     proof.searched = len(copies) if folders else None
     return proof
