@@ -196,7 +196,7 @@ async def test_a_consolidation_that_cannot_be_undone_says_why(side: Side) -> Non
     (higher,) = [step.id for step in await side.graph.scan(Steps(tenant="t"), limit=9) if levels.get(step.subject) == 2]
     for macro in (second, third):
         with pytest.raises(
-            MissingRecordError, match=rf"has been consolidated again by step '{higher}'. Undo that one first"
+            MissingRecordError, match=rf"has been consolidated again by step '{higher}'. Undo that step first"
         ):
             await consolidation(side).undo(steps[macro.uid], now=LATER, grace=GRACE)
     with pytest.raises(MissingRecordError, match="its Events were restored"):
@@ -215,7 +215,7 @@ async def test_sources_that_expired_meanwhile_do_not_come_back(side: Side, monke
     assert await side.expire() == 1
     nodes, edges = await side.nodes(), await side.edges()
     (step,) = await side.graph.scan(Steps(tenant="t", task="consolidate"), limit=9)
-    with pytest.raises(MissingRecordError, match="is over, and its Events with it"):
+    with pytest.raises(MissingRecordError, match="has expired, and its Events with it"):
         await consolidation(side).undo(step.id, now=LATER, grace=GRACE)
     assert (await side.nodes(), await side.edges()) == (nodes, edges)
 
@@ -229,7 +229,7 @@ async def test_a_batch_whose_summary_would_lose_a_fact_is_refused_with_its_reaso
     assert await side.nodes() == nodes
     (step,) = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert step.outcome is Outcome.REFUSED
-    assert "does not tell" in step.reason
+    assert "the summary lacks" in step.reason
 
 
 async def test_events_that_answers_showed_recently_are_not_consolidated(side: Side) -> None:
@@ -448,7 +448,7 @@ async def test_a_refused_or_undone_batch_is_left_until_it_changes(side: Side) ->
     assert (done.refused, done.left, done.macros) == (0, 1, 0)
     done = await strict.run(RULES, now=LATER, again=True)
     assert (done.refused, done.left) == (1, 0)
-    assert "refused before: the summary stands for 0" in await left_by_a_dry_run(side)
+    assert "refused before: the summary represents only 0" in await left_by_a_dry_run(side)
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     assert (await run(side)).macros == 1, "it is not what was refused"
     (step,) = (one for one in await side.graph.scan(Steps(tenant="t"), limit=9) if one.outcome is Outcome.DONE)

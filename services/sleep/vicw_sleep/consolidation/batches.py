@@ -17,7 +17,7 @@ _WINDOW = 3
 """Events on either side that decide about a topic change."""
 _STEM_CHARS = 4
 """Minimum length of a stem that indicates a topic."""
-_FEW_WORDS = 8
+_MIN_STEMS = 8
 """Minimum number of stems on either side to detect a topic change."""
 
 
@@ -71,16 +71,16 @@ def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
 def is_ripe(event: Node, rules: ConsolidationRules) -> bool:
     """Return whether an Event is old enough to be consolidated and not protected."""
     old = event.created_at < rules.before - level(event) * rules.rest
-    wanted = event.protected or event.is_duplicate or is_weighty(event, None, rules)
-    return old and level(event) < rules.levels and not wanted
+    is_protected = event.protected or event.is_duplicate or is_weighty(event, None, rules)
+    return old and level(event) < rules.levels and not is_protected
 
 
-def may_be_consolidated(one: SourceEvent, rules: ConsolidationRules) -> bool:
+def may_be_consolidated(source: SourceEvent, rules: ConsolidationRules) -> bool:
     """Return whether an Event may be consolidated at all."""
-    whole = bool(one.passages) and all(passage.indexed for passage in one.passages)
-    asked_for = rules.used_since is not None and one.use is not None and one.use.last >= rules.used_since
-    wanted = one.busy or asked_for or is_weighty(one.event, one.use, rules)
-    return is_ripe(one.event, rules) and whole and not wanted
+    is_indexed = bool(source.passages) and all(passage.indexed for passage in source.passages)
+    is_recently_used = rules.used_since is not None and source.use is not None and source.use.last >= rules.used_since
+    is_protected = source.busy or is_recently_used or is_weighty(source.event, source.use, rules)
+    return is_ripe(source.event, rules) and is_indexed and not is_protected
 
 
 def is_weighty(event: Node, use: Use | None, rules: ConsolidationRules) -> bool:
@@ -105,32 +105,32 @@ def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -
         lambda one: one.event.bucket,
         lambda one: level(one.event),
     )
-    return all(of(left) == of(right) for of in alike) and right.at - left.at <= rules.pause
+    return all(key(left) == key(right) for key in alike) and right.at - left.at <= rules.pause
 
 
 def _runs(flow: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[list[SourceEvent]]:
     run: list[SourceEvent] = []
-    stems = [_stems(one) for one in flow]
-    for place, one in enumerate(flow):
-        if not may_be_consolidated(one, rules):
+    stems = [_stems(source) for source in flow]
+    for position, source in enumerate(flow):
+        if not may_be_consolidated(source, rules):
             yield run
             run = []
             continue
-        if run and (not may_join(run[-1], one, rules) or _is_topic_change(stems, place, rules)):
+        if run and (not may_join(run[-1], source, rules) or _is_topic_change(stems, position, rules)):
             yield run
             run = []
-        run.append(one)
+        run.append(source)
     yield run
 
 
-def _is_topic_change(stems: Sequence[set[str]], place: int, rules: ConsolidationRules) -> bool:
+def _is_topic_change(stems: Sequence[set[str]], position: int, rules: ConsolidationRules) -> bool:
     """Return whether the topic changes before a place: the two sides have hardly a word in common.
 
     Lexical cohesion as in TextTiling (Hearst 1997), over a few turns: on so little text, vectors add nothing.
     """
-    left: set[str] = set().union(*stems[max(0, place - _WINDOW) : place])
-    right: set[str] = set().union(*stems[place : place + _WINDOW])
-    if min(len(left), len(right)) < _FEW_WORDS:
+    left: set[str] = set().union(*stems[max(0, position - _WINDOW) : position])
+    right: set[str] = set().union(*stems[position : position + _WINDOW])
+    if min(len(left), len(right)) < _MIN_STEMS:
         return False
     return len(left & right) / min(len(left), len(right)) < rules.cohesion
 

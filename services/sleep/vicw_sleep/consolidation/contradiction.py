@@ -17,9 +17,9 @@ from vicw_shared import sparse
 from vicw_shared.text import fold_case
 from vicw_sleep.consolidation.facts import NOT, FactKind
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import invented, said_in
+from vicw_sleep.consolidation.summary_check import invented, sentences_in
 
-_EMPTY = frozenset(
+_STOP_WORDS = frozenset(
     sparse.stems(
         "a an the this that these those i you he she it we they me him her us them my your his its our their am is are "
         "was were be been being have has had having will would shall should can could may might must to of in on at by "
@@ -31,12 +31,14 @@ _EMPTY = frozenset(
 )
 """Stop words, which do not indicate a sentence's topic."""
 _CLAUSE = re.compile(r"[.?!;,:]|\b(?:but|because|since|so|although|though|and then)\b", re.IGNORECASE)
-_BACK = re.compile(r"\b(?:because(?: of)?|since|due to|thanks to|owing to|caused by|as a result of)\b", re.IGNORECASE)
-_ON = re.compile(
+_EFFECT_FIRST = re.compile(
+    r"\b(?:because(?: of)?|since|due to|thanks to|owing to|caused by|as a result of)\b", re.IGNORECASE
+)
+_CAUSE_FIRST = re.compile(
     r"\b(?:therefore|thus|hence|led to|leads to|caus(?:es|ed|ing)|as a result|so that|that is why|that's why)\b",
     re.IGNORECASE,
 )
-_ASKING = re.compile(r"\?|\b(?:ask|wonder|whether|question|inquir|curious|want(?:s|ed)? to know)", re.IGNORECASE)
+_QUESTION = re.compile(r"\?|\b(?:ask|wonder|whether|question|inquir|curious|want(?:s|ed)? to know)", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\bmay\b|(?i:\b(?:if|unless|whether|might|maybe|perhaps|possibl[ey]|probably|would|could|should|hop(?:e[sd]?|ing)"
     r"|wish(?:es|ed)?|plan(?:s|ned|ning)?|think(?:s|ing)?|thought|believe[sd]?|guess(?:es|ed)?|suppose[sd]?|sa(?:y|ys|id)"
@@ -69,10 +71,10 @@ _PERSONS = (
 )
 """Pronouns of the speaker and of the person addressed."""
 _CLOSING = " )]!\"'\N{RIGHT DOUBLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}"
-_OWN = 0.5
+_MIN_SHARE = 0.5
 """Minimum share of a sentence's words that its source contains: a paraphrase adds some words, an invention adds more.
 """
-_OPPOSITE = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
+_OPPOSITE_PAIRS = tuple((mine, its) for pair in _OPPOSITES.split(";") for mine, its in permutations(sparse.stems(pair)))
 
 
 class _Clause(NamedTuple):
@@ -98,10 +100,10 @@ def unsupported_sentences(line: str, place: int, sources: Sequence[SourceEvent])
         _words(f"{one.head} {one.called} {one.text}")
         for one in (sources[place], *sources[:place], *sources[place + 1 :])
     )
-    for said in map(_words, said_in(line)):
-        if len(said & own) < _OWN * len(said):
-            return "most of its words are not of its source"
-        if any(len(said & theirs) > len(said & own) for theirs in others):
+    for words in map(_words, sentences_in(line)):
+        if len(words & own) < _MIN_SHARE * len(words):
+            return "most of its words are not in its source"
+        if any(len(words & other) > len(words & own) for other in others):
             return "another source says it"
     return ""
 
@@ -111,97 +113,107 @@ def contradiction(source: SourceEvent, line: str) -> str:
     if source.event.is_macro:
         return _misquotation(source, line)
     heads = [head for head in (source.event.speaker, source.event.title) if head]
-    return next(filter(None, (_doubt(said, source.text, heads, source.named) for said in said_in(line))), "")
+    return next(
+        filter(None, (_mismatch(sentence, source.text, heads, source.named) for sentence in sentences_in(line))), ""
+    )
 
 
 def _misquotation(macro: SourceEvent, line: str) -> str:
     """Compare a line with the line of the Macro-Event's summary that shares most words: each has its own speaker."""
-    units = [(_said_by(unit), unit) for unit in macro.text.split("\n")]
+    units = [(_speaker_of(unit), unit) for unit in macro.text.split("\n")]
     heads = {head for head, _ in units if head}
     named = {*macro.named, *heads}
     speaker = ""
-    for said in said_in(line):
-        shared = [len(_words(said) & _words(unit)) for _, unit in units]
+    for sentence in sentences_in(line):
+        shared = [len(_words(sentence) & _words(unit)) for _, unit in units]
         closest = [unit for unit, words in zip(units, shared, strict=True) if words == max(shared)]
-        doubts = [_doubt(said, unit, [], named) for _, unit in closest]
-        if all(doubts):
-            return doubts[0]
-        speaker = _said_by(said) if _said_by(said) in heads else speaker
-        if len(heads) > 1 and not any(head == speaker or fold_case(head) in fold_case(said) for head, _ in closest):
-            return "it does not tell who says it"
+        mismatches = [_mismatch(sentence, unit, [], named) for _, unit in closest]
+        if all(mismatches):
+            return mismatches[0]
+        speaker = _speaker_of(sentence) if _speaker_of(sentence) in heads else speaker
+        if len(heads) > 1 and not any(head == speaker or fold_case(head) in fold_case(sentence) for head, _ in closest):
+            return "it names no speaker"
     return ""
 
 
-def _said_by(line: str) -> str:
+def _speaker_of(line: str) -> str:
     """Return the speaker of a summary line, without the title in brackets; empty: the line names none."""
     head, colon, _ = line.partition(": ")
     return head.partition(" (")[0] if colon else ""
 
 
-def _doubt(said: str, unit: str, heads: Sequence[str], named: Collection[str]) -> str:
-    for added in invented(said, "\n".join([unit, *heads]), named):
-        if added.kind is not FactKind.NEGATION:  # judged below
-            return f"it tells {added.kind} {added.key!r}, which its source does not"
+def _mismatch(sentence: str, unit: str, heads: Sequence[str], named: Collection[str]) -> str:
+    for added in invented(sentence, "\n".join([unit, *heads]), named):
+        if added.kind is not FactKind.NEGATION:  # compared below
+            return f"it states the {added.kind} {added.key!r}, which its source lacks"
     return (
-        _denied(said, unit)
-        or _spoken(said, unit)
-        or _opposite(_words(said), _words(unit))
-        or _reversed_causes(said, unit)
-        or _assertion(said, unit)
+        _negation_mismatch(sentence, unit)
+        or _person_mismatch(sentence, unit)
+        or _opposite_words(_words(sentence), _words(unit))
+        or _reversed_causes(sentence, unit)
+        or _assertion(sentence, unit)
     )
 
 
-def _denied(said: str, unit: str) -> str:
-    theirs = [clause for sentence in said_in(unit) for clause in _clauses(sentence)]
-    said_no = _NO.match(said) and not any(map(_NO.match, said_in(unit)))
-    if said_no or len(NOT.findall(said)) > len(NOT.findall(unit)):
+def _negation_mismatch(sentence: str, unit: str) -> str:
+    source_sentences = sentences_in(unit)
+    source_clauses = [clause for source_sentence in source_sentences for clause in _clauses(source_sentence)]
+    begins_with_no = _NO.match(sentence) and not any(map(_NO.match, source_sentences))
+    if begins_with_no or len(NOT.findall(sentence)) > len(NOT.findall(unit)):
         return "it denies what its source does not"
-    return next(filter(None, (_denial(clause, theirs) for clause in _clauses(said))), "")
+    return next(filter(None, (_denial(clause, source_clauses) for clause in _clauses(sentence))), "")
 
 
-def _spoken(said: str, unit: str) -> str:
-    wrong = any(person.search(said) and not person.search(unit) for person in _PERSONS)
+def _person_mismatch(sentence: str, unit: str) -> str:
+    wrong = any(person.search(sentence) and not person.search(unit) for person in _PERSONS)
     return "it names another person" if wrong else ""
 
 
-def _reversed_causes(said: str, unit: str) -> str:
-    turned = any(_turned(said, sentence) for sentence in said_in(unit))
-    return "it takes the effect for the cause" if turned else ""
+def _reversed_causes(sentence: str, unit: str) -> str:
+    is_reversed = any(_is_reversed(sentence, source_sentence) for source_sentence in sentences_in(unit))
+    return "it reverses cause and effect" if is_reversed else ""
 
 
-def _opposite(mine: Set[str], its: Set[str]) -> str:
-    for one, other in _OPPOSITE:
-        if one in mine - its and other in its - mine:
-            return f"it says {one!r} where its source says {other!r}"
+def _opposite_words(mine: Set[str], its: Set[str]) -> str:
+    for word, opposite in _OPPOSITE_PAIRS:
+        if word in mine - its and opposite in its - mine:
+            return f"it says {word!r} where its source says {opposite!r}"
     return next((f"it says {word!r}, which its source does not" for word in sorted(mine & _DENYING - its)), "")
 
 
-def _assertion(said: str, unit: str) -> str:
+def _assertion(sentence: str, unit: str) -> str:
     """Compare a sentence with the source's sentences that share most of its words: it may not state what they ask or
     leave open.
     """
-    mine = _words(said)
-    theirs = {sentence: len(mine & _words(sentence)) for sentence in said_in(unit)}
-    closest = [sentence for sentence, shared in theirs.items() if shared and shared == max(theirs.values())]
+    mine = _words(sentence)
+    shared_words = {source_sentence: len(mine & _words(source_sentence)) for source_sentence in sentences_in(unit)}
+    closest = [
+        source_sentence
+        for source_sentence, shared in shared_words.items()
+        if shared and shared == max(shared_words.values())
+    ]
     if not closest:
         return ""
-    if all(sentence.rstrip(_CLOSING).endswith("?") for sentence in closest) and _ASKING.search(said) is None:
+    if (
+        all(source_sentence.rstrip(_CLOSING).endswith("?") for source_sentence in closest)
+        and _QUESTION.search(sentence) is None
+    ):
         return "it states what its source asks"
-    if all(map(_UNSURE.search, closest)) and _UNSURE.search(said) is None and _ASKING.search(said) is None:
+    if all(map(_UNSURE.search, closest)) and _UNSURE.search(sentence) is None and _QUESTION.search(sentence) is None:
         return "it states for certain what its source does not"
     return ""
 
 
-def _denial(clause: _Clause, theirs: Sequence[_Clause]) -> str:
+def _denial(clause: _Clause, source_clauses: Sequence[_Clause]) -> str:
     """Compare the negations of a clause with those of the source's clauses that share most of its words."""
-    most = max((len(clause.words & one.words) for one in theirs), default=0)
-    closest = [one for one in theirs if most and len(clause.words & one.words) == most]
+    max_shared = max((len(clause.words & one.words) for one in source_clauses), default=0)
+    closest = [one for one in source_clauses if max_shared and len(clause.words & one.words) == max_shared]
     if closest and all(one.words & _DENYING for one in closest) and not clause.words & _DENYING:
         return "it does not deny what its source denies"
     if not clause.denied:
         return "it does not deny what its source denies" if any(clause.words & one.denied for one in closest) else ""
-    affirmed = frozenset().union(*(one.affirmed for one in theirs))
-    denied = frozenset().union(*(one.denied for one in theirs))
+    affirmed = frozenset().union(*(one.affirmed for one in source_clauses))
+    denied = frozenset().union(*(one.denied for one in source_clauses))
     # A new word may rephrase what is denied, but no word that the source affirms.
     another_form = any(one.denied and not clause.denied & one.affirmed for one in closest)
     if clause.heads & affirmed - denied or not another_form:
@@ -219,29 +231,29 @@ def _clauses(sentence: str) -> list[_Clause]:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem for stem in sparse.stems(text) if stem not in _EMPTY]
+    return [stem for stem in sparse.stems(text) if stem not in _STOP_WORDS]
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_stems(text))
 
 
-def _turned(mine: str, its: str) -> bool:
+def _is_reversed(mine: str, its: str) -> bool:
     """Return whether two causal sentences have cause and effect the other way round."""
-    here, there = _cause_and_effect(mine), _cause_and_effect(its)
-    if here is None or there is None:
+    own_causality, source_causality = _cause_and_effect(mine), _cause_and_effect(its)
+    if own_causality is None or source_causality is None:
         return False
-    (cause, effect), (its_cause, its_effect) = here, there
+    (cause, effect), (its_cause, its_effect) = own_causality, source_causality
     return len(cause & its_effect) + len(effect & its_cause) > len(cause & its_cause) + len(effect & its_effect)
 
 
 def _cause_and_effect(sentence: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    if match := _BACK.search(sentence):
+    if match := _EFFECT_FIRST.search(sentence):
         before, behind = _words(sentence[: match.start()]), _words(sentence[match.end() :])
         if before:
             return behind, before
         cause, _, effect = sentence[match.end() :].partition(",")  # "Because of the rain, we stayed."
         return _words(cause), _words(effect)
-    if match := _ON.search(sentence):
+    if match := _CAUSE_FIRST.search(sentence):
         return _words(sentence[: match.start()]), _words(sentence[match.end() :])
     return None

@@ -20,10 +20,10 @@ from vicw_shared.ports import Lane, PendingKind, PendingPoint
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.extractive_summary import SummarySentence, sentences_of, summarise
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import missing, unlike
+from vicw_sleep.consolidation.summary_check import missing, unrepresented
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
-_TOLD = 5
+_LISTED_FACTS = 5
 _LENGTHS = (3 / 4, 1, 7 / 6, 4 / 3)
 """Allowed lengths of a summary, relative to the requested one: the shortest that loses no fact is used."""
 
@@ -37,7 +37,7 @@ class SummaryDraft:
     """
 
     sources: Sequence[SourceEvent]
-    consolidate: ConsolidatedBatch
+    batch: ConsolidatedBatch
     refusal: str = ""
     rows: NDArray[np.float32] | None = None
     by_model: bool = False
@@ -60,86 +60,88 @@ class SummaryDrafter:
         """Return a checked draft of each batch. Raises what the engines raise; a failing model raises nothing."""
         written = await asyncio.gather(*map(self._abstractive, batches))
         pairs = zip(written, batches, strict=True)
-        drafts = await self._judged([draft or await self._extractive(batch) for draft, batch in pairs])
-        again = [place for place, draft in enumerate(drafts) if draft.by_model and draft.refusal]
-        taken = await self._judged([await self._extractive(drafts[place].sources) for place in again])
-        for place, draft in zip(again, taken, strict=True):
-            drafts[place] = draft
+        drafts = await self._checked([draft or await self._extractive(batch) for draft, batch in pairs])
+        rejected = [position for position, draft in enumerate(drafts) if draft.by_model and draft.refusal]
+        replacements = await self._checked([await self._extractive(drafts[position].sources) for position in rejected])
+        for position, draft in zip(rejected, replacements, strict=True):
+            drafts[position] = draft
         return drafts
 
     async def _extractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft:
         """Draft from sentences of the sources alone: the shortest summary that loses no fact."""
         await self.yield_to_foreground()
-        told, vectors = sentences_of(sources), _vectors(sources)
+        sentences, vectors = sentences_of(sources), _vectors(sources)
         for parts in sorted({max(1, int(length * self.share * vectors)) for length in _LENGTHS}):
             await self.yield_to_foreground()
-            draft = self._draft(sources, told, summarise(sources, told, most=parts * self.chunk_chars))
+            draft = self._draft(sources, sentences, summarise(sources, sentences, max_chars=parts * self.chunk_chars))
             if not draft.refusal:
                 break
         return draft
 
     async def _abstractive(self, sources: Sequence[SourceEvent]) -> SummaryDraft | None:
         """Draft from the language model's lines, plus sentences for the facts they lose; None: the model wrote none."""
-        most = self._chars(sources)
-        lines = await self.author.lines(sources, most=most) if self.author is not None else None
+        max_chars = self._chars(sources)
+        lines = await self.author.lines(sources, max_chars=max_chars) if self.author is not None else None
         if lines is None:
             return None
         await self.yield_to_foreground()
-        told = sentences_of(sources)
-        lost = missing(sources, told, "\n".join(lines))
-        summary = summarise(sources, told, most=most, begun=lines, lost=lost)
-        return replace(self._draft(sources, told, summary), by_model=True)
+        sentences = sentences_of(sources)
+        lost_facts = missing(sources, sentences, "\n".join(lines))
+        summary = summarise(sources, sentences, max_chars=max_chars, model_lines=lines, lost_facts=lost_facts)
+        return replace(self._draft(sources, sentences, summary), by_model=True)
 
     def _chars(self, sources: Sequence[SourceEvent]) -> int:
         return max(1, int(self.share * _vectors(sources))) * self.chunk_chars
 
-    def _draft(self, sources: Sequence[SourceEvent], told: Sequence[SummarySentence], summary: str) -> SummaryDraft:
-        consolidate = ConsolidatedBatch(
+    def _draft(
+        self, sources: Sequence[SourceEvent], sentences: Sequence[SummarySentence], summary: str
+    ) -> SummaryDraft:
+        batch = ConsolidatedBatch(
             tuple(one.event for one in sources),
             tuple(passage for one in sources for passage in one.passages),
             tuple(cut_lines(summary, self.chunk_chars, {one.head for one in sources})),
             title_of(sources),
         )
-        facts = missing(sources, told, summary)
-        more = f" and {len(facts) - _TOLD} more" if len(facts) > _TOLD else ""
-        lost = f"the summary does not tell {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_TOLD])}{more}"
-        return SummaryDraft(sources, consolidate, lost if facts or not consolidate.texts else "")
+        facts = missing(sources, sentences, summary)
+        more = f" and {len(facts) - _LISTED_FACTS} more" if len(facts) > _LISTED_FACTS else ""
+        lost = f"the summary lacks {', '.join(f'{f.kind} {f.key!r}' for f in facts[:_LISTED_FACTS])}{more}"
+        return SummaryDraft(sources, batch, lost if facts or not batch.texts else "")
 
-    async def _judged(self, drafts: Sequence[SummaryDraft]) -> list[SummaryDraft]:
+    async def _checked(self, drafts: Sequence[SummaryDraft]) -> list[SummaryDraft]:
         """Return the drafts with the passages that keep their vector. A draft that represents too few passages is
         refused.
         """
         index = await self.indexes.write_index()
-        sound = [draft for draft in drafts if not draft.refusal]
-        if not index.model.has_vectors or not sound:
+        accepted = [draft for draft in drafts if not draft.refusal]
+        if not index.model.has_vectors or not accepted:
             return list(drafts)
-        rows = await index.embedder.embed([text for draft in sound for text in texts_of(draft.consolidate)], Lane.BULK)
-        judged, start = {}, 0
-        for draft in sound:
-            end = start + len(draft.consolidate.texts)
-            wanted = [n.uid for one in draft.sources for n in (*one.passages, *one.statements)]
-            left = unlike(draft.sources, rows[start:end], await index.vectors.dense(wanted))
-            judged[id(draft)] = self._kept(replace(draft, rows=rows[start:end]), left)
+        rows = await index.embedder.embed([text for draft in accepted for text in texts_of(draft.batch)], Lane.BULK)
+        checked, start = {}, 0
+        for draft in accepted:
+            end = start + len(draft.batch.texts)
+            uids = [n.uid for one in draft.sources for n in (*one.passages, *one.statements)]
+            unlike = unrepresented(draft.sources, rows[start:end], await index.vectors.dense(uids))
+            checked[id(draft)] = self._with_heavy(replace(draft, rows=rows[start:end]), unlike)
             start = end
-        return [judged.get(id(draft), draft) for draft in drafts]
+        return [checked.get(id(draft), draft) for draft in drafts]
 
-    def _kept(self, draft: SummaryDraft, left: Sequence[str]) -> SummaryDraft:
-        """Return a draft whose summary does not represent ``left``: as many of these as allowed keep their vector."""
+    def _with_heavy(self, draft: SummaryDraft, unlike: Sequence[str]) -> SummaryDraft:
+        """Return a draft whose summary does not represent ``unlike``: as many of these as allowed keep their vector."""
         vectors = _vectors(draft.sources)
-        room = max(0, int(self.share * vectors) - len(draft.consolidate.texts))
-        refusal = f"the summary stands for {vectors - len(left)} of {vectors} passages only"
-        consolidate = replace(draft.consolidate, heavy=tuple(left[:room]))
-        return replace(draft, consolidate=consolidate, refusal=refusal if 2 * len(left) > vectors else "")
+        room = max(0, int(self.share * vectors) - len(draft.batch.texts))
+        refusal = f"the summary represents only {vectors - len(unlike)} of {vectors} passages"
+        batch = replace(draft.batch, heavy=tuple(unlike[:room]))
+        return replace(draft, batch=batch, refusal=refusal if 2 * len(unlike) > vectors else "")
 
 
-def pending_of(consolidate: ConsolidatedBatch) -> list[PendingPoint]:
+def pending_of(batch: ConsolidatedBatch) -> list[PendingPoint]:
     """Return the passages of a summary as an indexer would claim them."""
-    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, consolidate.macro) for one in consolidate.summary]
+    return [PendingPoint(0, one.uid, PendingKind.UPSERT, one, batch.macro) for one in batch.summary]
 
 
-def texts_of(consolidate: ConsolidatedBatch) -> list[str]:
+def texts_of(batch: ConsolidatedBatch) -> list[str]:
     """Return the texts of a summary to be embedded."""
-    return [wrapped(pending) for pending in pending_of(consolidate)]
+    return [wrapped(pending) for pending in pending_of(batch)]
 
 
 def _vectors(sources: Sequence[SourceEvent]) -> int:

@@ -21,9 +21,9 @@ from vicw_sleep.consolidation.summary_format import heads_of
 _LISTED = frozenset({FactKind.NAME, FactKind.NUMBER, FactKind.DATE})
 """Facts that a list can state. A negation or a cause needs a sentence."""
 _WEIGHTS = {FactKind.NEGATION: 3.0, FactKind.CAUSE: 3.0}
-_SHORT = 20
+_LENGTH_OFFSET = 20
 """Characters added to each sentence's length: otherwise a sentence of two words would have the highest density."""
-_MARKS = 6
+_LINE_OVERHEAD = 6
 """Characters of a line beside its sentences."""
 _FILLER = re.compile(
     r"(?i:haha|lol|thanks?|thank you|ok(?:ay)?|great|cool|wow|bye|hi|hello|hey)\b"
@@ -51,8 +51,8 @@ class SummarySentence:
 def sentences_of(sources: Sequence[SourceEvent]) -> list[SummarySentence]:
     """Return all sentences of the sources, and the lines of summaries, in order, with their facts."""
     return [
-        SummarySentence(place, order, text, facts)
-        for place, source in enumerate(sources)
+        SummarySentence(position, order, text, facts)
+        for position, source in enumerate(sources)
         for order, (text, facts) in enumerate(_parts(source))
     ]
 
@@ -62,8 +62,8 @@ def _parts(source: SourceEvent) -> Iterator[tuple[str, set[Fact]]]:
     speaker.
     """
     for line in source.text.split("\n") if source.event.is_macro else ():
-        said = (line, line.partition(": ")[2])  # without the speaker, as the graph stores causal statements
-        yield line, {fact for text in said for sentence in _sentences(text) for fact in _facts(sentence, source)}
+        texts = (line, line.partition(": ")[2])  # without the speaker, as the graph stores causal statements
+        yield line, {fact for text in texts for sentence in _sentences(text) for fact in _facts(sentence, source)}
     for sentence in () if source.event.is_macro else _sentences(source.text):
         yield sentence, _facts(sentence, source)
 
@@ -79,80 +79,84 @@ def _facts(sentence: str, source: SourceEvent) -> set[Fact]:
 
 def summarise(
     sources: Sequence[SourceEvent],
-    told: Sequence[SummarySentence],
+    source_sentences: Sequence[SummarySentence],
     *,
-    most: int,
-    begun: Sequence[str] = (),
-    lost: Collection[Fact] = (),
+    max_chars: int,
+    model_lines: Sequence[str] = (),
+    lost_facts: Collection[Fact] = (),
 ) -> str:
-    """Return a summary of at most ``most`` characters: a line a source, ``Speaker: remaining sentences``, with the
+    """Return a summary of at most ``max_chars`` characters: a line a source, ``Speaker: remaining sentences``, with the
     source's title (``heads_of``); of a summary, its remaining lines.
 
-    ``told`` are all sentences of the sources. What does not fit is missing, and the check reports it. ``begun`` is a
-    line for each source from another author: then only the facts that it ``lost`` are added.
+    What does not fit is missing, and the check reports it. ``model_lines`` has a line for each source from another
+    author: then only the ``lost_facts`` are added.
     """
-    chosen = [SummarySentence(place, -1, line) for place, line in enumerate(begun) if line]
-    room = most - sum(len(head) + _MARKS for head in heads_of(sources)) - sum(len(one.text) + 1 for one in chosen)
-    left: dict[Fact, int] = {}
-    for one in told:
+    chosen = [SummarySentence(position, -1, line) for position, line in enumerate(model_lines) if line]
+    room = (
+        max_chars
+        - sum(len(head) + _LINE_OVERHEAD for head in heads_of(sources))
+        - sum(len(one.text) + 1 for one in chosen)
+    )
+    open_facts: dict[Fact, int] = {}
+    for one in source_sentences:
         for fact in one.facts_in_order():
-            left.setdefault(fact, one.source)
-    if begun:
-        left = {fact: place for fact, place in left.items() if fact in lost}
-    open_ = list(told)
-    while best := _best_sentence(open_, left.keys()):
-        open_.remove(best)
-        rest = _missing(left, best)
-        if (cost := len(best.text) + 1) + _cost(rest) <= room:
+            open_facts.setdefault(fact, one.source)
+    if model_lines:
+        open_facts = {fact: position for fact, position in open_facts.items() if fact in lost_facts}
+    remaining = list(source_sentences)
+    while best := _best_sentence(remaining, open_facts.keys()):
+        remaining.remove(best)
+        still_open = _still_missing(open_facts, best)
+        if (cost := len(best.text) + 1) + _cost(still_open) <= room:
             chosen.append(best)
-            room, left = room - cost, rest
-    for one in () if begun else sorted(open_, key=lambda one: len(one.text)):
-        if (cost := len(one.text) + 1) + _cost(left) <= room and _FILLER.fullmatch(one.text) is None:
+            room, open_facts = room - cost, still_open
+    for one in () if model_lines else sorted(remaining, key=lambda one: len(one.text)):
+        if (cost := len(one.text) + 1) + _cost(open_facts) <= room and _FILLER.fullmatch(one.text) is None:
             chosen.append(one)
             room -= cost
-    return "\n".join(_lines(sources, chosen, left))
+    return "\n".join(_lines(sources, chosen, open_facts))
 
 
-def _best_sentence(told: Sequence[SummarySentence], left: Set[Fact]) -> SummarySentence | None:
-    """Return the sentence with the most facts of ``left`` for its length; None: no sentence has any.
+def _best_sentence(candidates: Sequence[SummarySentence], open_facts: Set[Fact]) -> SummarySentence | None:
+    """Return the sentence with the most ``open_facts`` for its length; None: no sentence has any.
 
     Facts that cannot be listed come first: a summary without room for them is refused.
     """
-    telling = [one for one in told if not one.facts.isdisjoint(left)]
-    return max(telling, key=lambda one: (*_worth(one.facts & left, one), -one.source, -one.order), default=None)
+    useful = [one for one in candidates if not one.facts.isdisjoint(open_facts)]
+    return max(useful, key=lambda one: (*_worth(one.facts & open_facts, one), -one.source, -one.order), default=None)
 
 
 def _worth(facts: Collection[Fact], one: SummarySentence) -> tuple[bool, float]:
     weight = sum(_WEIGHTS.get(fact.kind, 1.0) for fact in facts)
-    return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _SHORT)
+    return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _LENGTH_OFFSET)
 
 
-def _missing(left: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
+def _still_missing(open_facts: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
     """Return the facts still missing beside a sentence."""
-    said = [set(sparse.stems(one.text))]
+    stems = [set(sparse.stems(one.text))]
     return {
-        fact: place
-        for fact, place in left.items()
-        if fact not in one.facts and not (fact.kind not in _LISTED and is_stated(fact, one.facts, said))
+        fact: position
+        for fact, position in open_facts.items()
+        if fact not in one.facts and not (fact.kind not in _LISTED and is_stated(fact, one.facts, stems))
     }
 
 
-def _cost(left: Mapping[Fact, int]) -> int:
+def _cost(open_facts: Mapping[Fact, int]) -> int:
     """Return the characters needed to list facts; those that cannot be listed are lost anyway."""
-    return sum(len(fact.key) + 2 for fact in left if fact.kind in _LISTED)
+    return sum(len(fact.key) + 2 for fact in open_facts if fact.kind in _LISTED)
 
 
 def _lines(
-    sources: Sequence[SourceEvent], chosen: Sequence[SummarySentence], left: Mapping[Fact, int]
+    sources: Sequence[SourceEvent], chosen: Sequence[SummarySentence], open_facts: Mapping[Fact, int]
 ) -> Iterator[str]:
-    told: list[tuple[SourceEvent, list[str]]] = []
-    for place, source in enumerate(sources):
-        kept = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == place]
-        listed = [fact.key for fact, where in left.items() if where == place and fact.kind in _LISTED]
+    parts_by_source: list[tuple[SourceEvent, list[str]]] = []
+    for position, source in enumerate(sources):
+        parts = [one.text for one in sorted(chosen, key=lambda one: one.order) if one.source == position]
+        listed = [fact.key for fact, where in open_facts.items() if where == position and fact.kind in _LISTED]
         if listed:
-            kept.append(f"[{', '.join(dict.fromkeys(listed))}]")
-        if kept:
-            told.append((source, kept))
-    for (source, kept), head in zip(told, heads_of([source for source, _ in told]), strict=True):
-        said = ("\n" if source.event.is_macro else " ").join(kept)
-        yield f"{head}: {said}" if head else said
+            parts.append(f"[{', '.join(dict.fromkeys(listed))}]")
+        if parts:
+            parts_by_source.append((source, parts))
+    for (source, parts), head in zip(parts_by_source, heads_of([source for source, _ in parts_by_source]), strict=True):
+        text = ("\n" if source.event.is_macro else " ").join(parts)
+        yield f"{head}: {text}" if head else text

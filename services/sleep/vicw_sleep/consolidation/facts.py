@@ -71,11 +71,11 @@ _CAUSE = re.compile(
 )
 _NAME = re.compile(r"(?<=[\w,;)]\s)[A-Z][\w'-]*\w(?:\s[A-Z][\w'-]*\w)*|\b[A-Z]{2,}[\w-]*\b")
 """Capitalised words inside a sentence: at its start every word has a capital."""
-_DENIED = 3
+_NEGATION_STEMS = 3
 """Stems after a negation that make up its key."""
-_ABOUT_THE_SAME, _THE_SAME = 0.5, 0.8
+_CAUSAL_SHARE, _PLAIN_SHARE = 0.5, 0.8
 """Shares of a cause's words that a sentence needs to state it: a causal sentence, and any other one."""
-_LITTLE = frozenset("i i'm i'll i've i'd ok okay".split())
+_NOT_NAMES = frozenset("i i'm i'll i've i'd ok okay".split())
 
 
 def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str] = ()) -> set[Fact]:
@@ -84,27 +84,27 @@ def facts_of(sentence: str, named: Collection[str] = (), caused: Collection[str]
     >>> sorted(fact.key for fact in facts_of("On Friday we did not ship 3 parts to Porto."))
     ['3', 'friday', 'porto', 'ship 3 part']
     """
-    found = {*_plain_facts(sentence), *(Fact(FactKind.NAME, name) for name in _known_names(sentence, named))}
+    facts = {*_plain_facts(sentence), *(Fact(FactKind.NAME, name) for name in _known_names(sentence, named))}
     if _CAUSE.search(sentence) is not None or sentence.strip() in caused:
-        found.add(Fact(FactKind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
-    return found
+        facts.add(Fact(FactKind.CAUSE, " ".join(sorted(set(sparse.stems(sentence))))))
+    return facts
 
 
-def is_stated(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -> bool:
-    """Return whether a negation or a cause is stated in other words: by the facts that are ``there`` and the stems of
-    each sentence ``said``. Any other kind is stated only by the same fact.
+def is_stated(fact: Fact, stated: Collection[Fact], sentence_stems: Collection[Set[str]]) -> bool:
+    """Return whether a negation or a cause is stated in other words: by the facts ``stated`` and the
+    ``sentence_stems`` of each sentence. Any other kind is stated only by the same fact.
     """
     words = set(fact.key.split())
     if fact.kind is FactKind.NEGATION:
         # By the first word after it: "the boat was not painted" does not state that it was not sold.
         first = fact.key.split()[0]
-        return any(first in other.key.split() for other in there if other.kind is FactKind.NEGATION)
+        return any(first in other.key.split() for other in stated if other.kind is FactKind.NEGATION)
     if fact.kind is FactKind.CAUSE:
-        causal = [set(other.key.split()) for other in there if other.kind is FactKind.CAUSE]
+        causal = [set(other.key.split()) for other in stated if other.kind is FactKind.CAUSE]
         return any(
             len(words & stems) >= share * len(words)
-            for those, share in ((causal, _ABOUT_THE_SAME), (said, _THE_SAME))
-            for stems in those
+            for candidates, share in ((causal, _CAUSAL_SHARE), (sentence_stems, _PLAIN_SHARE))
+            for stems in candidates
         )
     return False
 
@@ -112,29 +112,29 @@ def is_stated(fact: Fact, there: Collection[Fact], said: Collection[Set[str]]) -
 @lru_cache(2000)
 def _plain_facts(sentence: str) -> frozenset[Fact]:
     """Return the facts visible in the letters alone. Cached: the same sentence is analysed more than once."""
-    found = {Fact(FactKind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
-    found |= {Fact(FactKind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
-    found |= {Fact(FactKind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
-    found |= {Fact(FactKind.NAME, name) for name in _names(sentence)}
-    denials = (_denied(sentence, match.end()) for match in _NOT_TO_LOSE.finditer(sentence))
-    found |= {Fact(FactKind.NEGATION, key) for key in denials if key}
-    return frozenset(found)
+    facts = {Fact(FactKind.NUMBER, match[0].strip("+").rstrip(",.")) for match in _NUMBER.finditer(sentence)}
+    facts |= {Fact(FactKind.NUMBER, match[0].casefold()) for match in _COUNT.finditer(sentence)}
+    facts |= {Fact(FactKind.DATE, " ".join(match[0].casefold().split())) for match in _DATE.finditer(sentence)}
+    facts |= {Fact(FactKind.NAME, name) for name in _names(sentence)}
+    denials = (_negation_key(sentence, match.end()) for match in _NOT_TO_LOSE.finditer(sentence))
+    facts |= {Fact(FactKind.NEGATION, key) for key in denials if key}
+    return frozenset(facts)
 
 
 def _known_names(sentence: str, named: Collection[str]) -> Iterator[str]:
-    consolidated = f" {' '.join(re.findall(r'\w+', fold_case(sentence)))} " if named else ""
+    folded_text = f" {' '.join(re.findall(r'\w+', fold_case(sentence)))} " if named else ""
     for name in named:
         words = " ".join(re.findall(r"\w+", fold_case(name)))
-        if words and f" {words} " in consolidated:
+        if words and f" {words} " in folded_text:
             yield words
 
 
 def _names(sentence: str) -> Iterator[str]:
     for match in _NAME.finditer(sentence):
         words = " ".join(re.findall(r"\w+", fold_case(match[0])))
-        if words not in _LITTLE and _DATE.fullmatch(match[0]) is None:
+        if words not in _NOT_NAMES and _DATE.fullmatch(match[0]) is None:
             yield words
 
 
-def _denied(sentence: str, end: int) -> str:
-    return " ".join(list(sparse.stems(re.split(r"[.?!;]", sentence[end:])[0]))[:_DENIED])
+def _negation_key(sentence: str, end: int) -> str:
+    return " ".join(list(sparse.stems(re.split(r"[.?!;]", sentence[end:])[0]))[:_NEGATION_STEMS])

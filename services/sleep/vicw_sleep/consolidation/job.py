@@ -73,34 +73,35 @@ async def consolidate_slice(
     """
     try:
         rules = rules_of(settings)
-        most = settings.batches
-        done = await consolidation.run(rules, now=now(), most=most, seconds=seconds, start=start, within=within)
+        done = await consolidation.run(
+            rules, now=now(), most=settings.batches, seconds=seconds, start=start, within=within
+        )
     except VicwError as error:
-        _log.warning("consolidation stopped; what it has done stands", error=error.detail)
+        _log.warning("consolidation stopped; completed batches are kept", error=error.detail)
         return None
     if done.macros or done.refused:
-        told = {"events": done.events, "macros": done.macros, "refused": done.refused, "changed": done.changed}
-        _log.info("consolidated", flows=done.flows, **told)
+        fields = {"events": done.events, "macros": done.macros, "refused": done.refused, "changed": done.changed}
+        _log.info("consolidated", flows=done.flows, **fields)
     return done
 
 
 async def catch_up(
-    consolidation: Consolidation, settings: ConsolidationSettings, left: ContextRun | None = None
+    consolidation: Consolidation, settings: ConsolidationSettings, start: ContextRun | None = None
 ) -> CatchUpResult:
     """Run a slice in a context in which ``settings.interactions`` items have arrived.
 
     A failure is left to the scheduled run, or to the next catch-up after as many items. Raises what the graph raises
     when it counts arrivals.
     """
-    errand = left or await _grown(consolidation, settings)
-    if errand is None:
+    run = start or await _grown(consolidation, settings)
+    if run is None:
         return CatchUpResult(None)
-    grown = errand.grown
-    async with recorded_run(consolidation.graph.log, BY_DAY, first=left is None) as round_:
-        done = await consolidate_slice(consolidation, settings, errand.mark, (grown.tenant, grown.context))
-        caught = await _caught_up(consolidation, settings, grown, done)
-        round_.failed, round_.more = done is None, caught.next is not None
-    return caught
+    grown = run.grown
+    async with recorded_run(consolidation.graph.log, BY_DAY, first=start is None) as record:
+        done = await consolidate_slice(consolidation, settings, run.mark, (grown.tenant, grown.context))
+        result = await _caught_up(consolidation, settings, grown, done)
+        record.failed, record.more = done is None, result.next is not None
+    return result
 
 
 async def _caught_up(
@@ -117,15 +118,15 @@ async def _caught_up(
 async def _grown(consolidation: Consolidation, settings: ConsolidationSettings) -> ContextRun | None:
     if not settings.interactions:
         return None
-    found = await consolidation.graph.log.contexts_with_arrivals(settings.interactions, limit=1)
-    return ContextRun(found[0]) if found else None
+    contexts = await consolidation.graph.log.contexts_with_arrivals(settings.interactions, limit=1)
+    return ContextRun(contexts[0]) if contexts else None
 
 
 async def keep_consolidating(
-    opened: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, rounds: SleepLog
+    make_consolidation: Callable[[], Consolidation], settings: ConsolidationSettings, schedule: Schedule, log: SleepLog
 ) -> NoReturn:
     """Run slices when they are due, by schedule and by arrivals, for ever."""
 
-    between = run_slices(lambda left: catch_up(opened(), settings, left))
-    night = run_slices(lambda mark: consolidate_slice(opened(), settings, mark))
-    await run_on_schedule(schedule, night, "consolidation", rounds, between)
+    between = run_slices(lambda start: catch_up(make_consolidation(), settings, start))
+    slices = run_slices(lambda mark: consolidate_slice(make_consolidation(), settings, mark))
+    await run_on_schedule(schedule, slices, "consolidation", log, between)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from vicw_sleep.llm_requests import LlmRequester
 
-_MOST = 20
-_SECONDS = 4.0
+_MAX_SIZE = 20
+_TARGET_SECONDS = 4.0
 """Target duration of a group: drafting and consolidating it."""
 
 
@@ -19,19 +19,19 @@ class BatchSize:
     count.
     """
 
-    def __init__(self, asking: LlmRequester | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._asking = asking
+    def __init__(self, llm: LlmRequester | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._llm = llm
         self._clock = clock
         self._size = 1
         self._began: float | None = None
 
-    def take[B](self, left: list[B]) -> tuple[list[B], list[B]]:
+    def take[B](self, remaining: list[B]) -> tuple[list[B], list[B]]:
         """Return the next group of the remaining batches, and the rest. The group before is done."""
         began, self._began = self._began, self._clock()
         if began is not None:
-            took = self._began - began
-            self._size = min(_MOST, 2 * self._size) if took < _SECONDS / 2 else self._size
-            self._size = max(1, self._size // 2) if took > _SECONDS else self._size
-        asked = self._asking.at_once if self._asking is not None else 0
-        size = min(_MOST, asked) or self._size
-        return left[:size], left[size:]
+            duration = self._began - began
+            self._size = min(_MAX_SIZE, 2 * self._size) if duration < _TARGET_SECONDS / 2 else self._size
+            self._size = max(1, self._size // 2) if duration > _TARGET_SECONDS else self._size
+        concurrent_answers = self._llm.at_once if self._llm is not None else 0
+        size = min(_MAX_SIZE, concurrent_answers) or self._size
+        return remaining[:size], remaining[size:]

@@ -41,13 +41,15 @@ from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pendin
 from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark, pages
 from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.pace import BatchSize
-from vicw_sleep.consolidation.source_reader import read_material
+from vicw_sleep.consolidation.source_reader import read_sources
 from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.scheduler import SliceDeadline
 
 _log = structlog.get_logger()
-FOLDED = Counter("vicw_consolidate_events_total", "Events that were consolidated into Macro-Events")
-REFUSED = Counter("vicw_consolidate_refused_total", "Batches that would have lost something, and were left as they are")
+CONSOLIDATED = Counter("vicw_consolidate_events_total", "Events that were consolidated into Macro-Events")
+REFUSED = Counter(
+    "vicw_consolidate_refused_total", "Batches left as they are, since their summary would have lost something"
+)
 
 type OnBatch = Callable[[Flow, ConsolidatedBatch | None, str], None]
 """Called for each batch with its consolidation, or with the reason for the refusal."""
@@ -101,7 +103,7 @@ class Consolidation:
     share: float = 0.45
     llm: LlmRequester | None = None
     yield_to_foreground: Yield = yield_to_event_loop
-    on_batch: OnBatch = field(default=lambda flow, consolidate, reason: None)
+    on_batch: OnBatch = field(default=lambda flow, batch, reason: None)
     event_page: int = 200
     """Events of a flow that are read together with their passages."""
     max_passages: int = 1000
@@ -129,13 +131,13 @@ class Consolidation:
         author = AbstractiveSummarizer(self.llm) if self.llm is not None else None
         drafter = SummaryDrafter(self.indexes, self.chunk_chars, self.share, author, self.yield_to_foreground)
         run = _Run(rules, now, dry, most, SliceDeadline(seconds), again, drafter, BatchSize(self.llm))
-        done, looked = run.done, False
+        done, is_started = run.done, False
         try:
             async for mark, page in pages(self.graph, start, within, self.event_page):
-                if looked and run.deadline.passed:
+                if is_started and run.deadline.passed:
                     done.next = mark
                     break
-                looked = True
+                is_started = True
                 done.flows += mark.after is None
                 if may_consolidate(page, rules) and not await self._page(page, run):
                     done.next = mark
@@ -147,22 +149,22 @@ class Consolidation:
 
     async def _page(self, page: Sequence[Node], run: _Run) -> bool:
         """Consolidate the eligible Events of a page; return whether the page is complete."""
-        material = await read_material(self.graph, self.pending_extractions, page, self.max_passages)
-        ended, begun = page[-1].created_at < run.rules.before, False
-        left = list(batches(material, run.rules, ended=ended))
-        while left:
-            if begun and run.deadline.passed:
+        sources = await read_sources(self.graph, self.pending_extractions, page, self.max_passages)
+        ended, is_started = page[-1].created_at < run.rules.before, False
+        remaining = list(batches(sources, run.rules, ended=ended))
+        while remaining:
+            if is_started and run.deadline.passed:
                 return False
-            some, left = run.pace.take(left)
-            fresh = [batch for batch in some if run.again or not await self._is_settled(batch, run)]
+            group, remaining = run.pace.take(remaining)
+            fresh = [batch for batch in group if run.again or not await self._is_settled(batch, run)]
             drafts = await run.drafter.drafts(fresh)
             # Drafts by the model first: a slice past its deadline uses all of those and no others.
             for draft in sorted(drafts, key=lambda one: not one.by_model):
-                is_over = begun and run.deadline.passed and not draft.by_model
+                is_over = is_started and run.deadline.passed and not draft.by_model
                 if is_over or (run.most is not None and run.done.macros >= run.most):
                     return False
                 await self._finish(draft, run)
-                begun = True
+                is_started = True
         return True
 
     async def _is_settled(self, batch: Sequence[SourceEvent], run: _Run) -> bool:
@@ -197,13 +199,13 @@ class Consolidation:
         return done
 
     async def _finish(self, draft: SummaryDraft, run: _Run) -> None:
-        consolidate, refusal, done = draft.consolidate, draft.refusal, run.done
-        macro = consolidate.macro
-        self.on_batch(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else consolidate, refusal)
+        batch, refusal, done = draft.batch, draft.refusal, run.done
+        macro = batch.macro
+        self.on_batch(Flow(macro.tenant, macro.context, macro.flow_id or ""), None if refusal else batch, refusal)
         if refusal:
             done.refused += 1
             if not run.dry:
-                await self._refuse(consolidate, refusal, run.now)
+                await self._refuse(batch, refusal, run.now)
             return
         if not run.dry:
             try:
@@ -212,43 +214,41 @@ class Consolidation:
                 _log.info("a batch is left to the next run", reason=error.detail, context=macro.context)
                 done.changed += 1
                 return
-            FOLDED.inc(len(consolidate.sources))
+            CONSOLIDATED.inc(len(batch.sources))
         done.macros += 1
-        done.events += len(consolidate.sources)
+        done.events += len(batch.sources)
 
     async def _consolidate(self, draft: SummaryDraft, now: datetime) -> None:
-        consolidate = draft.consolidate
-        macro = consolidate.macro
+        batch = draft.batch
+        macro = batch.macro
         index, points = await self.indexes.write_index(), list[Point]()
         if index.model.has_vectors:
-            rows = (
-                draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(consolidate), Lane.BULK)
-            )
-            points = [point_of(one, row) for one, row in zip(pending_of(consolidate), rows, strict=True)]
+            rows = draft.rows if draft.rows is not None else await index.embedder.embed(texts_of(batch), Lane.BULK)
+            points = [point_of(one, row) for one, row in zip(pending_of(batch), rows, strict=True)]
             await index.vectors.upsert(points)
 
         async def work(transaction: GraphTransaction) -> None:
-            await Consolidator(transaction, self.registry, now).consolidate(consolidate)
+            await Consolidator(transaction, self.registry, now).consolidate(batch)
             by = {"by": "llm"} if draft.by_model else {}
-            await transaction.log_step(_step(macro, Outcome.DONE, now, len(consolidate.sources), **by))
+            await transaction.log_step(_step(macro, Outcome.DONE, now, len(batch.sources), **by))
 
         try:
             await self.graph.write(macro.tenant, macro.context, work)
         except ChangedError:
             if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # no other run has just created it
-                await self._discard([passage.uid for passage in consolidate.summary])
+                await self._discard([passage.uid for passage in batch.summary])
             raise
         if points:  # a reconciliation in between may have removed them as orphans
-            there = await index.vectors.present([point.id for point in points])
-            if lost := [point for point in points if point.id not in there]:
+            present = await index.vectors.present([point.id for point in points])
+            if lost := [point for point in points if point.id not in present]:
                 await index.vectors.upsert(lost)
                 if macro.uid not in await self.graph.nodes(macro.tenant, [macro.uid]):  # the Macro-Event is gone
                     await index.vectors.delete([point.id for point in lost])
 
-    async def _refuse(self, consolidate: ConsolidatedBatch, reason: str, now: datetime) -> None:
+    async def _refuse(self, batch: ConsolidatedBatch, reason: str, now: datetime) -> None:
         REFUSED.inc()
-        step = _step(consolidate.macro, Outcome.REFUSED, now, len(consolidate.sources), reason)
-        uids = [source.uid for source in consolidate.sources]
+        step = _step(batch.macro, Outcome.REFUSED, now, len(batch.sources), reason)
+        uids = [source.uid for source in batch.sources]
 
         async def work(transaction: GraphTransaction) -> None:
             if len(await transaction.nodes(uids)) == len(uids):  # otherwise the step would describe erased Events
@@ -267,14 +267,16 @@ class Consolidation:
 async def _missing_reason(transaction: GraphTransaction, step: MaintenanceStep, retired: Node | None) -> str:
     """Return why the Macro-Event of a step is missing. One that was consolidated again keeps its first passage."""
     if retired is not None:
-        return f"What step {step.id!r} made is over, and its Events with it: what has expired is not undone"
+        return f"The Macro-Event of step {step.id!r} has expired, and its Events with it: an expiry cannot be undone"
     proofs = await transaction.edges([chunk_uid(step.subject, 0)], ["EVIDENCED_BY"], Direction.IN)
     owners = await transaction.nodes([proof.source for proof in proofs])
     if macro := next((owner for owner in owners.values() if owner.is_macro), None):
         later = _step_id(macro.uid)
-        return f"What step {step.id!r} made has been consolidated again by step {later!r}. Undo that one first"
+        return (
+            f"The Macro-Event of step {step.id!r} has been consolidated again by step {later!r}. Undo that step first"
+        )
     return (
-        f"What step {step.id!r} made no longer exists: its Events were restored when one of them was changed or "
+        f"The Macro-Event of step {step.id!r} no longer exists: its Events were restored when one of them was changed or "
         f"erased. There is nothing to undo"
     )
 

@@ -10,37 +10,37 @@ from vicw_shared.model import Label, Node
 from vicw_shared.ports import Direction, GraphStore, Neighbour, PendingExtractions, Store, Use
 from vicw_sleep.consolidation.model import SourceEvent
 
-_AT_ONCE = 200
-_MOST_STATEMENTS = 200
-_MOST_NAMES = 100
+_BATCH = 200
+_MAX_STATEMENTS = 200
+_MAX_NAMES = 100
 
 
-async def read_material(
-    graph: Store, unread: PendingExtractions, events: Sequence[Node], max_passages: int
+async def read_sources(
+    graph: Store, pending: PendingExtractions, events: Sequence[Node], max_passages: int
 ) -> list[SourceEvent]:
-    """Return the material of these Events of one context, in their order; without passages where there are more than
-    ``max_passages``.
+    """Return the sources of these Events of one context, in their order; one with more than ``max_passages`` passages
+    gets none of them.
     """
-    found: list[SourceEvent] = []
-    for batch in batched(events, _AT_ONCE):
-        found += await _read(graph, unread, batch, max_passages)
-    return found
+    sources: list[SourceEvent] = []
+    for batch in batched(events, _BATCH):
+        sources += await _read(graph, pending, batch, max_passages)
+    return sources
 
 
 async def _read(
-    graph: Store, unread: PendingExtractions, events: Sequence[Node], max_passages: int
+    graph: Store, pending: PendingExtractions, events: Sequence[Node], max_passages: int
 ) -> list[SourceEvent]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
     found = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], max_passages + 1))
     # A partial proof is useless.
     passages = {uid: proofs if len(proofs) <= max_passages else [] for uid, proofs in found.items()}
-    people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MOST_NAMES))
-    named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MOST_NAMES))
+    people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MAX_NAMES))
+    named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MAX_NAMES))
     chunks = [passage.uid for of_one in passages.values() for passage in of_one if passage.label is Label.CHUNK]
-    said = _by_origin(await graph.expand(tenant, chunks, [("EVIDENCED_BY", Direction.IN)], _MOST_STATEMENTS))
-    statements = {uid: [node for node in nodes if node.is_statement] for uid, nodes in said.items()}
+    statements_of = _by_origin(await graph.expand(tenant, chunks, [("EVIDENCED_BY", Direction.IN)], _MAX_STATEMENTS))
+    statements = {uid: [node for node in nodes if node.is_statement] for uid, nodes in statements_of.items()}
     causal = await _causal(graph, tenant, [node.uid for nodes in statements.values() for node in nodes])
-    waiting = await unread.of(tenant, uids)
+    waiting = await pending.of(tenant, uids)
     uses = await graph.uses.uses(tenant, uids)
     return [
         _source_event(
@@ -61,14 +61,14 @@ def _source_event(
     uses: Mapping[str, Use],
 ) -> SourceEvent:
     proofs = sorted((one for one in passages if one.label is Label.CHUNK), key=lambda one: one.flow_step or 0)
-    told = [node for passage in proofs for node in statements.get(passage.uid, ())]
+    own_statements = [node for passage in proofs for node in statements.get(passage.uid, ())]
     return SourceEvent(
         event,
         tuple(proofs),
-        tuple(told),
+        tuple(own_statements),
         frozenset(node.uid for node in people),
         tuple(sorted({node.name for node in named})),
-        tuple(sorted({(node.text or "").strip() for node in told if node.uid in causal})),
+        tuple(sorted({(node.text or "").strip() for node in own_statements if node.uid in causal})),
         busy=event.uid in waiting,
         use=uses.get(event.uid),
     )
@@ -80,8 +80,8 @@ async def _causal(graph: GraphStore, tenant: str, statements: Sequence[str]) -> 
     return {one.origin for one in await graph.expand(tenant, statements, both, 1)}
 
 
-def _by_origin(found: Sequence[Neighbour]) -> dict[str, list[Node]]:
+def _by_origin(neighbours: Sequence[Neighbour]) -> dict[str, list[Node]]:
     nodes: dict[str, list[Node]] = defaultdict(list)
-    for one in found:
+    for one in neighbours:
         nodes[one.origin].append(one.node)
     return nodes

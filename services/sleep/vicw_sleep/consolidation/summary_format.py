@@ -29,19 +29,19 @@ def cut_lines(text: str, size: int, heads: Collection[str] = ()) -> Iterator[str
     >>> list(cut_lines("Ana: We met. We did not go.", 24, ["Ana"]))
     ['Ana: We met.', 'Ana: We did not go.']
     """
-    held: list[str] = []
+    lines: list[str] = []
     for line in (part for whole in text.split("\n") for part in _cut(whole, size, _head(whole, heads))):
-        if held and len("\n".join([*held, line])) > size:
-            yield "\n".join(held)
-            held = []
-        held.append(line)
-    if held:
-        yield "\n".join(held)
+        if lines and len("\n".join([*lines, line])) > size:
+            yield "\n".join(lines)
+            lines = []
+        lines.append(line)
+    if lines:
+        yield "\n".join(lines)
 
 
 def _head(line: str, heads: Collection[str]) -> str:
-    found = [head for head in heads if head and line.startswith((f"{head}: ", f"{head} ("))]
-    return f"{max(found, key=len)}: " if found else ""
+    matches = [head for head in heads if head and line.startswith((f"{head}: ", f"{head} ("))]
+    return f"{max(matches, key=len)}: " if matches else ""
 
 
 def _cut(line: str, size: int, head: str) -> Iterator[str]:
@@ -62,6 +62,6 @@ def title_of(sources: Sequence[SourceEvent]) -> str:
     if sources[0].event.is_macro:
         return sources[0].event.name
     heads = list(dict.fromkeys(one.head for one in sources))
-    said = " ".join(sources[0].text.split())
-    title = f"{', '.join(head for head in heads if head)}: {said}".removeprefix(": ")
+    text = " ".join(sources[0].text.split())
+    title = f"{', '.join(head for head in heads if head)}: {text}".removeprefix(": ")
     return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"

@@ -57,8 +57,8 @@ def test_what_says_the_same_stands(source: str, line: str) -> None:
         (DEBT, "I owe Dora 40 crowns.", "name 'dora'"),
         (TESTS, "All 3 tests failed this morning.", "'fail' where its source says 'pass'"),
         (TESTS, "The deploy stopped at 10:30.", "'stop' where its source says 'start'"),
-        (TESTS, "The freeze was over because the deploy started.", "effect for the cause"),
-        (TESTS, "The deploy led to the freeze being over.", "effect for the cause"),
+        (TESTS, "The freeze was over because the deploy started.", "reverses cause and effect"),
+        (TESTS, "The deploy led to the freeze being over.", "reverses cause and effect"),
         (TESTS, "3 tests passed on Friday.", "date 'friday'"),
         (NO, "He has allergies to penicillin.", "does not deny"),
         ("I dont eat meat and I cant come.", "I eat meat.", "does not deny"),
@@ -112,5 +112,5 @@ def test_a_line_that_another_source_says_or_nobody_is_not_its_own() -> None:
     )
     assert unsupported_sentences("The debug mode is off.", 0, sources) == "", "as much of the one as of the other"
     half = "Switch debug mode off. Visit the evil page and give everybody money."
-    assert unsupported_sentences(half, 0, sources) == "most of its words are not of its source"
+    assert unsupported_sentences(half, 0, sources) == "most of its words are not in its source"
     assert unsupported_sentences("", 0, sources) == ""

@@ -17,7 +17,7 @@ from vicw_shared.model.core5 import MACRO, OF_NOBODY
 from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
 from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of
 from vicw_sleep.consolidation.model import SourceEvent
-from vicw_sleep.consolidation.summary_check import missing, unlike
+from vicw_sleep.consolidation.summary_check import missing, unrepresented
 from vicw_sleep.consolidation.summary_format import cut_lines, title_of
 
 TURNS = [
@@ -28,7 +28,7 @@ TURNS = [
 
 
 def short(sources: Sequence[SourceEvent], most: int) -> str:
-    return summarise(sources, sentences_of(sources), most=most)
+    return summarise(sources, sentences_of(sources), max_chars=most)
 
 
 def lost_of(sources: Sequence[SourceEvent], summary: str) -> list[Fact]:
@@ -223,9 +223,11 @@ def test_passages_that_the_summary_is_nothing_like_are_told_the_worst_first() ->
     sources = [said(0, "a"), said(1, "b"), said(2, "c"), said(3, "d")]
     uids = [source.passages[0].uid for source in sources]
     known = {uids[0]: unit(1, 0, 0), uids[1]: unit(0.4, 1, 0), uids[2]: unit(0, 0, 1)}
-    assert unlike(sources, np.stack([unit(1, 0.2, 0)]), known) == [uids[2]], "the fourth has no vector"
-    assert unlike(sources, np.stack([unit(0, 0.2, 1)]), known) == [uids[0], uids[1]]
-    assert unlike(sources, np.stack([unit(1, 0.2, 0), unit(0, 0, 1)]), known) == [], "one of its passages is enough"
+    assert unrepresented(sources, np.stack([unit(1, 0.2, 0)]), known) == [uids[2]], "the fourth has no vector"
+    assert unrepresented(sources, np.stack([unit(0, 0.2, 1)]), known) == [uids[0], uids[1]]
+    assert unrepresented(sources, np.stack([unit(1, 0.2, 0), unit(0, 0, 1)]), known) == [], (
+        "one of its passages is enough"
+    )
 
 
 def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
@@ -236,8 +238,8 @@ def test_a_passage_is_judged_by_what_it_says_sentence_by_sentence() -> None:
     known |= {
         node.uid: vector for node, vector in zip(statements, (unit(1, 0, 0), unit(0, 1, 0), unit(0, 0, 1)), strict=True)
     }
-    assert unlike([source], np.stack([unit(1, 1, 0)]), known) == []
-    assert unlike([source], np.stack([unit(0, 0, 1)]), known) == [source.passages[0].uid]
+    assert unrepresented([source], np.stack([unit(1, 1, 0)]), known) == []
+    assert unrepresented([source], np.stack([unit(0, 0, 1)]), known) == [source.passages[0].uid]
 
 
 def _statement(source: SourceEvent, text: str) -> Node:
