@@ -135,7 +135,7 @@ async def test_an_import_that_is_being_given_up_does_not_go_on(
             await work.run(erasure)
     revive()
     for try_it in (imported_in_small_batches(tmp_path / "one", side), exported_in_small_pages(side, tmp_path / "half")):
-        with pytest.raises(StateConflictError, match="is given up, and not all of it is erased yet"):
+        with pytest.raises(StateConflictError, match="was given up and is not fully erased yet"):
             await try_it
     await give_up(side)
     assert await side.nodes() == {}

@@ -94,7 +94,7 @@ async def left(side: Side, rules: ResolveRules = RULES) -> list[str]:
     """Run, and return why the pairs that were judged are left."""
     told: list[DecidedPair] = []
     await run(side, rules, told)
-    assert all(one.fate is MergeOutcome.LEAVE for one in told)
+    assert all(one.outcome is MergeOutcome.LEAVE for one in told)
     return [one.reason.partition(": ")[2] for one in told]
 
 
@@ -130,7 +130,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     told: list[DecidedPair] = []
     assert (await run(side, told=told, dry=True)).merged == 1
     (decided,) = told
-    assert (decided.fate, [node.name for node in decided.things]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
+    assert (decided.outcome, [node.name for node in decided.things]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
     assert decided.reason == "0.98 same name but for accents and punctuation: 2 things are named with both"
     assert await whole(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
@@ -212,7 +212,7 @@ async def test_entities_with_different_attribute_values_are_not_merged(side: Sid
     slots = [node for node in (await side.nodes()).values() if node.subtype == "attribute"]
     assert len(slots) == 2, "it is claimed of both"
     reasons = await left(side, replace(RULES, shared=1))
-    assert reasons == ["different things are said of one attribute"]
+    assert reasons == ["they have different values of one attribute"]
 
 
 @pytest.mark.parametrize("other", [{"context": "elsewhere"}, {"tenant": "u"}])
@@ -416,7 +416,7 @@ async def test_a_guess_that_something_speaks_against_by_now_is_taken_back_for_go
     await tell(side, *(item(f"t{n}", speaker=(JOSE, ACCENTED)[n % 2], flow_id="chat") for n in range(2)))
     dry: list[DecidedPair] = []
     assert (await run(side, told=dry, dry=True)).split == 1
-    assert [(one.fate, one.reason) for one in dry] == [(MergeOutcome.SPLIT, "both speak in one conversation")]
+    assert [(one.outcome, one.reason) for one in dry] == [(MergeOutcome.SPLIT, "both speak in one conversation")]
     assert len(await merges(side)) == 1
     done = await asyncio.gather(run(side), run(side))
     assert [sum(one.split for one in done), sum(one.merged for one in done)] == [1, 0]

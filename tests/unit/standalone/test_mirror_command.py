@@ -57,21 +57,21 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
     told = "it shows what is public, not what 'Ana' may see; a run for this viewer "
     assert (other.exit_code, other.stdout.splitlines()[1:]) == (
         1,
-        [f"{told}(VICW_MIRROR_VIEWER, --viewer) builds it anew"],
+        [f"{told}(VICW_MIRROR_VIEWER, --viewer) rebuilds it"],
     )
     assert mirror(filled, "sync", *path, "--viewer", "*").stdout == "2 atoms; 4 pages written\n"
     assert "it shows everything, not what is public; " in mirror(filled, "status", *path).stdout
     mirror(filled, "build", *path)
     asyncio.run(erase(filled))
     erased = mirror(filled, "status", *path)
-    assert erased.stdout.splitlines()[-1] == "something was erased since it was made; the next run builds it anew"
+    assert erased.stdout.splitlines()[-1] == "data was erased since it was built; the next run rebuilds it"
     mirror(filled, "sync", *path)
     assert mirror(filled, "status", *path).exit_code == 0
     (tmp_path / "m" / MANIFEST).unlink()
     lost = mirror(filled, "status", *path)
     assert (lost.exit_code, lost.stdout.splitlines()[-1]) == (
         1,
-        "its list of pages cannot be read; the next run builds it anew",
+        "its list of pages cannot be read; the next run rebuilds it",
     )
     assert mirror(filled, "sync", *path).stdout == "2 atoms; 4 pages written\n", "to look at it has mended nothing"
     assert mirror(filled, "status", *path).exit_code == 0

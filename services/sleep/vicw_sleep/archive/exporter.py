@@ -99,7 +99,7 @@ async def export(
     await require_no_import(source.graph.archive)
     total = sum([await source.graph.audit.count(label) for label in Label])
     async with source.graph.archive.snapshot() as snapshot:
-        roots = _chosen(await snapshot.roots(), wanted)
+        roots = _selected_roots(await snapshot.roots(), wanted)
         work = _Export(source, snapshot, writer, registries, lambda done: progress("exporting", done, max(done, total)))
         for root in roots:
             await work.context(root)
@@ -109,7 +109,7 @@ async def export(
         await work.steps({(root.tenant, root.context) for root in roots})
     writer.write(KEYS, KEY_ROWS, wanted.keys)
     model = source.model if source.vectors is not None or (source.model and not source.model.has_vectors) else None
-    said = Manifest(
+    manifest = Manifest(
         created_at=now(),
         program=program,
         tenant=wanted.tenant,
@@ -119,17 +119,21 @@ async def export(
         edge_types=work.declared(),
         left_out=work.left_out,
     )
-    return writer.finish(said, model.size if model is not None else 0)
+    return writer.finish(manifest, model.size if model is not None else 0)
 
 
-def _chosen(roots: Sequence[Node], wanted: ExportSelection) -> list[Node]:
-    of_tenant = [root for root in roots if wanted.tenant in {None, root.tenant}]
-    chosen = [root for root in of_tenant if wanted.context in {None, root.context}]
-    if not chosen and (wanted.tenant, wanted.context) != (None, None):
-        known = sorted({root.context if wanted.context is not None else root.tenant for root in of_tenant or roots})
-        asked = f"context {wanted.context!r}" if wanted.context is not None else f"tenant {wanted.tenant!r}"
+def _selected_roots(roots: Sequence[Node], selection: ExportSelection) -> list[Node]:
+    of_tenant = [root for root in roots if selection.tenant in {None, root.tenant}]
+    chosen = [root for root in of_tenant if selection.context in {None, root.context}]
+    if not chosen and (selection.tenant, selection.context) != (None, None):
+        available = sorted(
+            {root.context if selection.context is not None else root.tenant for root in of_tenant or roots}
+        )
+        description = (
+            f"context {selection.context!r}" if selection.context is not None else f"tenant {selection.tenant!r}"
+        )
         raise MissingRecordError(
-            f"There is no {asked}; there is {', '.join(map(repr, known[:20])) or 'nothing at all'}"
+            f"There is no {description}; there is {', '.join(map(repr, available[:20])) or 'nothing at all'}"
         )
     return chosen
 
@@ -175,8 +179,8 @@ class _Export:
         members = await self.snapshot.members(root)
         inside, flows = set(members), dict[str, None]()
         for number, uids in enumerate(batched(members, self.source.node_page)):
-            found = await self.snapshot.nodes(root, uids)
-            nodes = [found[uid] for uid in uids if uid in found]
+            nodes_by_uid = await self.snapshot.nodes(root, uids)
+            nodes = [nodes_by_uid[uid] for uid in uids if uid in nodes_by_uid]
             flows |= dict.fromkeys(node.flow_id for node in nodes if node.flow_id is not None)
             await self._nodes(nodes)
             await self._edges(root, uids, inside)
@@ -211,37 +215,37 @@ class _Export:
 
     async def _side_records(self, root: Node, nodes: Sequence[Node]) -> None:
         """Write the records of these nodes: pending extractions, and how often answers have shown them."""
-        home = {"tenant": root.tenant, "context": root.context}
-        unread = await self.snapshot.pending_extractions(
+        context = {"tenant": root.tenant, "context": root.context}
+        pending = await self.snapshot.pending_extractions(
             root, [node.uid for node in nodes if node.content_hash is not None]
         )
         self.writer.write(
             PENDING_EXTRACTIONS,
             PENDING_EXTRACTION_ROWS,
-            [PendingExtractionRow(**home, item=uid) for uid in sorted(unread)],
+            [PendingExtractionRow(**context, item=uid) for uid in sorted(pending)],
         )
         uses = await self.snapshot.uses(root, [node.uid for node in nodes if node.label in {Label.ENTITY, Label.EVENT}])
-        rows = [UseRow(**home, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
+        rows = [UseRow(**context, item=uid, times=use.times, last=use.last) for uid, use in sorted(uses.items())]
         self.writer.write(USES, USE_ROWS, rows)
 
     async def _counters(self, root: Node, flows: Sequence[str]) -> None:
-        home = {"tenant": root.tenant, "context": root.context}
+        context = {"tenant": root.tenant, "context": root.context}
         for part in [(), *batched(flows, self.source.record_page)]:
-            found = await self.snapshot.counters(root, part)
-            rows = [CounterRow(**home, flow=flow, value=value) for flow, value in found.flow_steps.items()]
-            if not part and found.arrival:
-                rows = [CounterRow(**home, flow=None, value=found.arrival)]
+            counters = await self.snapshot.counters(root, part)
+            rows = [CounterRow(**context, flow=flow, value=value) for flow, value in counters.flow_steps.items()]
+            if not part and counters.arrival:
+                rows = [CounterRow(**context, flow=None, value=counters.arrival)]
             self.writer.write(COUNTERS, COUNTER_ROWS, rows)
 
     def crossing(self) -> None:
         """Write the edges between contexts, and count those whose target is not exported."""
         for edges in self._crossing.values():
             for part in batched(sorted(edges, key=lambda edge: edge.id), self.source.edge_page):
-                found = self._written.find([edge.target for edge in part]) >= 0
-                kept = [edge for edge, here in zip(part, found, strict=True) if here]
-                self.writer.write(EDGES, EDGE_ROWS, kept)
-                if gone := len(part) - len(kept):
-                    self.left_out["edges"] = self.left_out.get("edges", 0) + gone
+                is_exported = self._written.find([edge.target for edge in part]) >= 0
+                exported = [edge for edge, here in zip(part, is_exported, strict=True) if here]
+                self.writer.write(EDGES, EDGE_ROWS, exported)
+                if left_out := len(part) - len(exported):
+                    self.left_out["edges"] = self.left_out.get("edges", 0) + left_out
 
     async def receipts(self, tenants: Sequence[str]) -> None:
         """Write the receipts of tenants."""
@@ -270,7 +274,8 @@ class _Export:
 
     def declared(self) -> tuple[DeclaredType, ...]:
         """Return the types of the exported edges."""
-        known = {one.name: one for one in self.registries.edges}
+        registered = {one.name: one for one in self.registries.edges}
         return tuple(
-            DeclaredType.of(known[name]) if name in known else DeclaredType(name=name) for name in sorted(self._types)
+            DeclaredType.of(registered[name]) if name in registered else DeclaredType(name=name)
+            for name in sorted(self._types)
         )

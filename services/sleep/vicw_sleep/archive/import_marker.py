@@ -32,8 +32,8 @@ class ImportMarker:
 
 async def read_mark(graph: GraphArchive) -> ImportMarker | None:
     """Return the store's marker, None if no import is in progress."""
-    told = await graph.import_mark()
-    return ImportMarker(**json.loads(told)) if told is not None else None
+    stored = await graph.import_mark()
+    return ImportMarker(**json.loads(stored)) if stored is not None else None
 
 
 async def require_no_import(graph: GraphArchive) -> None:
@@ -41,13 +41,13 @@ async def require_no_import(graph: GraphArchive) -> None:
     mark = await read_mark(graph)
     if mark is not None and mark.given_up:
         raise StateConflictError(
-            f"The import of an export, made at {mark.made}, is given up, and not all of it is erased yet. Run `vicw "
+            f"The import of an export, made at {mark.made}, was given up and is not fully erased yet. Run `vicw "
             "forget import` again"
         )
     if mark is not None:
         raise StateConflictError(
             f"The import of an export, made at {mark.made}, broke off in this store. Run the same `vicw import` or "
-            "`vicw restore` again: it goes on where it was. Or give it up: `vicw forget import`"
+            "`vicw restore` again: it resumes where it stopped. Or give it up: `vicw forget import`"
         )
 
 

@@ -76,7 +76,7 @@ class ImportResult:
 
 
 async def import_archive(
-    judged: ValidatedArchive, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
+    archive: ValidatedArchive, target: ImportTarget, progress: Progress = silent, *, restoring: bool = False
 ) -> ImportResult:
     """Import an export into a store without data of its tenants, or resume an interrupted import; then check the store.
 
@@ -84,25 +84,25 @@ async def import_archive(
     before anything is written, if the tenants have data, another import is in progress, or the check finds violations
     already. No other process may write to these tenants until the import is complete.
     """
-    manifest, graph = judged.reader.manifest, target.graph
-    mark, check_first = await _begun(judged, target, restoring)
+    manifest, graph = archive.reader.manifest, target.graph
+    mark, check_first = await _start(archive, target, restoring)
     result = ImportResult(manifest.rows(manifest.node_files), manifest.rows([EDGES]))
     vectors = await _vectors(target, manifest.model) if check_first else None
     if check_first:
         points = _checked(manifest.model, vectors)
-        if (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations:
-            raise StateConflictError("The store is not sound: `vicw check` names what is wrong. Nothing was imported")
-    await _Import(judged, target, mark, progress, manifest.rows()).run()
+        if (await check(graph.audit, graph.outbox, points, archive.registry, progress)).violations:
+            raise StateConflictError("The store has violations, which `vicw check` lists. Nothing was imported")
+    await _Import(archive, target, mark, progress, manifest.rows()).run()
     # Only now: on an almost full disk, opening the index first kills the process, while the graph raises an error.
     vectors = vectors if check_first else await _vectors(target, manifest.model)
     points = _checked(manifest.model, vectors)
     if vectors is not None:
-        pointing = PointBuilder(judged.reader, graph.outbox, vectors, progress)
-        await pointing.run()
-        result.vectors = await pointing.stored()
-    await _keys(judged, target.keys)
+        builder = PointBuilder(archive.reader, graph.outbox, vectors, progress)
+        await builder.run()
+        result.vectors = await builder.stored()
+    await _keys(archive, target.keys)
     if not restoring:
-        result.violations = (await check(graph.audit, graph.outbox, points, judged.registry, progress)).violations
+        result.violations = (await check(graph.audit, graph.outbox, points, archive.registry, progress)).violations
     if mark.tenants and not result.violations:
         await put_mark(graph, mark.tenants[0], None)
     return result
@@ -117,51 +117,51 @@ def _checked(model: ModelIdentity | None, vectors: VectorStore | None) -> Vector
     return vectors if model is not None and model.has_vectors else None
 
 
-async def _begun(judged: ValidatedArchive, target: ImportTarget, restoring: bool) -> tuple[ImportMarker, bool]:
+async def _start(archive: ValidatedArchive, target: ImportTarget, restoring: bool) -> tuple[ImportMarker, bool]:
     """Return the marker, and whether the import starts in a store with other data. Raises StateConflictError if it
     may not.
     """
-    manifest, graph = judged.reader.manifest, target.graph
-    fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(judged.tenants))
+    manifest, graph = archive.reader.manifest, target.graph
+    fresh = ImportMarker(manifest.digest, manifest.created_at.isoformat(), tuple(archive.tenants))
     mark = await read_mark(graph.archive)
     if mark is None or mark.id != fresh.id or mark.given_up:
         await require_no_import(graph.archive)
         mark = None
-    own = {tenant: len(await graph.contexts(tenant)) for tenant in judged.tenants}
-    beside = await graph.audit.count(Label.CONTEXT) > sum(own.values())
-    if restoring and (beside or (mark is None and any(own.values()))):
+    own = {tenant: len(await graph.contexts(tenant)) for tenant in archive.tenants}
+    has_other_data = await graph.audit.count(Label.CONTEXT) > sum(own.values())
+    if restoring and (has_other_data or (mark is None and any(own.values()))):
         raise StateConflictError(
-            "The store is not empty: name another --data-dir, or --replace what is there (it is kept aside)"
+            "The store is not empty: name another --data-dir, or give --replace: the present data is then kept aside"
         )
-    if mark is None and (taken := [tenant for tenant, count in own.items() if count]):
+    if mark is None and (occupied := [tenant for tenant, count in own.items() if count]):
         raise StateConflictError(
-            f"Tenant {taken[0]!r} has data in this store, and an import goes into an empty tenant alone. Name another "
-            "store (--data-dir), put the export in place of all that is stored (`vicw restore --replace`), or erase "
-            f"the tenant first (`vicw forget tenant {taken[0]}`)"
+            f"Tenant {occupied[0]!r} has data in this store, and an import needs an empty tenant. Name another "
+            "store (--data-dir), replace everything stored by the export (`vicw restore --replace`), or erase "
+            f"the tenant first (`vicw forget tenant {occupied[0]}`)"
         )
-    if beside and mark is None:
-        await _require_strange(judged, target)
-    return mark or fresh, beside and mark is None
+    if has_other_data and mark is None:
+        await _require_no_overlap(archive, target)
+    return mark or fresh, has_other_data and mark is None
 
 
-async def _require_strange(judged: ValidatedArchive, target: ImportTarget) -> None:
+async def _require_no_overlap(archive: ValidatedArchive, target: ImportTarget) -> None:
     """Raise StateConflictError if the store has a node or step of the export: a forged export has another tenant's."""
     graph = target.graph
-    for name in judged.reader.manifest.node_files:
-        for part in batched(judged.reader.rows(name, NODES), target.batch):
-            if held := await graph.audit.belongs_to_counts([node.uid for _, node in part]):
-                raise StateConflictError(f"{name}: the store has the node {min(held)} already, of another tenant")
-    for line, step in judged.reader.rows(STEPS, STEP_ROWS):
+    for name in archive.reader.manifest.node_files:
+        for part in batched(archive.reader.rows(name, NODES), target.batch):
+            if stored := await graph.audit.belongs_to_counts([node.uid for _, node in part]):
+                raise StateConflictError(f"{name}: the store has the node {min(stored)} already, of another tenant")
+    for line, step in archive.reader.rows(STEPS, STEP_ROWS):
         if await graph.log.step(step.id) is not None:
             raise StateConflictError(
                 f"{STEPS}, line {line}: the store has the step {step.id} already, of another tenant"
             )
 
 
-async def _keys(judged: ValidatedArchive, ring: KeyRing | None) -> None:
+async def _keys(archive: ValidatedArchive, ring: KeyRing | None) -> None:
     if ring is None:
         return
-    for _, key in judged.reader.rows(KEYS, KEY_ROWS):
+    for _, key in archive.reader.rows(KEYS, KEY_ROWS):
         if await ring.key(key.id) is None:
             await ring.add(replace(key, revoked_at=None))
             if key.revoked_at is not None:
@@ -170,7 +170,7 @@ async def _keys(judged: ValidatedArchive, ring: KeyRing | None) -> None:
 
 @dataclass(slots=True)
 class _Import:
-    judged: ValidatedArchive
+    archive: ValidatedArchive
     target: ImportTarget
     mark: ImportMarker
     progress: Progress
@@ -179,8 +179,8 @@ class _Import:
 
     async def run(self) -> None:
         """Write all remaining rows. Contexts come first: giving the import up erases by context."""
-        reader, mark = self.judged.reader, self.mark
-        of_tenant = {tenant: (tenant, context) for tenant, context in reversed(self.judged.homes)}
+        reader, mark = self.archive.reader, self.mark
+        of_tenant = {tenant: (tenant, context) for tenant, context in reversed(self.archive.homes)}
         files = sorted(reader.manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT)
         stages: list[tuple[str, Stage]] = [(name, partial(self._rows, NODES, _home, _put_nodes)) for name, _ in files]
         stages += [
@@ -211,8 +211,8 @@ class _Import:
         self.progress("importing", self._done, self.total)
 
     async def _edges(self, name: str, after: int) -> None:
-        for lines in batched(self.judged.reader.rows(name, EDGE_ROWS, after=after), self.target.batch):
-            homes = self.judged.homes_of([edge.source for _, edge in lines])
+        for lines in batched(self.archive.reader.rows(name, EDGE_ROWS, after=after), self.target.batch):
+            homes = self.archive.homes_of([edge.source for _, edge in lines])
             for home, group in groupby(zip(homes, lines, strict=True), lambda one: one[0]):
                 part = [line for _, line in group]
                 edges = [edge for _, edge in part]
@@ -227,7 +227,7 @@ class _Import:
         name: str,
         after: int,
     ) -> None:
-        for of, group in groupby(self.judged.reader.rows(name, kind, after=after), lambda line: home(line[1])):
+        for of, group in groupby(self.archive.reader.rows(name, kind, after=after), lambda line: home(line[1])):
             for part in batched(group, self.target.batch):
                 await self._write(of, name, part[-1][0], partial(work, [row for _, row in part]))
                 self._progress_lines(len(part))

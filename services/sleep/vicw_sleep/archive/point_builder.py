@@ -24,7 +24,7 @@ _ITEMS = 100
 _PASSAGES = 200
 _IDS = 1000
 _LEASE_SECONDS = 30.0
-_LOOK_AGAIN_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 _ITEM_LABELS = frozenset({Label.ENTITY, Label.EVENT})
 
 type _Items = tuple[str, Sequence[str]]
@@ -48,25 +48,25 @@ class PointBuilder:
         done = 0
         files = [name for name, one in self.reader.manifest.node_files.items() if one.label in _ITEM_LABELS]
         total = self.reader.manifest.rows(files)
-        held: list[_Items] = []
+        blocked: list[_Items] = []
         for tenant, items in self._items(files):
-            if not await self._work_off(tenant, items):
-                held.append((tenant, items))
+            if not await self._build(tenant, items):
+                blocked.append((tenant, items))
             done += len(items)
             self.progress("vectors", done, total)
-        until = time.monotonic() + _LEASE_SECONDS
-        while held and time.monotonic() < until:  # the lease of a killed worker lasts so long
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-            held = [batch for batch in held if not await self._work_off(*batch)]
+        deadline = time.monotonic() + _LEASE_SECONDS
+        while blocked and time.monotonic() < deadline:  # the lease of a killed worker lasts so long
+            await asyncio.sleep(_RETRY_SECONDS)
+            blocked = [batch for batch in blocked if not await self._build(*batch)]
 
     async def stored(self) -> int:
         """Return how many of the export's vectors the index has, whichever run stored them."""
-        found = 0
+        count = 0
         for collection in self.reader.embedded:
             ids, _ = self.reader.vectors(collection)
             for part in batched(ids, _IDS):
-                found += len(await self.vectors.present(part))
-        return found
+                count += len(await self.vectors.present(part))
+        return count
 
     def _load(self) -> None:
         for number, collection in enumerate(self.reader.embedded):
@@ -81,7 +81,7 @@ class PointBuilder:
                 for part in batched(group, _ITEMS):
                     yield tenant, [node.uid for node in part]
 
-    async def _work_off(self, tenant: str, items: Sequence[str]) -> bool:
+    async def _build(self, tenant: str, items: Sequence[str]) -> bool:
         """Create the points of these items' passages; return whether no other worker holds any of them.
 
         Entries without a vector are returned to the outbox, as are all entries if the index fails.
@@ -90,17 +90,17 @@ class PointBuilder:
         claimed: Sequence[PendingPoint] = ()
         try:
             while claimed := await self.outbox.claim(_PASSAGES, seconds=_LEASE_SECONDS, items=items):
-                made = {one.point_id: self._points(one) for one in claimed}
-                lacking += [one for one in claimed if made[one.point_id] is None]
-                claimed = [one for one in claimed if made[one.point_id] is not None]
-                points = [point for one in claimed for point in made[one.point_id] or ()]
+                points_by_id = {one.point_id: self._points(one) for one in claimed}
+                lacking += [one for one in claimed if points_by_id[one.point_id] is None]
+                claimed = [one for one in claimed if points_by_id[one.point_id] is not None]
+                points = [point for one in claimed for point in points_by_id[one.point_id] or ()]
                 await self.vectors.upsert(points)
                 await self.outbox.acknowledge(claimed)
                 claimed = ()
             return (await self.outbox.count_unindexed(tenant, items)).waiting <= len(lacking)
         finally:
-            if back := [*lacking, *claimed]:
-                await self.outbox.postpone(back, seconds=0)
+            if returned := [*lacking, *claimed]:
+                await self.outbox.postpone(returned, seconds=0)
 
     def _points(self, pending: PendingPoint) -> list[Point] | None:
         """Return the points of a passage and its statements, None if a vector is missing."""

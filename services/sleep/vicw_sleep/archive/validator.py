@@ -46,7 +46,7 @@ from vicw_shared.progress import Progress, silent
 _PART = 2000
 _LABELS = tuple(Label)
 _NORM_ERROR = 0.01
-_MOST_STEPS = 10_000_000
+_MAX_STEPS = 10_000_000
 """Maximum steps of a run: counting a longer, forged run would take hours."""
 
 type Home = tuple[str, str]
@@ -72,8 +72,8 @@ class ValidatedArchive:
 
     def homes_of(self, uids: list[str]) -> list[Home]:
         """Return the homes of nodes of the export."""
-        known = list(self.homes)
-        return [known[number // len(_LABELS)] for number in self.uids.find(uids)]
+        homes = list(self.homes)
+        return [homes[number // len(_LABELS)] for number in self.uids.find(uids)]
 
 
 def validate(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress = silent) -> ValidatedArchive:
@@ -91,12 +91,12 @@ def validate(reader: ArchiveReader, registry: EdgeRegistry, progress: Progress =
     work.edges()
     work.records()
     work.embeddings()
-    return work.judged
+    return work.archive
 
 
 @dataclass(slots=True)
 class _Validator:
-    judged: ValidatedArchive
+    archive: ValidatedArchive
     progress: Progress
     total: int
     done: int = 0
@@ -109,19 +109,19 @@ class _Validator:
         """Validate the manifest: core collections and edge types match this program's, and each file has a
         collection.
         """
-        manifest = self.judged.reader.manifest
+        manifest = self.archive.reader.manifest
         core = {one.name: one for one in CORE_COLLECTIONS}
         for declared in manifest.collections:
             if core.get(declared.name, declared) != declared:
-                raise refusal(NAME, f"collections: {declared.name} is another collection here")
+                raise refusal(NAME, f"collections: {declared.name} differs from this program's collection")
             if f"{declared.name}.jsonl" in RECORDS:
                 raise refusal(NAME, f"collections: {declared.name}.jsonl is a file of another kind")
         others = {name for name in manifest.files if name.endswith(".jsonl")} - {*manifest.node_files}
         for name in sorted(others - {*RECORDS}):
-            raise refusal(NAME, f"files: {name} is of no collection that it names")
-        known = {one.name for one in self.judged.registry}
+            raise refusal(NAME, f"files: {name} belongs to no collection that the manifest declares")
+        registered = {one.name for one in self.archive.registry}
         for edge_type in manifest.edge_types:
-            if edge_type.name not in known:
+            if edge_type.name not in registered:
                 raise refusal(
                     NAME,
                     f"edge_types: {edge_type.name} is not registered here",
@@ -130,28 +130,28 @@ class _Validator:
 
     def nodes(self) -> None:
         """Validate the nodes. Contexts come first: every other node has to be in one."""
-        manifest = self.judged.reader.manifest
+        manifest = self.archive.reader.manifest
         for name, collection in sorted(manifest.node_files.items(), key=lambda one: one[1].label is not Label.CONTEXT):
-            for part in batched(self.judged.reader.rows(name, NODES), _PART):
+            for part in batched(self.archive.reader.rows(name, NODES), _PART):
                 numbers = [self._node(name, collection, line, node) for line, node in part]
-                self.judged.uids.add([node.uid for _, node in part], numbers)
+                self.archive.uids.add([node.uid for _, node in part], numbers)
                 self._count(len(part))
 
     def _node(self, name: str, collection: NodeCollection, line: int, node: Node) -> int:
         home = (node.tenant, node.context)
         if node.label is not collection.label or collection.subtype not in {None, node.subtype}:
-            told = f"label: {node.label} of subtype {node.subtype!r} is not in the collection {collection.name}"
-            raise refusal(name, told, line=line)
+            label = f"label: {node.label} of subtype {node.subtype!r} is not in the collection {collection.name}"
+            raise refusal(name, label, line=line)
         if node.label is Label.CONTEXT:
             if problem := tenant_flaw(node.tenant):
                 raise refusal(name, f"tenant: {problem}", line=line)
-            if home in self.judged.homes:
+            if home in self.archive.homes:
                 raise refusal(name, f"context: {node.context!r} comes twice", line=line)
-            self.judged.homes[home] = len(self.judged.homes)
-        elif home not in self.judged.homes:
+            self.archive.homes[home] = len(self.archive.homes)
+        elif home not in self.archive.homes:
             raise refusal(name, f"context: {node.context!r} of tenant {node.tenant!r} is not in the export", line=line)
         if not all(map(_is_run, _runs(node))):
-            raise refusal(name, "metadata: it has steps that are no runs of numbers from 1", line=line)
+            raise refusal(name, "metadata: its steps are not ranges of numbers from 1", line=line)
         if (entry := node.metadata.get(LEDGER)) is not None and node.label is Label.CHUNK:
             try:
                 item = LedgerEntry.load(str(entry)).item
@@ -159,20 +159,20 @@ class _Validator:
                 raise refusal(name, f"metadata.{LEDGER}: {error}", line=line) from error
             if (item.tenant, item.context) != home:
                 raise refusal(name, f"metadata.{LEDGER}: it keeps an item of another context", line=line)
-        return self.judged.homes[home] * len(_LABELS) + _LABELS.index(node.label)
+        return self.archive.homes[home] * len(_LABELS) + _LABELS.index(node.label)
 
     def edges(self) -> None:
         """Validate the edges: their types are registered, and their ends exist and belong to one tenant."""
-        tenants = self.judged.tenants
-        of_home = np.array([tenants.index(tenant) for tenant, _ in self.judged.homes] or [0])
-        for part in batched(self.judged.reader.rows(EDGES, EDGE_ROWS), _PART):
-            sources = self.judged.uids.find([edge.source for _, edge in part])
-            targets = self.judged.uids.find([edge.target for _, edge in part])
-            apart = of_home[sources // len(_LABELS)] != of_home[targets // len(_LABELS)]
-            for (line, edge), source, target, strange in zip(part, sources, targets, apart, strict=True):
+        tenants = self.archive.tenants
+        of_home = np.array([tenants.index(tenant) for tenant, _ in self.archive.homes] or [0])
+        for part in batched(self.archive.reader.rows(EDGES, EDGE_ROWS), _PART):
+            sources = self.archive.uids.find([edge.source for _, edge in part])
+            targets = self.archive.uids.find([edge.target for _, edge in part])
+            crosses_tenants = of_home[sources // len(_LABELS)] != of_home[targets // len(_LABELS)]
+            for (line, edge), source, target, is_crossing in zip(part, sources, targets, crosses_tenants, strict=True):
                 self._edge(line, edge, int(source), int(target))
-                if strange:
-                    raise refusal(EDGES, "target: it is another tenant's than the source", line=line)
+                if is_crossing:
+                    raise refusal(EDGES, "target: it belongs to another tenant than the source", line=line)
             self._count(len(part))
 
     def _edge(self, line: int, edge: Edge, source: int, target: int) -> None:
@@ -181,13 +181,13 @@ class _Validator:
                 raise refusal(EDGES, f"{end}: the export has no node {uid}", line=line)
         try:
             labels = _LABELS[source % len(_LABELS)], _LABELS[target % len(_LABELS)]
-            self.judged.registry.check(edge.type, *labels, field="type")
+            self.archive.registry.check(edge.type, *labels, field="type")
         except InvalidInputError as error:
             raise refusal(EDGES, error.detail, line=line) from error
 
     def records(self) -> None:
         """Validate the records beside the graph."""
-        reader, tenants = self.judged.reader, {*self.judged.tenants}
+        reader, tenants = self.archive.reader, {*self.archive.tenants}
         for line, counter in reader.rows(COUNTERS, COUNTER_ROWS):
             self._at_home(COUNTERS, line, counter)
         for line, step in reader.rows(STEPS, STEP_ROWS):
@@ -204,43 +204,43 @@ class _Validator:
             self._count(1)
 
     def _of_items[T: PendingExtractionRow | UseRow](self, name: str, kind: RowType[T]) -> None:
-        homes = list(self.judged.homes)
-        for part in batched(self.judged.reader.rows(name, kind), _PART):
-            numbers = self.judged.uids.find([row.item for _, row in part])
+        homes = list(self.archive.homes)
+        for part in batched(self.archive.reader.rows(name, kind), _PART):
+            numbers = self.archive.uids.find([row.item for _, row in part])
             for (line, row), number in zip(part, numbers, strict=True):
                 self._at_home(name, line, row)
                 if number < 0 or homes[number // len(_LABELS)] != (row.tenant, row.context):
                     raise refusal(name, f"item: the context has no node {row.item}", line=line)
                 if isinstance(row, UseRow) and row.times < 1:
-                    raise refusal(name, f"times: {row.times} is less than once", line=line)
+                    raise refusal(name, f"times: {row.times} is less than 1", line=line)
 
     def _at_home(self, name: str, line: int, row: CounterRow | PendingExtractionRow | UseRow | MaintenanceStep) -> None:
-        if (row.tenant, row.context) not in self.judged.homes:
+        if (row.tenant, row.context) not in self.archive.homes:
             raise refusal(name, f"context: {row.context!r} is not in the export", line=line)
         self._count(1)
 
     def embeddings(self) -> None:
         """Validate the vectors: each has norm 1."""
-        for collection in self.judged.reader.embedded:
-            _, vectors = self.judged.reader.vectors(collection)
+        for collection in self.archive.reader.embedded:
+            _, vectors = self.archive.reader.vectors(collection)
             for start, end in pairwise([*range(0, len(vectors), _PART), len(vectors)]):
                 norms = np.linalg.norm(vectors[start:end], axis=1)
                 wrong = np.flatnonzero(~(np.abs(norms - 1) < _NORM_ERROR))
                 if len(wrong):
-                    raise refusal(f"embeddings/{collection}.npy", f"row {start + wrong[0]} is no unit vector")
+                    raise refusal(f"embeddings/{collection}.npy", f"row {start + wrong[0]} is not a unit vector")
                 self._count(end - start)
 
 
 def _runs(node: Node) -> Iterator[object]:
     """Yield the runs of steps of a Macro-Event, or of a Context's erased Events."""
-    told = node.metadata.get(VACATED, {}) if node.label is Label.CONTEXT else {}
-    kept = [*told.values()] if isinstance(told, Mapping) else []
-    steps = [*kept, node.metadata.get("steps") if node.is_macro else None]
+    vacated = node.metadata.get(VACATED, {}) if node.label is Label.CONTEXT else {}
+    erased = [*vacated.values()] if isinstance(vacated, Mapping) else []
+    steps = [*erased, node.metadata.get("steps") if node.is_macro else None]
     return chain.from_iterable(runs for runs in steps if isinstance(runs, list))
 
 
 def _is_run(run: object) -> bool:
     match run:
         case [int(first), int(last)]:
-            return 1 <= first <= last < first + _MOST_STEPS
+            return 1 <= first <= last < first + _MAX_STEPS
     return False

@@ -276,8 +276,8 @@ async def _missing_reason(transaction: GraphTransaction, step: MaintenanceStep, 
             f"The Macro-Event of step {step.id!r} has been consolidated again by step {later!r}. Undo that step first"
         )
     return (
-        f"The Macro-Event of step {step.id!r} no longer exists: its Events were restored when one of them was changed or "
-        f"erased. There is nothing to undo"
+        f"The Macro-Event of step {step.id!r} no longer exists: its Events were restored when one of them was "
+        f"changed or erased. There is nothing to undo"
     )
 
 

@@ -77,18 +77,18 @@ class AutoTagger:
 
         Code has no key phrases. What an item mentions, and its speaker, are joined to it already and are not tags.
         """
-        said = await asyncio.to_thread(_said, [atom for atom in atoms if not atom.is_code])
-        terms = sorted({term for found in said.values() for phrase in found for term in terms_of(phrase)})
+        phrase_counts = await asyncio.to_thread(_candidate_phrases, [atom for atom in atoms if not atom.is_code])
+        terms = sorted({term for found in phrase_counts.values() for phrase in found for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
-        phrases = {uid: key_phrases(found, idf) for uid, found in said.items()}
-        names = {name for found in said.values() for name in found}
+        phrases = {uid: key_phrases(found, idf) for uid, found in phrase_counts.items()}
+        names = {name for found in phrase_counts.values() for name in found}
         in_use = await self._in_use(atoms, names)
-        joined = await self._joined(atoms)
+        linked = await self._linked_names(atoms)
         return {
             atom.item.uid: choose(
                 phrases.get(atom.item.uid, ()),
                 [one for one in alike.get(atom.item.uid, ()) if same_visibility(atom, one.atom)],
-                taken=joined[atom.item.uid] | {fold_case(tag) for tag in (*atom.tags, *atom.auto_tags)},
+                taken=linked[atom.item.uid] | {fold_case(tag) for tag in (*atom.tags, *atom.auto_tags)},
                 in_use=in_use,
             )
             for atom in atoms
@@ -96,10 +96,12 @@ class AutoTagger:
 
     async def _in_use(self, atoms: Sequence[Atom], phrases: Collection[str]) -> set[str]:
         context = atoms[0].item.context if atoms else ""
-        found = await look_up(self.graph, atoms[0].item.tenant, sorted(phrases), limit=_NAMES) if phrases else {}
-        return {name for name, nodes in found.items() if any(_is_tag(node, context) for node in nodes)}
+        nodes_by_name = (
+            await look_up(self.graph, atoms[0].item.tenant, sorted(phrases), limit=_NAMES) if phrases else {}
+        )
+        return {name for name, nodes in nodes_by_name.items() if any(_is_tag(node, context) for node in nodes)}
 
-    async def _joined(self, atoms: Sequence[Atom]) -> dict[str, set[str]]:
+    async def _linked_names(self, atoms: Sequence[Atom]) -> dict[str, set[str]]:
         """Return the folded names of each item's speaker, and of everything it mentions."""
         names = {atom.item.uid: {fold_case(atom.item.speaker or "")} for atom in atoms}
         spread = [("MENTIONS", Direction.OUT)]
@@ -108,7 +110,7 @@ class AutoTagger:
         return names
 
 
-def _said(atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
+def _candidate_phrases(atoms: Sequence[Atom]) -> dict[str, Mapping[str, int]]:
     analysed = analyst().analyse([atom.text[:_READ_CHARS] for atom in atoms])
     return {atom.item.uid: candidates(found) for atom, found in zip(atoms, analysed, strict=True)}
 

@@ -70,67 +70,71 @@ class DreamCommit:
         items = sorted({one.atom.item.uid for one in dreams})
         nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
         edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
-        standing = [one for one in dreams if self._stands(nodes, one)]
+        live = [one for one in dreams if self._is_live(nodes, one)]
         added = AddedTags()
-        await self._tag(standing, edges, added)
-        for one in standing:
+        await self._add_tags(live, edges, added)
+        for one in live:
             if self.foretold is None and one.atom.item.uid in added.tags:
                 await self.transaction.log_step(self._step(one.atom.item, added))
         return added
 
     @staticmethod
-    def _stands(nodes: Mapping[str, Node], one: DreamResult) -> bool:
+    def _is_live(nodes: Mapping[str, Node], one: DreamResult) -> bool:
         """Return whether an item and everything read for it is still live: erased data must not leave a tag behind."""
         uids = (one.atom.item.uid, *one.others)
         return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
 
-    async def _tag(self, dreams: Sequence[DreamResult], edges: Iterable[Edge], added: AddedTags) -> None:
+    async def _add_tags(self, dreams: Sequence[DreamResult], edges: Iterable[Edge], added: AddedTags) -> None:
         tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
         auto = dict.fromkeys(tagged, 0)
         for edge in edges:
             tagged[edge.source].add(edge.target)
             auto[edge.source] += edge.type == AUTO_TAGGED
         names = {tag.name for one in dreams for tag in one.tags}
-        known = await self._known(dreams[0].atom.item, names) if names else {}
-        degrees = Counter(await self.transaction.degrees([node.uid for node in known.values()]) if known else {})
+        tag_nodes = await self._tag_nodes(dreams[0].atom.item, names) if names else {}
+        degrees = Counter(
+            await self.transaction.degrees([node.uid for node in tag_nodes.values()]) if tag_nodes else {}
+        )
         if self.foretold is not None:
-            degrees.update({node.uid: self.foretold[node.uid] for node in known.values()})
-        made: dict[str, Node] = {}
+            degrees.update({node.uid: self.foretold[node.uid] for node in tag_nodes.values()})
+        used: dict[str, Node] = {}
         for one in dreams:
             uid = one.atom.item.uid
             room = self.most - len(one.atom.tags) - auto[uid]
             for tag in one.tags:
-                node = known.get(tag.name)
+                node = tag_nodes.get(tag.name)
                 if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
-                said = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
-                tied = EdgeFactory(self.registry, self.now).edge(AUTO_TAGGED, uid, node.uid, by=DREAM, properties=said)
-                added.edges.append(tied)
-                made[node.uid] = node
+                properties = {"certainty": tag.certainty, "reason": tag.reason, STEP: step_id(uid)}
+                edge_to_tag = EdgeFactory(self.registry, self.now).edge(
+                    AUTO_TAGGED, uid, node.uid, by=DREAM, properties=properties
+                )
+                added.edges.append(edge_to_tag)
+                used[node.uid] = node
                 tagged[uid].add(node.uid)
                 degrees[node.uid] += 1
                 added.tags.setdefault(uid, []).append(tag.name)
                 room -= 1
         if added.edges and self.foretold is None:
-            await self._put(list(made.values()), added.edges)
+            await self._put(list(used.values()), added.edges)
 
-    async def _known(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
+    async def _tag_nodes(self, item: Node, names: Iterable[str]) -> dict[str, Node]:
         """Return the tag of each name, including new ones; none for a name that callers have retired."""
         tenant, context = item.tenant, item.context
         uids = {named_uid(tenant, context, "tag", name): name for name in names}
         stored = await self.transaction.nodes(list(uids))
-        stands = await canonical_nodes(self.transaction, stored.values(), within=context)
+        canonical = await canonical_nodes(self.transaction, stored.values(), within=context)
         root = (await self.transaction.nodes([context_uid(tenant, context)]))[context_uid(tenant, context)]
-        found: dict[str, Node] = {}
+        tag_nodes: dict[str, Node] = {}
         for uid, name in uids.items():
-            node = stands.get(uid) or self._made(root, uid, name)
+            node = canonical.get(uid) or self._new_tag(root, uid, name)
             if node.retired_at is not None and node.metadata.get(MAKER) == DREAM:
-                node = self._made(root, uid, name)
+                node = self._new_tag(root, uid, name)
             if node.retired_at is None and node.label is Label.CONCEPT and fold_case(node.subtype) == "tag":
-                found[name] = node
-        return found
+                tag_nodes[name] = node
+        return tag_nodes
 
-    def _made(self, root: Node, uid: str, name: str) -> Node:
+    def _new_tag(self, root: Node, uid: str, name: str) -> Node:
         return Node(
             uid=uid,
             label=Label.CONCEPT,
@@ -147,9 +151,11 @@ class DreamCommit:
     async def _put(self, tags: Sequence[Node], edges: Sequence[Edge]) -> None:
         fresh = [tag for tag in tags if tag.created_at == self.now and tag.metadata.get(MAKER) == DREAM]
         await self.transaction.put_nodes(fresh)
-        ties = EdgeFactory(self.registry, self.now)
-        homes = [ties.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh]
-        await self.transaction.put_edges([*homes, *edges])
+        edge_factory = EdgeFactory(self.registry, self.now)
+        belongs_to = [
+            edge_factory.edge("BELONGS_TO", tag.uid, context_uid(tag.tenant, tag.context), by=DREAM) for tag in fresh
+        ]
+        await self.transaction.put_edges([*belongs_to, *edges])
 
     def _step(self, item: Node, added: AddedTags) -> MaintenanceStep:
         return MaintenanceStep(

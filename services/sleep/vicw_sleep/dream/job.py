@@ -30,7 +30,7 @@ async def dream_slice(
     try:
         done = await dream.run(rules_of(settings), now=now(), start=start, most=settings.items, seconds=seconds)
     except VicwError as error:
-        _log.warning("dreaming stopped; what it has added stands", error=error.detail)
+        _log.warning("dreaming stopped; tags added so far are kept", error=error.detail)
         return None
     if done.dreamt:
         _log.info("dreamt", items=done.items, of=done.dreamt, tags=done.tags)
@@ -38,7 +38,7 @@ async def dream_slice(
 
 
 async def keep_dreaming(
-    opened: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, rounds: SleepLog
+    make_dream: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, log: SleepLog
 ) -> NoReturn:
     """Run slices when they are due, for ever."""
-    await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(opened(), settings, mark)), "dream", rounds)
+    await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(make_dream(), settings, mark)), "dream", log)

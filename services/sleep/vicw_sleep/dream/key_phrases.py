@@ -13,20 +13,20 @@ from vicw_shared.language.analysis import Analyst, Sentence, Word
 from vicw_shared.sparse import encode_query
 from vicw_shared.text import fold_case
 
-_MOST_WORDS = 3
-_MOST_CHARS = 40
-_EMPTY = frozenset(
+_MAX_WORDS = 3
+_MAX_CHARS = 40
+_GENERIC_ADJECTIVES = frozenset(
     "able bad best better big certain different few first former full further good great last latter little long many "
     "more most much new next nice old only other own real recent same several short small such sure whole".split()
 )
 """Adjectives that do not characterise a thing."""
-_NAMING = frozenset({"NOUN", "PROPN"})
-_PLAIN = re.compile(r"[^\W\d_][^\W_]+(?:[-'’][^\W_]+)*")
+_NOUN_TAGS = frozenset({"NOUN", "PROPN"})
+_TAG_WORD = re.compile(r"[^\W\d_][^\W_]+(?:[-'’][^\W_]+)*")
 """A word allowed in a tag: three letters at least, no address, no number."""
-_FEWEST_CHARS = 3
+_MIN_CHARS = 3
 _PER_WORD = 0.2
 """Weight added per further word of a phrase: two words describe a text better than one."""
-_COMMON = 0.5
+_COMMON_IDF = 0.5
 """IDF at which a phrase is as likely generic as specific."""
 
 
@@ -54,43 +54,45 @@ def terms_of(phrase: str) -> tuple[int, ...]:
     return encode_query(phrase).indices
 
 
-def key_phrases(said: Mapping[str, int], idf: Mapping[int, float]) -> list[KeyPhrase]:
+def key_phrases(counts: Mapping[str, int], idf: Mapping[int, float]) -> list[KeyPhrase]:
     """Return the phrases of a text, the most certain first, from their counts and the ``idf`` of their terms.
 
     The weight is ``log(1 + n) · i · (1 + .2 (w - 1))`` for ``n`` occurrences, a mean IDF of ``i`` and ``w`` words; the
     certainty is the weight as a share of the highest, times ``i / (i + .5)``, which discounts common phrases.
     """
-    weighed: dict[str, tuple[float, float]] = {}
-    for phrase, times in said.items():
+    weights: dict[str, tuple[float, float]] = {}
+    for phrase, times in counts.items():
         terms = terms_of(phrase)
         if terms:
             rarity = sum(idf.get(term, 0.0) for term in terms) / len(terms)
             words = phrase.count(" ")
-            weighed[phrase] = math.log1p(times) * rarity * (1 + _PER_WORD * words), rarity
-    most = max((weight for weight, _ in weighed.values()), default=0.0)
-    if most <= 0:
+            weights[phrase] = math.log1p(times) * rarity * (1 + _PER_WORD * words), rarity
+    max_weight = max((weight for weight, _ in weights.values()), default=0.0)
+    if max_weight <= 0:
         return []
-    found = [KeyPhrase(p, weight / most * rarity / (rarity + _COMMON)) for p, (weight, rarity) in weighed.items()]
-    return sorted(found, key=lambda phrase: (-phrase.certainty, phrase.text))
+    phrases = [
+        KeyPhrase(p, weight / max_weight * rarity / (rarity + _COMMON_IDF)) for p, (weight, rarity) in weights.items()
+    ]
+    return sorted(phrases, key=lambda phrase: (-phrase.certainty, phrase.text))
 
 
 def _noun_phrases(words: Sequence[Word]) -> Iterator[str]:
     """Yield each run of nouns with the adjectives before it: of a longer one the last three words."""
     run: list[Word] = []
     for word in (*words, None):
-        named = bool(run) and run[-1].tag in _NAMING
-        if named and (word is None or word.tag not in _NAMING or not _PLAIN.fullmatch(word.text)):
-            phrase = fold_case(" ".join(one.text for one in run[-_MOST_WORDS:]))
-            if _FEWEST_CHARS <= len(phrase) <= _MOST_CHARS:
+        ends_in_noun = bool(run) and run[-1].tag in _NOUN_TAGS
+        if ends_in_noun and (word is None or word.tag not in _NOUN_TAGS or not _TAG_WORD.fullmatch(word.text)):
+            phrase = fold_case(" ".join(one.text for one in run[-_MAX_WORDS:]))
+            if _MIN_CHARS <= len(phrase) <= _MAX_CHARS:
                 yield phrase
             run = []
-        if word is not None and _stands(word):
+        if word is not None and _may_be_in_phrase(word):
             run.append(word)
         else:
             run = []
 
 
-def _stands(word: Word) -> bool:
+def _may_be_in_phrase(word: Word) -> bool:
     """Return whether a word may be part of a phrase."""
-    telling = word.tag in _NAMING or (word.tag == "ADJ" and word.lower not in _EMPTY)
-    return telling and _PLAIN.fullmatch(word.text) is not None
+    is_specific = word.tag in _NOUN_TAGS or (word.tag == "ADJ" and word.lower not in _GENERIC_ADJECTIVES)
+    return is_specific and _TAG_WORD.fullmatch(word.text) is not None

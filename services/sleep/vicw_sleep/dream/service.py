@@ -121,10 +121,10 @@ class Dream:
         foretold = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
-            async for behind, whole in pages(self.graph, start, self.page):
-                page = whole if most is None else whole[: most - done.items]
-                mark = behind if len(page) == len(whole) else replace(behind, after=page[-1].item.uid)
-                await self._look(page, rules, done, now, foretold)
+            async for page_end, full_page in pages(self.graph, start, self.page):
+                page = full_page if most is None else full_page[: most - done.items]
+                mark = page_end if len(page) == len(full_page) else replace(page_end, after=page[-1].item.uid)
+                await self._process(page, rules, done, now, foretold)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
                 if deadline.passed or (most is not None and done.items >= most):
@@ -143,24 +143,24 @@ class Dream:
         step = await undoable(self.graph.log, step_id, DREAM, now=now, grace=grace)
 
         async def work(transaction: GraphTransaction) -> int:
-            mine = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
-            await drop_dream_edges(transaction, mine, now)
+            edges = dreamt_in(await transaction.edges([step.subject], MADE), step.id)
+            await drop_dream_edges(transaction, edges, now)
             await transaction.log_step(undone(step, now))
-            return len(mine)
+            return len(edges)
 
-        gone = await self.graph.write(step.tenant, step.context, work)
+        removed = await self.graph.write(step.tenant, step.context, work)
         await self.queue.wake()
-        return gone
+        return removed
 
-    async def _look(
+    async def _process(
         self, page: Sequence[ItemView], rules: DreamRules, done: DreamReport, now: datetime, foretold: Count[str] | None
     ) -> None:
-        atoms = [atom for whole in page if (atom := atom_of(whole)) is not None and _is_fit(atom, rules, now)]
-        short = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
-        due = [atom for atom in short if may_be_dreamt_of(await self.graph.log.step(step_id(atom.item.uid)))]
+        atoms = [atom for view in page if (atom := atom_of(view)) is not None and _is_eligible(atom, rules, now)]
+        with_room = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
+        due = [atom for atom in with_room if may_be_dreamt_of(await self.graph.log.step(step_id(atom.item.uid)))]
         due.sort(key=lambda atom: atom.item.context)
-        for context, some in groupby(due, key=lambda atom: atom.item.context):
-            if dreams := await self._dreamt(list(some), rules, now):
+        for context, group in groupby(due, key=lambda atom: atom.item.context):
+            if dreams := await self._dreamt(list(group), rules, now):
                 await self._add(context, dreams, rules, done, now, foretold)
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[DreamResult]:
@@ -209,8 +209,8 @@ async def pages(
         for label in _LABELS:
             if start is not None and (tenant, _LABELS.index(label)) < (start.tenant, _LABELS.index(start.label)):
                 continue
-            here = start is not None and (start.tenant, start.label) == (tenant, label)
-            after = start.after if start is not None and here else None
+            is_current = start is not None and (start.tenant, start.label) == (tenant, label)
+            after = start.after if start is not None and is_current else None
             async for page in scan_pages(graph, Items(tenant, label), after=after, limit=size):
                 yield DreamBookmark(tenant, label, page[-1].item.uid), page
 
@@ -224,5 +224,5 @@ def may_be_dreamt_of(step: MaintenanceStep | None) -> bool:
     return step is None or (step.outcome is Outcome.UNDONE and bool(step.details.get(WIPED)))
 
 
-def _is_fit(atom: Atom, rules: DreamRules, now: datetime) -> bool:
+def _is_eligible(atom: Atom, rules: DreamRules, now: datetime) -> bool:
     return atom.item.created_at < rules.before and (atom.ends_at is None or atom.ends_at > now)

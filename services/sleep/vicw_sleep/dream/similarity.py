@@ -12,7 +12,7 @@ from vicw_sleep.mirror.atoms import Atom, atom_of
 FLOOR = 0.35
 """Cosine of two unrelated texts, as where bridges are drawn."""
 _HITS = 16
-_LEAST = 0.4
+_MIN_CERTAINTY = 0.4
 """Minimum similarity of an item that counts as evidence."""
 
 
@@ -64,23 +64,28 @@ class SimilarityIndex:
             item = own[point].item
             scope = Scope(tenant=item.tenant, now=self.now, contexts=(item.context,), domains=(item.domain,))
             query = VectorQuery(scope=scope, limit=_HITS, dense=vector, without=(item.uid,))
-            found = await self.vectors.search(query)
-            hits[item.uid] = {hit.id: certainty_of(hit.score) for hit in found}
+            results = await self.vectors.search(query)
+            hits[item.uid] = {hit.id: certainty_of(hit.score) for hit in results}
         return await self._items(atoms[0].item.tenant, hits) if hits else {}
 
     async def _items(self, tenant: str, hits: Mapping[str, Mapping[str, float]]) -> dict[str, list[SimilarItem]]:
-        near = {uid: {hit: sure for hit, sure in found.items() if sure >= _LEAST} for uid, found in hits.items()}
-        owners = await self.graph.owners(tenant, sorted({hit for found in near.values() for hit in found}))
-        whole = await self.graph.item_views(tenant, sorted({owner.uid for owner in owners.values()}))
-        atoms = {one.item.uid: atom for one in whole if (atom := atom_of(one)) is not None}
+        near = {
+            uid: {hit: certainty for hit, certainty in certainties.items() if certainty >= _MIN_CERTAINTY}
+            for uid, certainties in hits.items()
+        }
+        owners = await self.graph.owners(tenant, sorted({hit for certainties in near.values() for hit in certainties}))
+        views = await self.graph.item_views(tenant, sorted({owner.uid for owner in owners.values()}))
+        atoms = {one.item.uid: atom for one in views if (atom := atom_of(one)) is not None}
         alike: dict[str, list[SimilarItem]] = {}
-        for uid, found in near.items():
+        for uid, certainties in near.items():
             best: dict[str, float] = {}
-            for hit, sure in found.items():
+            for hit, certainty in certainties.items():
                 other = owners[hit].uid if hit in owners else uid
-                best[other] = max(sure, best.get(other, 0.0))
+                best[other] = max(certainty, best.get(other, 0.0))
             others = [
-                SimilarItem(atoms[other], sure) for other, sure in best.items() if other != uid and other in atoms
+                SimilarItem(atoms[other], certainty)
+                for other, certainty in best.items()
+                if other != uid and other in atoms
             ]
             alike[uid] = sorted(others, key=lambda one: (-one.certainty, one.atom.item.uid))
         return alike

@@ -116,16 +116,16 @@ def atom_of(view: ItemView) -> Atom | None:
     """Return the atom of an item; None for one without a text of its own (an echo repeats another)."""
     item, passages = view.item, {passage.uid: passage for passage in view.passages}
     entries = list(entries_of(view.passages).values())
-    folded = {uid for entry in entries for uid in _proofs(entry)}
+    consolidated = {uid for entry in entries for uid in _proofs(entry)}
     # A summary is cut at newlines, which its passages omit; a caller's text is cut without omissions.
-    text = _joined([node for uid, node in passages.items() if uid not in folded], "\n" if item.is_macro else "")
+    text = _joined([node for uid, node in passages.items() if uid not in consolidated], "\n" if item.is_macro else "")
     if not text:
         return None
     leaves = sorted((entry for entry in entries if not entry.item.is_macro), key=lambda entry: _place(entry.item))
     proofs = [(entry.item, _joined([passages[uid] for uid in _proofs(entry) if uid in passages])) for entry in leaves]
     about = frozenset(map(fold_case, view.about))
-    told = view.tags, view.buckets, about
-    return Atom(item, text, *told, tuple(starmap(MirroredSource, proofs)), view.auto_tags)
+    shared_fields = view.tags, view.buckets, about
+    return Atom(item, text, *shared_fields, tuple(starmap(MirroredSource, proofs)), view.auto_tags)
 
 
 def _proofs(entry: LedgerEntry) -> list[str]:

@@ -15,7 +15,7 @@ from vicw_shared.text import fold_case
 
 UNTAGGED = "_untagged"
 """Folder name for untagged atoms: no ``slug`` starts with an underscore."""
-_MOST_BYTES = 60
+_MAX_BYTES = 60
 _HASH_CHARS = 12
 _SHORT_HASH = 6
 # Separators, and characters that are special in Windows, Obsidian links, shells or URLs.
@@ -33,13 +33,13 @@ def slug(name: str) -> str:
     'etc_passwd~mjjxvi'
     """
     folded = unicodedata.normalize("NFC", fold_case(name))
-    seen = "".join("_" if unicodedata.category(ch) in _INVISIBLE else ch for ch in folded)
-    kept = _cut(_UNSAFE.sub("_", seen)).strip("._ ")
-    if _DEVICE.fullmatch(kept):  # Windows treats it as a device, with any suffix
-        return f"{kept.replace('.', '_')}~{digest(folded)[:_SHORT_HASH]}"
-    if kept == folded and kept:
-        return kept
-    return f"{kept or 'x'}~{digest(folded)[:_SHORT_HASH]}"
+    visible = "".join("_" if unicodedata.category(ch) in _INVISIBLE else ch for ch in folded)
+    safe = _cut(_UNSAFE.sub("_", visible)).strip("._ ")
+    if _DEVICE.fullmatch(safe):  # Windows treats it as a device, with any suffix
+        return f"{safe.replace('.', '_')}~{digest(folded)[:_SHORT_HASH]}"
+    if safe == folded and safe:
+        return safe
+    return f"{safe or 'x'}~{digest(folded)[:_SHORT_HASH]}"
 
 
 def digest(*parts: str) -> str:
@@ -60,4 +60,4 @@ def source_name(source: str) -> str:
 
 def _cut(name: str) -> str:
     """Return the longest beginning of a name within the byte limit, in whole characters."""
-    return name.encode("utf-8", "ignore")[:_MOST_BYTES].decode("utf-8", "ignore")
+    return name.encode("utf-8", "ignore")[:_MAX_BYTES].decode("utf-8", "ignore")

@@ -54,11 +54,13 @@ class MirrorFolder:
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser().absolute()
         if not self.path.name:
-            raise SettingsError(f"{SETTING} is {str(path)!r}, the root of a disk. Name a folder of its own")
+            raise SettingsError(
+                f"{SETTING} is {str(path)!r}, the root of a disk. Name a folder that only the mirror uses"
+            )
         self.building = self.path.with_name(f".{self.path.name}.vicw-building")
         self._old = self.path.with_name(f".{self.path.name}.vicw-old")
 
-    def require_ours(self, wanted: Marker) -> Marker | None:
+    def require_ours(self, expected: Marker) -> Marker | None:
         """Return the mirror's marker, None if there is no mirror yet; refuse any other content.
 
         A swap that a crash interrupted is completed first.
@@ -73,14 +75,14 @@ class MirrorFolder:
             raise self._refused("is a file", "Name a folder that is new, empty or a mirror")
         if self.path.is_mount():
             raise self._refused("is where a volume is mounted, which cannot be swapped", "Name a folder inside of it")
-        found = _marker(self.path)
-        if found is None:
+        marker = _marker(self.path)
+        if marker is None:
             if any(self.path.iterdir()):
-                raise self._refused("holds other files", "Name a folder that is new, empty or a mirror")
+                raise self._refused("contains other files", "Name a folder that is new, empty or a mirror")
             return None
-        if not found.is_of(wanted):
+        if not marker.is_of(expected):
             raise self._refused("is the mirror of another store or tenant", "Name another folder, or remove that one")
-        return found
+        return marker
 
     def marker(self) -> Marker | None:
         """Return the mirror's marker, even if a crash during a swap left it aside. Changes nothing."""
@@ -98,7 +100,7 @@ class MirrorFolder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise StateConflictError(
-                    f"another process is writing to the mirror at {self.path}. Wait for its end"
+                    f"another process is writing to the mirror at {self.path}. Wait until it ends"
                 ) from error
             yield
         finally:
@@ -112,12 +114,12 @@ class MirrorFolder:
         except sqlite3.Error as error:
             place = f"{SETTING} is {str(self.path)!r}"
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-                raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
+                raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is unchanged") from error
             raise UnavailableError("mirror", f"{place}: {error}") from error
         except OSError as error:
             place = f"{SETTING} is {str(self.path)!r}"
             if error.errno in _FULL:
-                raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is as it was") from error
+                raise StorageFullError(f"{place}: the disk is full. Make room; the mirror is unchanged") from error
             if error.errno in {
                 errno.EACCES,
                 errno.EPERM,
@@ -130,7 +132,7 @@ class MirrorFolder:
             }:
                 why = f"{error.strerror}: {error.filename or self.path}"
                 raise SettingsError(
-                    f"{place}, which cannot be written ({why}). Give VICW the right, or name another folder"
+                    f"{place}, which cannot be written ({why}). Give VICW write permission, or name another folder"
                 ) from error
             raise UnavailableError("mirror", f"{place}: {error.strerror or error}") from error
 
@@ -165,15 +167,15 @@ class MirrorFolder:
         Returns the pages of which an edit was set aside.
         """
         edited: list[str] = []
-        for left in (self._old, self.building):
-            if not os.path.lexists(left):
+        for leftover in (self._old, self.building):
+            if not os.path.lexists(leftover):
                 continue
-            found = None if left.is_symlink() else _marker(left)
-            if found is None and (left.is_symlink() or not is_hardly_begun(left)):
-                raise self._refused(f"has {left} beside it, which VICW did not make", f"Move {left} away")
-            if found is not None and found.whole and self.path.is_dir():
-                edited += move_foreign_files(left, self.path)
-            remove(left)
+            marker = None if leftover.is_symlink() else _marker(leftover)
+            if marker is None and (leftover.is_symlink() or not is_hardly_begun(leftover)):
+                raise self._refused(f"has {leftover} beside it, which VICW did not create", f"Move {leftover} away")
+            if marker is not None and marker.whole and self.path.is_dir():
+                edited += move_foreign_files(leftover, self.path)
+            remove(leftover)
         return edited
 
     def write(self, page: str, content: bytes, *, into: Path) -> None:
@@ -193,16 +195,16 @@ class MirrorFolder:
 
 def _marker(folder: Path) -> Marker | None:
     try:
-        told = json.loads((folder / MARKER).read_bytes())
-        return Marker(**told)
+        fields = json.loads((folder / MARKER).read_bytes())
+        return Marker(**fields)
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _replace(file: Path, told: Mapping[str, object]) -> None:
+def _replace(file: Path, fields: Mapping[str, object]) -> None:
     """Write JSON atomically: a mirror with a partial marker would not be recognised."""
     new = file.with_name(f"{file.name}.new")
-    _write(new, json.dumps(told).encode())
+    _write(new, json.dumps(fields).encode())
     new.replace(file)
 
 
@@ -211,9 +213,9 @@ def _write(target: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def _exchanged(first: Path, second: Path) -> bool:
     """Exchange two folders atomically; return False where the system or the file system cannot."""
     rename: Callable[..., int] | None = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    return rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0
+    return rename(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _EXCHANGE) == 0

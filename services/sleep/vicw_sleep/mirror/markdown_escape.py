@@ -32,9 +32,9 @@ _ACTIVE = re.compile(
     r"|<(?=%)"  # template of a plugin
 )
 _SNIPPET_CHARS = 60
-_GLANCE = 10
+_READ_FACTOR = 10
 """Length of text to read for a line, as a multiple of the line's length."""
-_ENDED = re.compile(r"\r\n?")
+_LINE_END = re.compile(r"\r\n?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _IN_LINE = re.compile(r"[\\`*\[\]<>#|^%$!~]")
 
@@ -44,13 +44,13 @@ def shown(text: str) -> str:
 
     Closed code blocks without a language, or in a known one, keep their lines.
     """
-    lines, found = _plain(text).split("\n"), list[str]()
+    lines, escaped = _plain(text).split("\n"), list[str]()
     unclosed: dict[str, int] = {}
-    while len(found) < len(lines):
-        here = len(found)
+    while len(escaped) < len(lines):
+        here = len(escaped)
         end = _end_of_fence(lines, here, unclosed)
-        found += lines[here:end] if end > here else [_ACTIVE.sub(_marked, lines[here])]
-    return "\n".join(found)
+        escaped += lines[here:end] if end > here else [_ACTIVE.sub(_escaped, lines[here])]
+    return "\n".join(escaped)
 
 
 def fenced(text: str) -> str:
@@ -63,9 +63,9 @@ def fenced(text: str) -> str:
 
 def in_line(text: str, most: int = _SNIPPET_CHARS) -> str:
     """Return the beginning of ``text`` as inert part of a line."""
-    words = " ".join(_plain(text[: most * _GLANCE]).split())
+    words = " ".join(_plain(text[: most * _READ_FACTOR]).split())
     cut = words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
-    return _IN_LINE.sub(lambda found: f"\\{found[0]}", cut)
+    return _IN_LINE.sub(lambda match: f"\\{match[0]}", cut)
 
 
 def label(text: str) -> str:
@@ -74,11 +74,11 @@ def label(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return _CONTROL.sub("\ufffd", _ENDED.sub("\n", text))
+    return _CONTROL.sub("\ufffd", _LINE_END.sub("\n", text))
 
 
-def _marked(found: re.Match[str]) -> str:
-    return f"{found[0]}\\" if found[0].isspace() or not found[0] else f"\\{found[0]}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"{match[0]}\\" if match[0].isspace() or not match[0] else f"\\{match[0]}"
 
 
 def _end_of_fence(lines: Sequence[str], start: int, unclosed: dict[str, int]) -> int:

@@ -28,7 +28,7 @@ from vicw_sleep.mirror.renderer import (
     shelf_page,
 )
 
-MOST_ATOMS = 100
+MAX_ATOMS = 100
 """Maximum atoms of a page (seed 000)."""
 _SCRATCH = ".vicw-scratch.sqlite3"
 _SCHEMA = """
@@ -56,7 +56,7 @@ class MirrorBuild:
         self._db.executescript(_SCHEMA)
         self.atoms = 0
         self.ends_at: datetime | None = None
-        """When the first of its atoms is over."""
+        """When the first of its atoms expires or stops being true."""
 
     def add(self, atoms: Iterable[Atom]) -> None:
         """Add atoms."""
@@ -73,7 +73,7 @@ class MirrorBuild:
         total = self._db.execute("SELECT count(*) FROM entry").fetchone()[0]
         done = 0
         for bundle, places in self._bundles():
-            cuts = list(batched(places, MOST_ATOMS))
+            cuts = list(batched(places, MAX_ATOMS))
             for page in pages_of(bundle, cuts):
                 if self._stopped:
                     return len(self._sha256)
@@ -81,7 +81,7 @@ class MirrorBuild:
             shelves.setdefault(bundle.shelf, []).append((bundle, len(places), len(cuts)))
             done += len(places)
             progress("writing", done, total)
-        for path, text in _listed(shelves, self.atoms):
+        for path, text in _index_pages(shelves, self.atoms):
             self._write(path, text)
         manifest = "".join(f"{sha}  {path}\n" for path, sha in self._sha256.items())
         self._folder.write(MANIFEST, manifest.encode(), into=self._path)
@@ -121,7 +121,7 @@ class MirrorBuild:
         (self._path / _SCRATCH).unlink(missing_ok=True)
 
 
-def _listed(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> Iterator[tuple[str, str]]:
+def _index_pages(shelves: dict[Shelf, list[tuple[Bundle, int, int]]], atoms: int) -> Iterator[tuple[str, str]]:
     """Yield the index pages, with their paths."""
     buckets: list[tuple[str, int]] = []
     for shelf, bundles in shelves.items():

@@ -43,14 +43,14 @@ def edited_in(mirror: Path) -> Iterator[tuple[str, bytes]]:
             yield page, content
 
 
-def move_foreign_files(left: Path, into: Path) -> list[str]:
+def move_foreign_files(old: Path, into: Path) -> list[str]:
     """Move foreign files from a mirror to its replacement; return the pages of which an edit was kept.
 
     An edit keeps the page's name in a folder of its own; further edits of the page get a number.
     """
-    _move_foreign(left, into, manifest_of(left))  # earlier edits first: names of later ones must not collide
+    _move_foreign(old, into, manifest_of(old))  # earlier edits first: names of later ones must not collide
     edited: list[str] = []
-    for page, content in edited_in(left):
+    for page, content in edited_in(old):
         if (name := _name_aside(into, page, content)) is not None:
             (into / name).parent.mkdir(parents=True, exist_ok=True)
             (into / name).write_bytes(content)
@@ -58,21 +58,21 @@ def move_foreign_files(left: Path, into: Path) -> list[str]:
     return edited
 
 
-def remove(left: Path) -> None:
+def remove(mirror: Path) -> None:
     """Remove a mirror. The marker goes last, so that the next run recognises and removes a partly removed mirror."""
-    for entry in left.iterdir():
+    for entry in mirror.iterdir():
         if entry.name == MARKER:
             continue
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         else:
             entry.unlink()
-    shutil.rmtree(left)
+    shutil.rmtree(mirror)
 
 
-def is_hardly_begun(left: Path) -> bool:
+def is_hardly_begun(folder: Path) -> bool:
     """Return whether a build died in this folder before it was marked."""
-    return left.is_dir() and {entry.name for entry in left.iterdir()} <= {MARKER, f"{MARKER}.new"}
+    return folder.is_dir() and {entry.name for entry in folder.iterdir()} <= {MARKER, f"{MARKER}.new"}
 
 
 def _name_aside(mirror: Path, page: str, content: bytes) -> str | None:
@@ -89,34 +89,34 @@ def _name_aside(mirror: Path, page: str, content: bytes) -> str | None:
     raise AssertionError("there are always more numbers")
 
 
-def _move_foreign(left: Path, into: Path, pages: Collection[str] | None) -> None:
+def _move_foreign(old: Path, into: Path, pages: Collection[str] | None) -> None:
     """Move the files that VICW did not write; existing files at the target stay."""
 
     def is_ours(path: str) -> bool:
         # Without a manifest the name decides: an old page that stayed might show data that is private now.
         return _is_internal(path) or (path in pages if pages is not None else _PAGE.fullmatch(path) is not None)
 
-    for folder, folders, files in os.walk(left):
-        here = Path(folder).relative_to(left)
+    for folder, folders, files in os.walk(old):
+        here = Path(folder).relative_to(old)
         folders[:] = [
             name
             for name in folders
             if not _is_internal((here / name).as_posix())
-            and not _moved(left, into, here / name, whole=not name.startswith(("@", "#")))
+            and not _move(old, into, here / name, whole=not name.startswith(("@", "#")))
         ]
         for name in files:
             if not is_ours((here / name).as_posix()):
-                _moved(left, into, here / name, whole=True)
+                _move(old, into, here / name, whole=True)
 
 
 def _is_internal(path: str) -> bool:
     return path.startswith(_PREFIX) and path.split("/", maxsplit=1)[0] != EDITS
 
 
-def _moved(left: Path, into: Path, name: Path, *, whole: bool) -> bool:
+def _move(old: Path, into: Path, name: Path, *, whole: bool) -> bool:
     """Move a file, or a folder without files of VICW; return whether it was moved."""
     if not whole or os.path.lexists(into / name):
         return False
     (into / name).parent.mkdir(parents=True, exist_ok=True)
-    (left / name).rename(into / name)
+    (old / name).rename(into / name)
     return True

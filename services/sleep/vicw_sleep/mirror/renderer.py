@@ -75,10 +75,10 @@ def section_of(atom: Atom) -> str:
     """Return the section of an atom, the same on each of its pages: its head, its text, and its sources."""
     item = atom.item
     title = in_line(item.title or atom.text) or "…"
-    said = [_when(atom), item.subtype, item.speaker or "", item.context]
-    said += [] if item.sensitivity is Sensitivity.PUBLIC else [item.sensitivity.value]
-    facts = [in_line(fact) for fact in said if fact] + [
-        _link(shelf_page(shelf), _called(shelf)) for shelf in atom.shelves
+    parts = [_when(atom), item.subtype, item.speaker or "", item.context]
+    parts += [] if item.sensitivity is Sensitivity.PUBLIC else [item.sensitivity.value]
+    facts = [in_line(fact) for fact in parts if fact] + [
+        _link(shelf_page(shelf), _shelf_label(shelf)) for shelf in atom.shelves
     ]
     facts += ["auto-tags: " + in_line(", ".join(atom.auto_tags))] if atom.auto_tags else []
     head = f"## [{in_line(atom.id, _ID_CHARS)}] {title}\n\n{' · '.join(facts)}"
@@ -96,7 +96,7 @@ def _when(atom: Atom) -> str:
 def render(page: MirrorPage, sections: Mapping[str, str]) -> str:
     """Return a page. Atoms without a section, which were removed meanwhile, are left out."""
     atoms = [sections[uid] for _, _, uid in page.places if uid in sections]
-    return RULE.join(filter(None, [_head(page), *atoms, _onward(page)])) + "\n"
+    return RULE.join(filter(None, [_head(page), *atoms, _page_links(page)])) + "\n"
 
 
 def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
@@ -107,7 +107,7 @@ def render_root(buckets: Sequence[tuple[str, int]], atoms: int) -> str:
 
 def render_bucket(bucket: str, shelves: Sequence[tuple[Shelf, int]]) -> str:
     """Return the page of a bucket, from its shelves and their numbers of atoms."""
-    lines = [f"- {_link(shelf_page(shelf), _called_tag(shelf))} · {_count(atoms, 'atom')}" for shelf, atoms in shelves]
+    lines = [f"- {_link(shelf_page(shelf), _tag_label(shelf))} · {_count(atoms, 'atom')}" for shelf, atoms in shelves]
     return _listing(f"@{bucket}", _link(ROOT, "mirror"), lines)
 
 
@@ -119,7 +119,7 @@ def render_shelf(shelf: Shelf, bundles: Sequence[tuple[Bundle, int, int]]) -> st
         more = f" on {pages} pages" if pages > 1 else ""
         lines.append(f"- {_link(first, bundle.name)} · {_count(atoms, 'atom')}{more} · {in_line(bundle.context)}")
     trail = f"{_link(ROOT, 'mirror')} › {_link(bucket_page(shelf.bucket), f'@{shelf.bucket}')}"
-    return _listing(f"@{shelf.bucket} {_called_tag(shelf)}", trail, lines)
+    return _listing(f"@{shelf.bucket} {_tag_label(shelf)}", trail, lines)
 
 
 def _listing(title: str, trail: str, lines: Sequence[str]) -> str:
@@ -133,18 +133,18 @@ def _head(page: MirrorPage) -> str:
     lines = [f"{name}: {_quoted(value)}" for name, value in matter.items()]
     lines += [f"tags: [{_quoted(tag)}]"] if tag else []
     trail = [_link(ROOT, "mirror"), _link(bucket_page(shelf.bucket), f"@{shelf.bucket}")]
-    trail.append(_link(shelf_page(shelf), _called_tag(shelf)))
+    trail.append(_link(shelf_page(shelf), _tag_label(shelf)))
     front = "\n".join(["---", *lines, f"atoms: {len(page.places)}", "---"])
-    onward = _onward(page)
-    return f"{front}\n\n# {in_line(bundle.name)}\n\n{' › '.join(trail)}" + (f"\n\n{onward}" if onward else "")
+    page_links = _page_links(page)
+    return f"{front}\n\n# {in_line(bundle.name)}\n\n{' › '.join(trail)}" + (f"\n\n{page_links}" if page_links else "")
 
 
-def _onward(page: MirrorPage) -> str:
-    ways = [
+def _page_links(page: MirrorPage) -> str:
+    links = [
         f"← {_link(page.earlier, 'earlier')}" if page.earlier else "",
         f"{_link(page.later, 'later')} →" if page.later else "",
     ]
-    return " · ".join(filter(None, ways))
+    return " · ".join(filter(None, links))
 
 
 def _proof(proof: MirroredSource) -> str:
@@ -158,17 +158,17 @@ def _proof(proof: MirroredSource) -> str:
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
-def _called(shelf: Shelf) -> str:
-    return f"@{shelf.bucket} {_called_tag(shelf)}"
+def _shelf_label(shelf: Shelf) -> str:
+    return f"@{shelf.bucket} {_tag_label(shelf)}"
 
 
-def _called_tag(shelf: Shelf) -> str:
+def _tag_label(shelf: Shelf) -> str:
     return f"#{shelf.tag}" if shelf.tag else "untagged"
 
 
 @lru_cache(maxsize=10_000)
-def _link(name: str, called: str) -> str:
-    return f"[[{name}|{label(called)}]]"
+def _link(name: str, text: str) -> str:
+    return f"[[{name}|{label(text)}]]"
 
 
 @lru_cache(maxsize=10_000)
@@ -178,8 +178,8 @@ def _digest(*parts: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return text as a YAML string, which is a JSON string. Obsidian turns two brackets into a link even there."""
-    seen = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
-    return json.dumps(re.sub(r"\[(?=\[)", "[ ", seen), ensure_ascii=False)
+    printable = "".join(ch if ch.isprintable() else "\ufffd" for ch in text)
+    return json.dumps(re.sub(r"\[(?=\[)", "[ ", printable), ensure_ascii=False)
 
 
 def _count(number: int, what: str) -> str:

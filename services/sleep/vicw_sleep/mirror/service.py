@@ -29,22 +29,22 @@ _CHANGES = 5000
 _WINDOW = timedelta(minutes=10)
 """Clocks may differ by five minutes, and a transaction, whose changes carry a time from inside it, may take five."""
 
-_RESTS = 10
+_REST_FACTOR = 10
 """Rest after a build, as a multiple of its duration: builds take at most a tenth of one processor."""
-_MOST_REST_SECONDS = 600
+_MAX_REST_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorStatus:
     """State of a mirror, and how many of its pages were ``edited``.
 
-    ``anew``: why the next run rebuilds it, as a sentence; "": it is up to date.
+    ``rebuild_reason``: why the next run rebuilds it, as a sentence; "": it is up to date.
     """
 
     atoms: int
     pages: int
     edited: int
-    anew: str
+    rebuild_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,37 +70,37 @@ class Mirror:
         """Rebuild the mirror if it is not up to date. Raises as ``build`` does."""
         folder = MirrorFolder(self.path)
         with folder.locked(), folder.translated():
-            wanted = await self._marker()
-            found = folder.require_ours(wanted)
+            expected = await self._marker()
+            marker = folder.require_ours(expected)
             folder.finish()
-            if found is None or await self._why_anew(folder, found, wanted):
-                return await self._build(folder, wanted, progress)
-            return MirrorResult(built=False, atoms=found.atoms)
+            if marker is None or await self._rebuild_reason(folder, marker, expected):
+                return await self._build(folder, expected, progress)
+            return MirrorResult(built=False, atoms=marker.atoms)
 
     async def status(self) -> MirrorStatus | None:
         """Return the state of the mirror; None if there is none. Raises SettingsError if the folder is not
         this mirror.
         """
-        folder, wanted = MirrorFolder(self.path), await self._marker()
+        folder, expected = MirrorFolder(self.path), await self._marker()
         with folder.translated():
-            found = folder.require_ours(wanted)
-            if found is None:
+            marker = folder.require_ours(expected)
+            if marker is None:
                 return None
             edited = await in_thread(lambda: sum(1 for _ in edited_in(folder.path)))
-            anew = await self._why_anew(folder, found, wanted)
-            return MirrorStatus(found.atoms, len(manifest_of(folder.path) or ()), edited, anew)
+            rebuild_reason = await self._rebuild_reason(folder, marker, expected)
+            return MirrorStatus(marker.atoms, len(manifest_of(folder.path) or ()), edited, rebuild_reason)
 
     async def is_there(self) -> bool:
         """Return whether this tenant has a mirror already. Nothing is written."""
-        found = MirrorFolder(self.path).marker()
-        return found is not None and found.is_of(await self._marker())
+        marker = MirrorFolder(self.path).marker()
+        return marker is not None and marker.is_of(await self._marker())
 
     def rests(self) -> bool:
         """Return whether the next automatic build has to wait because the last one took long."""
-        found = MirrorFolder(self.path).marker()
-        if found is None or found.viewer != self.visibility.viewer:
+        marker = MirrorFolder(self.path).marker()
+        if marker is None or marker.viewer != self.visibility.viewer:
             return False
-        return 0 < found.rests_until - to_us(now()) <= _MOST_REST_SECONDS * MICROSECONDS
+        return 0 < marker.rests_until - to_us(now()) <= _MAX_REST_SECONDS * MICROSECONDS
 
     async def _marker(self) -> Marker:
         """Return the marker of this mirror."""
@@ -121,10 +121,10 @@ class Mirror:
             changes = await self._changes(since)
             for label in (Label.EVENT, Label.ENTITY):
                 async for page in scan_pages(self.graph, Items(self.tenant, label), limit=_ITEMS):
-                    await in_thread(building.add, self._seen(page, instant))
+                    await in_thread(building.add, self._visible_atoms(page, instant))
                     progress("reading", building.atoms, 0)
             pages = await finish(asyncio.to_thread(building.write_all, progress), hurry=building.stop)
-            rest = min(_RESTS * (time.monotonic() - began), _MOST_REST_SECONDS)
+            rest = min(_REST_FACTOR * (time.monotonic() - began), _MAX_REST_SECONDS)
             built = replace(
                 marker,
                 since=to_us(since),
@@ -138,34 +138,34 @@ class Mirror:
         finally:
             building.close()
 
-    def _seen(self, views: Sequence[ItemView], instant: datetime) -> list[Atom]:
+    def _visible_atoms(self, views: Sequence[ItemView], instant: datetime) -> list[Atom]:
         atoms = (atom_of(view) for view in views)
         return [atom for atom in atoms if atom is not None and self.visibility.sees(atom, instant)]
 
-    async def _why_anew(self, folder: MirrorFolder, found: Marker, wanted: Marker) -> str:
+    async def _rebuild_reason(self, folder: MirrorFolder, marker: Marker, expected: Marker) -> str:
         """Return why the next run rebuilds a mirror, as a sentence; "": it is up to date."""
-        if found.viewer != wanted.viewer:
-            told = f"it shows {_seen_by(found.viewer)}, not {_seen_by(wanted.viewer)}"
-            return f"{told}; a run for this viewer (VICW_MIRROR_VIEWER, --viewer) builds it anew"
-        reason = await self._why(folder, found, wanted)
-        return f"{reason}; the next run builds it anew" if reason else ""
+        if marker.viewer != expected.viewer:
+            viewers = f"it shows {_audience(marker.viewer)}, not {_audience(expected.viewer)}"
+            return f"{viewers}; a run for this viewer (VICW_MIRROR_VIEWER, --viewer) rebuilds it"
+        reason = await self._staleness(folder, marker, expected)
+        return f"{reason}; the next run rebuilds it" if reason else ""
 
-    async def _why(self, folder: MirrorFolder, found: Marker, wanted: Marker) -> str:
+    async def _staleness(self, folder: MirrorFolder, marker: Marker, expected: Marker) -> str:
         instant, missing = to_us(now()), await in_thread(folder.missing)
         reasons = {
-            "another version of VICW has made it": found.format != wanted.format,
-            "something was erased since it was made": found.erased != wanted.erased,
+            "it was built by another version of VICW": marker.format != expected.format,
+            "data was erased since it was built": marker.erased != expected.erased,
             "its list of pages cannot be read": missing is None,
             "1 page is missing": missing == 1,
             f"{missing} pages are missing": bool(missing),
             # Changes since a fast clock was corrected have times before ``since``.
-            "the clock was put back": found.since > instant,
-            "something that it shows is over": found.ends_at is not None and found.ends_at <= instant,
+            "the clock was set back": marker.since > instant,
+            "an item that it shows has expired": marker.ends_at is not None and marker.ends_at <= instant,
         }
         if (reason := next((reason for reason, holds in reasons.items() if holds), None)) is not None:
             return reason
-        changed = await self._changes(from_us(found.since)) != found.changes
-        return "something was stored or changed since it was made" if changed else ""
+        changed = await self._changes(from_us(marker.since)) != marker.changes
+        return "data was stored or changed since it was built" if changed else ""
 
     async def _changes(self, since: datetime) -> str:
         """Return a digest of the passages' changes since an instant."""
@@ -175,7 +175,7 @@ class Mirror:
         return digest.hexdigest()
 
 
-def _seen_by(viewer: str) -> str:
+def _audience(viewer: str) -> str:
     if viewer == EVERYTHING:
         return "everything"
     return f"what {viewer!r} may see" if viewer else "what is public"

@@ -37,7 +37,7 @@ async def resolve_slice(
             seconds=seconds,
         )
     except VicwError as error:
-        _log.warning("resolving stopped; what it has merged stands", error=error.detail)
+        _log.warning("resolving stopped; completed merges are kept", error=error.detail)
         return None
     if done.merged or done.split:
         _log.info("merged entities", names=done.names, merged=done.merged, left=done.left, split=done.split)
@@ -45,7 +45,9 @@ async def resolve_slice(
 
 
 async def keep_resolving(
-    opened: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, rounds: SleepLog
+    make_resolve: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, log: SleepLog
 ) -> NoReturn:
     """Run slices when they are due, for ever."""
-    await run_on_schedule(schedule, run_slices(lambda mark: resolve_slice(opened(), settings, mark)), "resolve", rounds)
+    await run_on_schedule(
+        schedule, run_slices(lambda mark: resolve_slice(make_resolve(), settings, mark)), "resolve", log
+    )

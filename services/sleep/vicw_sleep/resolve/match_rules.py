@@ -24,30 +24,30 @@ criteria, and exact values.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityEvidence:
-    """Evidence on a ``thing``, with the ``members`` (uids): itself and the entities merged into it.
+    """Evidence on an ``entity``, with the ``members`` (uids): itself and the entities merged into it.
 
-    ``edges`` is the number of its edges. ``beside`` are the named things joined to it by an edge; ``told_in`` the
-    items, statements and events that mention it; ``threads`` the flows in which it speaks; ``users`` the users who are
-    this person; ``relations`` its relatives in both directions (direction, relationship, relative); ``company`` the
-    things that items name with it, each with the item's visibility; ``claims`` its attribute claims, the values by
-    attribute.
+    ``edges`` is the number of its edges. ``neighbours`` are the entities joined to it by an edge; ``mentioned_in`` the
+    items, statements and events that mention it; ``flows`` the flows in which it speaks; ``users`` the users who are
+    this person; ``relations`` its relatives in both directions (direction, relationship, relative); ``co_mentioned``
+    the entities that items name with it, each with the item's visibility; ``claims`` its attribute claims, the values
+    by attribute.
     """
 
-    thing: Node
+    entity: Node
     members: frozenset[str]
     edges: int = 0
-    beside: frozenset[str] = frozenset()
-    told_in: frozenset[str] = frozenset()
-    threads: frozenset[str] = frozenset()
+    neighbours: frozenset[str] = frozenset()
+    mentioned_in: frozenset[str] = frozenset()
+    flows: frozenset[str] = frozenset()
     users: frozenset[str] = frozenset()
     relations: frozenset[tuple[str, str, str]] = frozenset()
-    company: frozenset[tuple[str, VisibilityKey]] = frozenset()
+    co_mentioned: frozenset[tuple[str, VisibilityKey]] = frozenset()
     claims: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, float, str]:
         """Sort key: of two merged entities the higher one is canonical. It has more edges, or is older."""
-        return self.edges, -self.thing.created_at.timestamp(), self.thing.uid
+        return self.edges, -self.entity.created_at.timestamp(), self.entity.uid
 
 
 def may_be_one(pair: SimilarPair, context: str) -> bool:
@@ -70,36 +70,36 @@ def may_be_one(pair: SimilarPair, context: str) -> bool:
 
 def contradictions(one: EntityEvidence, other: EntityEvidence) -> str:
     """Return the evidence against a merge of two entities; empty: there is none."""
-    found = {
-        "an edge joins the two": one.beside & other.members or other.beside & one.members,
-        "both speak in one conversation": one.threads & other.threads,
+    checks = {
+        "an edge joins the two": one.neighbours & other.members or other.neighbours & one.members,
+        "both speak in one conversation": one.flows & other.flows,
         "both speak, and nothing says that they are one user": (
-            one.threads and other.threads and not one.users & other.users
+            one.flows and other.flows and not one.users & other.users
         ),
-        "one memory names both": one.told_in & other.told_in,
+        "one memory names both": one.mentioned_in & other.mentioned_in,
         "they are different users": one.users and other.users and one.users != other.users,
-        "they have different relatives": _differ(_by_way(one), _by_way(other)),
-        "different things are said of one attribute": _differ(one.claims, other.claims),
+        "they have different relatives": _differ(_by_direction(one), _by_direction(other)),
+        "they have different values of one attribute": _differ(one.claims, other.claims),
     }
-    return next((reason for reason, holds in found.items() if holds), "")
+    return next((reason for reason, holds in checks.items() if holds), "")
 
 
-def shared_company(one: EntityEvidence, other: EntityEvidence) -> frozenset[str]:
-    """Return the things (uids) that items of equal visibility name with both entities."""
-    return frozenset(uid for uid, _ in one.company & other.company) - one.members - other.members
+def shared_co_mentions(one: EntityEvidence, other: EntityEvidence) -> frozenset[str]:
+    """Return the entities (uids) that items of equal visibility name with both."""
+    return frozenset(uid for uid, _ in one.co_mentioned & other.co_mentioned) - one.members - other.members
 
 
-def _is_namesake(thing: Node) -> bool:
+def _is_namesake(entity: Node) -> bool:
     """Return whether an entity is one of several of its name: its uid is not derived from the name alone then."""
-    names = (thing.name, *thing.aliases)
-    return thing.uid not in {named_uid(thing.tenant, thing.context, thing.subtype, name) for name in names}
+    names = (entity.name, *entity.aliases)
+    return entity.uid not in {named_uid(entity.tenant, entity.context, entity.subtype, name) for name in names}
 
 
-def _by_way(known: EntityEvidence) -> dict[str, set[tuple[str, str]]]:
-    found: dict[str, set[tuple[str, str]]] = {}
-    for way, relationship, who in known.relations:
-        found.setdefault(way, set()).add((relationship, who))
-    return found
+def _by_direction(evidence: EntityEvidence) -> dict[str, set[tuple[str, str]]]:
+    relatives: dict[str, set[tuple[str, str]]] = {}
+    for direction, relationship, relative in evidence.relations:
+        relatives.setdefault(direction, set()).add((relationship, relative))
+    return relatives
 
 
 def _differ[T](one: Mapping[str, AbstractSet[T]], other: Mapping[str, AbstractSet[T]]) -> bool:

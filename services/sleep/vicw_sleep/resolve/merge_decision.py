@@ -18,7 +18,7 @@ from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome
 from vicw_shared.uids import make_uid
 from vicw_shared.undo import undone
 from vicw_sleep.resolve.evidence_reader import EvidenceReader
-from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_company
+from vicw_sleep.resolve.match_rules import EntityEvidence, contradictions, shared_co_mentions
 
 STEP = "step"
 """Property of a merge: the id of its step."""
@@ -40,7 +40,7 @@ class MergeOutcome(StrEnum):
 class DecidedPair:
     """The decision on two entities: the first was merged into the second, split from it, or left, with the reason."""
 
-    fate: MergeOutcome
+    outcome: MergeOutcome
     things: tuple[Node, Node]
     reason: str
 
@@ -52,7 +52,7 @@ def step_id(things: Iterable[Node]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MergeDecider:
-    """Decides inside one transaction. ``shared``: minimum number of things named with both entities."""
+    """Decides inside one transaction. ``shared``: minimum number of entities named with both."""
 
     transaction: GraphTransaction
     registry: EdgeRegistry
@@ -62,24 +62,24 @@ class MergeDecider:
     async def decide(self, pair: SimilarPair, *, dry: bool) -> DecidedPair:
         """Merge two entities if they are the same, and log it; ``dry``: only return the decision."""
         nodes = await self.transaction.nodes([node.uid for node in pair.entities])
-        things = [node for node in nodes.values() if is_named_node(node)]
-        merges = [await merged_into(self.transaction, node.uid) for node in things]
-        if len(things) < len(pair.entities) or any(merges):
+        entities = [node for node in nodes.values() if is_named_node(node)]
+        merges = [await merged_into(self.transaction, node.uid) for node in entities]
+        if len(entities) < len(pair.entities) or any(merges):
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have changed meanwhile")
-        known = await EvidenceReader(self.transaction, self.registry).of(*things)
-        if known is None:
+        evidence = await EvidenceReader(self.transaction, self.registry).of(*entities)
+        if evidence is None:
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have too many edges to compare")
-        reason, company = contradictions(*known), shared_company(*known)
-        if not reason and len(company) < self.shared:
-            reason = f"only the names match: {len(company)} things are named with both, {self.shared} have to be"
+        reason, co_mentioned = contradictions(*evidence), shared_co_mentions(*evidence)
+        if not reason and len(co_mentioned) < self.shared:
+            reason = f"only the names match: {len(co_mentioned)} things are named with both, {self.shared} have to be"
         if reason:
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, reason)
-        source, target = (one.thing for one in sorted(known, key=_rank))
+        source, target = (one.entity for one in sorted(evidence, key=_rank))
         if not dry:
-            await self._merge(pair, source, target, len(company))
-        return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(company)} things are named with both")
+            await self._merge(pair, source, target, len(co_mentioned))
+        return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(co_mentioned)} things are named with both")
 
-    async def doubt(self, guess: Edge, *, dry: bool) -> DecidedPair | None:
+    async def reconsider(self, guess: Edge, *, dry: bool) -> DecidedPair | None:
         """Split two entities merged by similarity if there is evidence against it now; ``dry``: only return the
         decision.
         """
@@ -88,8 +88,8 @@ class MergeDecider:
         if len(nodes) < 2 or merged is None or not is_guess(merged) or merged.target != guess.target:
             return None
         source, target = nodes[guess.source], nodes[guess.target]
-        known = await EvidenceReader(self.transaction, self.registry).of(source, target)
-        reason = contradictions(*known) if known is not None else ""
+        evidence = await EvidenceReader(self.transaction, self.registry).of(source, target)
+        reason = contradictions(*evidence) if evidence is not None else ""
         if reason and not dry:
             decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE)
             await apply_split(self.transaction, decision, source, target)
@@ -97,14 +97,14 @@ class MergeDecider:
             await self.transaction.log_step(replace(step, outcome=Outcome.UNDONE, reason=reason))
         return DecidedPair(MergeOutcome.SPLIT, (source, target), reason) if reason else None
 
-    async def _merge(self, pair: SimilarPair, source: Node, target: Node, company: int) -> None:
-        said = {STEP: step_id(pair.entities), "certainty": pair.score}
-        decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, properties=said)
+    async def _merge(self, pair: SimilarPair, source: Node, target: Node, co_mentioned: int) -> None:
+        properties = {STEP: step_id(pair.entities), "certainty": pair.score}
+        decision = MergeDecision(source.tenant, self.now, self.registry, by=RESOLVE, properties=properties)
         await apply_merge(self.transaction, decision, source, target)
-        told = {"score": pair.score, "names": pair.reason, "shared": company}
-        await self.transaction.log_step(self._step(source, target, told))
+        details = {"score": pair.score, "names": pair.reason, "shared": co_mentioned}
+        await self.transaction.log_step(self._step(source, target, details))
 
-    def _step(self, source: Node, target: Node, told: Mapping[str, object]) -> MaintenanceStep:
+    def _step(self, source: Node, target: Node, details: Mapping[str, object]) -> MaintenanceStep:
         return MaintenanceStep(
             id=step_id((source, target)),
             tenant=source.tenant,
@@ -113,7 +113,7 @@ class MergeDecider:
             outcome=Outcome.DONE,
             at=self.now,
             subject=source.uid,
-            details={INTO: target.uid, **told},
+            details={INTO: target.uid, **details},
         )
 
 
@@ -125,16 +125,16 @@ async def split_merge(transaction: GraphTransaction, step: MaintenanceStep, deci
     into = str(step.details[INTO])
     nodes = await transaction.nodes([step.subject, into])
     merged = await merged_into(transaction, step.subject)
-    mine = merged is not None and merged.properties.get(STEP) == step.id
-    if merged is not None and merged.target == into and not mine:
+    is_own = merged is not None and merged.properties.get(STEP) == step.id
+    if merged is not None and merged.target == into and not is_own:
         raise MissingRecordError(
-            f"Step {step.id!r} is a person's decision since: `vicw entities split {step.subject}` takes that back"
+            f"Step {step.id!r} was confirmed by a person since. `vicw entities split {step.subject}` undoes that"
         )
-    if mine:
+    if is_own:
         await apply_split(transaction, decision, nodes[step.subject], nodes[into])
     await transaction.log_step(undone(step, decision.at))
-    return mine
+    return is_own
 
 
-def _rank(known: EntityEvidence) -> tuple[int, float, str]:
-    return known.rank
+def _rank(evidence: EntityEvidence) -> tuple[int, float, str]:
+    return evidence.rank

@@ -35,9 +35,9 @@ from vicw_sleep.resolve.merge_decision import DecidedPair, MergeDecider, MergeOu
 from vicw_sleep.scheduler import SliceDeadline
 
 _PAGE = 100
-MERGED = Counter("vicw_resolve_merged_total", "Things that were merged into others by likeness")
-LEFT = Counter("vicw_resolve_left_total", "Pairs of likely names that were judged, and left to a person")
-SPLIT = Counter("vicw_resolve_split_total", "Things that were split again, since something spoke against the merge")
+MERGED = Counter("vicw_resolve_merged_total", "Entities merged into others by similarity")
+LEFT = Counter("vicw_resolve_left_total", "Pairs of similar names that were compared and left to a person")
+SPLIT = Counter("vicw_resolve_split_total", "Entities split again, since evidence against the merge appeared")
 
 type OnPair = Callable[[DecidedPair], None]
 """Called for each pair that was judged, and for each that was split."""
@@ -45,7 +45,7 @@ type OnPair = Callable[[DecidedPair], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveRules:
-    """Conditions of a merge: names of similarity ``threshold`` or more, and ``shared`` things named with both entities.
+    """Conditions of a merge: names of similarity ``threshold`` or more, and ``shared`` entities named with both.
 
     At most ``names`` of a context are compared with each other at a time.
     """
@@ -129,12 +129,12 @@ class Resolve:
             return deadline.passed or (most is not None and done.pairs >= most)
 
         async for root, mark in self._contexts(start):
-            place: ResolveBookmark | None = mark
-            while place is not None:
-                place = await self._compare(root, place, rules, done, now=now, dry=dry, is_enough=is_enough)
+            bookmark: ResolveBookmark | None = mark
+            while bookmark is not None:
+                bookmark = await self._compare(root, bookmark, rules, done, now=now, dry=dry, is_enough=is_enough)
                 self.progress("comparing", done.names, 0)
                 if is_enough() or (names is not None and done.names >= names):
-                    done.next = place or ResolveBookmark(done=root.uid)
+                    done.next = bookmark or ResolveBookmark(done=root.uid)
                     return done
         return done
 
@@ -155,8 +155,8 @@ class Resolve:
         after = start.done if start is not None else None
         async for page in scan_pages(self.graph, Nodes(Label.CONTEXT), after=after, limit=_PAGE):
             for root in page:
-                here = start is not None and start.context == root.uid
-                yield root, start if start is not None and here else ResolveBookmark(after, root.uid)
+                is_current = start is not None and start.context == root.uid
+                yield root, start if start is not None and is_current else ResolveBookmark(after, root.uid)
                 after = root.uid
 
     async def _compare(
@@ -177,30 +177,30 @@ class Resolve:
         names = await read_names(self.graph, tenant, context, after=at.behind, limit=rules.names)
         if at.judged is None:
             done.names += len(names.nodes)
-            await self._doubt(tenant, names.nodes, done, now=now, dry=dry)
-        found = await pairs_among(
+            await self._reconsider(tenant, names.nodes, done, now=now, dry=dry)
+        pairs = await pairs_among(
             self.graph, tenant, names.nodes, None
         )  # no candidates by spelling: these are never merged
-        likely = [pair for pair in found if pair.score >= rules.threshold and may_be_one(pair, context)]
-        behind = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
+        likely = [pair for pair in pairs if pair.score >= rules.threshold and may_be_one(pair, context)]
+        remaining = [pair for pair in sorted(likely, key=_place) if at.judged is None or _place(pair) > at.judged]
         judged = at.judged
-        for pair in behind:
+        for pair in remaining:
             if judged != at.judged and is_enough():
                 return replace(at, judged=judged)
             await self._judge(pair, rules, done, now=now, dry=dry)
             judged = _place(pair)
         return None if names.complete else replace(at, behind=names.last, judged=None)
 
-    async def _doubt(
-        self, tenant: str, things: Sequence[Node], done: ResolveReport, *, now: datetime, dry: bool
+    async def _reconsider(
+        self, tenant: str, entities: Sequence[Node], done: ResolveReport, *, now: datetime, dry: bool
     ) -> None:
         """Reconsider merges by similarity: there may be evidence against them now."""
-        out = [(MERGED_INTO, Direction.OUT)]
-        merges = await self.graph.expand(tenant, [node.uid for node in things], out, 1) if things else []
+        outgoing = [(MERGED_INTO, Direction.OUT)]
+        merges = await self.graph.expand(tenant, [node.uid for node in entities], outgoing, 1) if entities else []
         for guess in (one.edge for one in merges if is_guess(one.edge)):
 
             async def work(transaction: GraphTransaction, guess: Edge = guess) -> DecidedPair | None:
-                return await MergeDecider(transaction, self.registry, now, 0).doubt(guess, dry=dry)
+                return await MergeDecider(transaction, self.registry, now, 0).reconsider(guess, dry=dry)
 
             if (decided := await self.graph.write(tenant, LOCK, work)) is not None:
                 self.on_pair(decided)
@@ -219,7 +219,7 @@ class Resolve:
         else:
             decided = await self.graph.write(pair.entities[0].tenant, LOCK, work)
         self.on_pair(replace(decided, reason=f"{pair.score:.2f} {pair.reason}: {decided.reason}"))
-        is_merged = decided.fate is MergeOutcome.MERGE
+        is_merged = decided.outcome is MergeOutcome.MERGE
         done.merged += is_merged
         done.left += not is_merged
         if not dry:

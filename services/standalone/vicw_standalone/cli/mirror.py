@@ -92,8 +92,8 @@ def status_command(
     if found.edited:
         edited = "1 page was" if found.edited == 1 else f"{found.edited} pages were"
         out.print(f"{edited} edited; the next build keeps the edit in .vicw-edits", markup=False)
-    if found.anew:
-        out.print(harmless(found.anew), markup=False, soft_wrap=True)
+    if found.rebuild_reason:
+        out.print(harmless(found.rebuild_reason), markup=False, soft_wrap=True)
         raise typer.Exit(1)
 
 

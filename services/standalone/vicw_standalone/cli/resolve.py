@@ -55,7 +55,7 @@ def resolve(
 
     def tell(decided: DecidedPair) -> None:
         one, other = decided.things
-        line = f"{decided.fate.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
+        line = f"{decided.outcome.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
         for told in (line, f"        {decided.reason}"):
             out.print(" ".join(harmless(told).split("\n")), markup=False, highlight=False, soft_wrap=True)
 

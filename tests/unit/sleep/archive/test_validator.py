@@ -176,7 +176,7 @@ NOBODY = "00000000-0000-5000-8000-000000000000"
         ("uses.jsonl", lambda r: r.update(context="other"), "line 2: context: 'other' is not in the export"),
         ("uses.jsonl", lambda r: r.update(item=NOBODY), "line 2: item: the context has no node"),
         ("uses.jsonl", lambda r: r.update(item="x"), "line 2: item: 'x' is no UUID"),
-        ("uses.jsonl", lambda r: r.update(times=0), "line 2: times: 0 is less than once"),
+        ("uses.jsonl", lambda r: r.update(times=0), "line 2: times: 0 is less than 1"),
         ("uses.jsonl", lambda r: r.update(times=2**63), "line 2: times: 9223372036854775808 has more"),
         (
             "uses.jsonl",
@@ -238,7 +238,7 @@ def test_what_is_no_number_is_named(export: Path, name: str, told: str, number: 
 
 def test_vectors_that_are_none_are_named(export: Path) -> None:
     vectors = np.load(export / "embeddings/chunks.npy")
-    for spoilt, told in ((vectors * 2, "row 0 is no unit vector"), (vectors[:-1], "which is not the ids'")):
+    for spoilt, told in ((vectors * 2, "row 0 is not a unit vector"), (vectors[:-1], "which is not the ids'")):
         np.save(export / "embeddings/chunks.npy", spoilt)
         reseal(export)
         assert told in refused(export)
@@ -335,6 +335,6 @@ async def test_a_store_that_is_not_sound_takes_no_import_beside_what_it_has(expo
         homeless(export)
         await imported(export, side, restoring=True)
         before = await side.nodes()
-        with pytest.raises(StateConflictError, match="not sound"):
+        with pytest.raises(StateConflictError, match="has violations"):
             await imported(export.parent / "other", side)
         assert (await side.nodes(), await side.graph.archive.import_mark()) == (before, None)

@@ -64,7 +64,7 @@ async def test_a_clock_that_was_ahead_for_a_run_hides_nothing(memory: Memory, tm
     await memory.ingest({"id": "a", "text": "changed words"}, {"id": "c", "text": "new words"})
     status = await mirror.status()
     assert status is not None
-    assert status.anew == "the clock was put back; the next run builds it anew"
+    assert status.rebuild_reason == "the clock was set back; the next run rebuilds it"
     assert (await mirror.sync()).built, "what was looked at by a wrong clock is not believed"
     text = everything(tmp_path / "m")
     assert "changed words" in text
@@ -106,7 +106,7 @@ async def test_changes_from_the_future_hide_nothing(
     await memory.ingest({"id": "a", "text": "changed words"}, {"id": "c", "text": "new words"})
     status = await mirror.status()
     assert status is not None
-    assert status.anew == "something was stored or changed since it was made; the next run builds it anew"
+    assert status.rebuild_reason == "data was stored or changed since it was built; the next run rebuilds it"
     await mirror.sync()
     text = everything(tmp_path / "m")
     assert "changed words" in text
@@ -125,7 +125,7 @@ async def test_a_clock_that_goes_back_a_little_is_believed(memory: Memory, tmp_p
         clock.ahead = timedelta(minutes=minutes)
         await memory.ingest({"text": f"words at {minutes}"}, {"id": "a", "text": f"first words at {minutes}"})
         status = await mirror.status()
-        assert status is not None and status.anew.startswith("something was stored or changed")
+        assert status is not None and status.rebuild_reason.startswith("data was stored or changed")
         assert (await mirror.sync()).built
         assert not (await mirror.sync()).built
     await assert_whole(memory, tmp_path)

@@ -61,7 +61,7 @@ async def test_a_link_is_refused(memory: Memory, tmp_path: Path, leads_somewhere
 async def test_a_folder_that_it_did_not_make_is_refused(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m/thesis.md").write_text("years of work")
-    assert "holds other files" in await refusal(memory, tmp_path / "m")
+    assert "contains other files" in await refusal(memory, tmp_path / "m")
     (tmp_path / "m" / MARKER).write_text("no marker of ours")
     await refusal(memory, tmp_path / "m")
     assert (tmp_path / "m/thesis.md").read_text() == "years of work"

@@ -131,7 +131,7 @@ async def test_what_is_over_alone_makes_a_build(memory: Memory, tmp_path: Path) 
     assert not (await mirror.sync()).built
     await asyncio.sleep(max(0, (soon - now()).total_seconds()))
     found = await mirror.status()
-    assert found is not None and found.anew == "something that it shows is over; the next run builds it anew"
+    assert found is not None and found.rebuild_reason == "an item that it shows has expired; the next run rebuilds it"
     assert (await mirror.sync()).atoms == 1
     assert not (await mirror.sync()).built
 
@@ -156,7 +156,7 @@ async def test_a_page_that_was_removed_is_written_anew(memory: Memory, tmp_path:
         (tmp_path / "m" / name).unlink()
         found = await mirror.status()
         assert found is not None and found.edited == 0
-        assert found.anew == "1 page is missing; the next run builds it anew"
+        assert found.rebuild_reason == "1 page is missing; the next run rebuilds it"
         await mirror.sync()
         assert pages(tmp_path / "m") == before
     shutil.rmtree(next(path for path in (tmp_path / "m").iterdir() if path.name.startswith("@")))

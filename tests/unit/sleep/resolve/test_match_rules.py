@@ -12,7 +12,7 @@ from vicw_shared.identity.name_similarity import ACCENTS, SAME
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Label, Node
 from vicw_shared.uids import make_uid, named_uid
-from vicw_sleep.resolve.match_rules import EntityEvidence, VisibilityKey, contradictions, may_be_one, shared_company
+from vicw_sleep.resolve.match_rules import EntityEvidence, VisibilityKey, contradictions, may_be_one, shared_co_mentions
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PUBLIC: VisibilityKey = ("public", True, frozenset())
@@ -30,7 +30,7 @@ def pair(one: Node, other: Node, score: float = ACCENTS, *, spelt: bool = False)
 
 
 def known(name: str, **fields: Any) -> EntityEvidence:
-    return EntityEvidence(thing=thing(name), members=frozenset({name}), **fields)
+    return EntityEvidence(entity=thing(name), members=frozenset({name}), **fields)
 
 
 ANA, ANNA = thing("Ana Sá"), thing("Ana Sa")
@@ -66,18 +66,22 @@ def test_what_is_never_one_by_likeness(unlike: SimilarPair) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "reason"),
     [
-        ({"beside": frozenset("b")}, {}, "an edge joins the two"),
-        ({}, {"beside": frozenset("a")}, "an edge joins the two"),
-        ({"threads": frozenset("fg")}, {"threads": frozenset("gh")}, "both speak in one conversation"),
-        ({"threads": frozenset("f")}, {"threads": frozenset("g")}, "both speak, and nothing says"),
-        ({"told_in": frozenset("ix")}, {"told_in": frozenset("xj")}, "one memory names both"),
+        ({"neighbours": frozenset("b")}, {}, "an edge joins the two"),
+        ({}, {"neighbours": frozenset("a")}, "an edge joins the two"),
+        ({"flows": frozenset("fg")}, {"flows": frozenset("gh")}, "both speak in one conversation"),
+        ({"flows": frozenset("f")}, {"flows": frozenset("g")}, "both speak, and nothing says"),
+        ({"mentioned_in": frozenset("ix")}, {"mentioned_in": frozenset("xj")}, "one memory names both"),
         ({"users": frozenset("u")}, {"users": frozenset("v")}, "they are different users"),
         (
             {"relations": frozenset({("is", "sister", "tom")})},
             {"relations": frozenset({("is", "aunt", "tom")})},
             "they have different relatives",
         ),
-        ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· birthday": frozenset("4")}}, "different things"),
+        (
+            {"claims": {"· birthday": frozenset("3")}},
+            {"claims": {"· birthday": frozenset("4")}},
+            "they have different values",
+        ),
     ],
 )
 def test_contradictions_between_two_entities(one: dict[str, Any], other: dict[str, Any], reason: str) -> None:
@@ -88,9 +92,9 @@ def test_contradictions_between_two_entities(one: dict[str, Any], other: dict[st
     ("one", "other"),
     [
         ({}, {}),
-        ({"beside": frozenset("c")}, {"beside": frozenset("c")}),
-        ({"threads": frozenset("f")}, {}),
-        ({"threads": frozenset("f"), "users": frozenset("u")}, {"threads": frozenset("g"), "users": frozenset("u")}),
+        ({"neighbours": frozenset("c")}, {"neighbours": frozenset("c")}),
+        ({"flows": frozenset("f")}, {}),
+        ({"flows": frozenset("f"), "users": frozenset("u")}, {"flows": frozenset("g"), "users": frozenset("u")}),
         ({"users": frozenset("u")}, {}),
         ({"relations": frozenset({("is", "sister", "tom")})}, {"relations": frozenset({("has", "sister", "tom")})}),
         ({"claims": {"· birthday": frozenset("3")}}, {"claims": {"· birthday": frozenset("34")}}),
@@ -101,13 +105,13 @@ def test_differences_that_are_no_contradiction(one: dict[str, Any], other: dict[
     assert contradictions(known("a", **one), known("b", **other)) == ""
 
 
-def test_shared_company_counts_only_in_one_audience() -> None:
-    one = known("a", company=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)}))
-    other = known("b", company=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)}))
-    assert shared_company(one, other) == {"oslo", "harbour"}, "not the two themselves"
+def test_shared_co_mentions_count_only_in_one_audience() -> None:
+    one = known("a", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_ANA), ("harbour", OF_ANA), ("b", PUBLIC)}))
+    other = known("b", co_mentioned=frozenset({("oslo", PUBLIC), ("boat", OF_BEN), ("harbour", OF_ANA), ("b", PUBLIC)}))
+    assert shared_co_mentions(one, other) == {"oslo", "harbour"}, "not the two themselves"
 
 
 def test_the_entity_with_more_edges_or_else_the_older_is_canonical() -> None:
     assert known("a", edges=2).rank < known("b", edges=3).rank
-    younger = replace(known("b", edges=2), thing=thing("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
+    younger = replace(known("b", edges=2), entity=thing("b", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
     assert younger.rank < known("a", edges=2).rank
