@@ -1,4 +1,4 @@
-"""Typed client of VICW, sync and async. The messages are those of `vicw_shared.wire`."""
+"""Typed client of VICW, sync and async. Requests and responses are those of `vicw_shared.wire`."""
 
 from vicw_client._async import AsyncVicwClient
 from vicw_client._protocol import Readiness, Retry

@@ -51,9 +51,9 @@ class AsyncVicwClient:
         if uds is not None:
             transport = httpx.AsyncHTTPTransport(uds=uds)
         self._http = httpx.AsyncClient(**_connection.options(base_url, api_key, timeout_seconds), transport=transport)
-        self._asked_at = _connection.asked_at(retrieve_url, base_url)
+        self._retrieve_base = _connection.retrieve_base(retrieve_url, base_url)
         self._retry = retry or Retry()
-        self.graph = GraphClient[Coroutine[Any, Any, GraphAnswer]](self._run, self._retry, self._asked_at)
+        self.graph = GraphClient[Coroutine[Any, Any, GraphAnswer]](self._run, self._retry, self._retrieve_base)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     async def ingest(
@@ -68,7 +68,7 @@ class AsyncVicwClient:
 
     async def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question; see `VicwClient.retrieve`."""
-        return await self._run(_protocol.retrieve(request, fields, self._retry, self._asked_at))
+        return await self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
 
     async def job(self, job_id: str) -> JobStatus:
         """Return how far a job is; see `VicwClient.job`."""
@@ -99,7 +99,7 @@ class AsyncVicwClient:
         return await self._run(_protocol.knowledge(query, self._retry))
 
     async def entity(self, uid: str) -> Entity:
-        """Return one thing and who it is; see `VicwClient.entity`."""
+        """Return one entity and its identity; see `VicwClient.entity`."""
         return await self._run(_protocol.entity(uid, self._retry))
 
     async def entity_candidates(
@@ -109,37 +109,37 @@ class AsyncVicwClient:
         threshold: float | None = None,
         limit: int | None = None,
     ) -> MergeCandidatePage:
-        """Return pairs of things that may be one; see `VicwClient.entity_candidates`."""
+        """Return pairs of entities that may be the same; see `VicwClient.entity_candidates`."""
         query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
         return await self._run(_protocol.entity_candidates(query, self._retry))
 
     async def merge(self, entity: str, into: str) -> IdentityChange:
-        """Make one thing stand for another, too; see `VicwClient.merge`."""
+        """Merge one entity into another; see `VicwClient.merge`."""
         fields = {"entity": entity, "into": into}
         return await self._run(_protocol.change_identity("/entities/merge", MergeRequest, fields, self._retry))
 
     async def split(self, entity: str, apart_from: str | None = None) -> IdentityChange:
-        """Undo a merge, or tell two things apart; see `VicwClient.split`."""
+        """Undo a merge, or keep two entities apart; see `VicwClient.split`."""
         fields = {"entity": entity} | ({"apart_from": apart_from} if apart_from is not None else {})
         return await self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
 
     async def identify(self, user: str, person: str, *, holds: bool = True) -> IdentityChange:
-        """Say which person a user is; see `VicwClient.identify`."""
+        """State which person a user is; see `VicwClient.identify`."""
         fields = {"user": user, "person": person, "holds": holds}
         return await self._run(_protocol.change_identity("/entities/identify", IdentifyRequest, fields, self._retry))
 
     async def rename(self, uid: str, name: str) -> IdentityChange:
-        """Show a thing under another name; see `VicwClient.rename`."""
+        """Change the displayed name of an entity; see `VicwClient.rename`."""
         path = _protocol.renaming_path(uid)
         return await self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
 
     async def ready(self) -> Readiness:
-        """Tell whether the server can work; see `VicwClient.ready`."""
+        """Return whether the server is ready; see `VicwClient.ready`."""
         return await self._run(_protocol.ready())
 
     def window(self, options: WindowOptions | None = None, /, **fields: Any) -> AsyncWindow:
-        """Open a conversation that goes on beyond the model's window; see `VicwClient.window`."""
-        core = WindowCore(read_options(options, fields), self._retry, self._asked_at)
+        """Open a conversation that may exceed the model's window; see `VicwClient.window`."""
+        core = WindowCore(read_options(options, fields), self._retry, self._retrieve_base)
         return AsyncWindow(core, self._run)
 
     async def aclose(self) -> None:

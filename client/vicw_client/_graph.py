@@ -1,4 +1,4 @@
-"""The questions to the graph itself."""
+"""Graph questions: search, walks and histories."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vicw_shared.wire.graph import (
 
 
 class GraphClient[R]:
-    """What `VicwClient.graph` and `AsyncVicwClient.graph` are: one method a question; the latter's are to be awaited.
+    """`VicwClient.graph` and `AsyncVicwClient.graph`: one method a question; the methods of the latter are awaited.
 
-    Each takes its request, or the fields of it as keywords. Raises BadRequestError where a name means nothing, or
-    several things: then it names them.
+    Each takes its request, or the request's fields as keywords. Raises BadRequestError if a name matches no node, or
+    several: then the error names them.
     """
 
     def __init__(self, run: Callable[[Steps[GraphAnswer]], R], retry: Retry, base: str) -> None:
@@ -31,11 +31,11 @@ class GraphClient[R]:
         self._base = base
 
     def find(self, request: FindRequest | None = None, /, **fields: Any) -> R:
-        """Return what a uid, an id or a name may mean, or a context's named things."""
+        """Return the nodes that a uid, an id or a name may refer to, or a context's entities."""
         return self._ask("find", FindRequest, request, fields)
 
     def walk(self, request: WalkRequest | None = None, /, **fields: Any) -> R:
-        """Return everything within some hops of where the walk begins."""
+        """Return all nodes within some hops of the start nodes."""
         return self._ask("walk", WalkRequest, request, fields)
 
     def about(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
@@ -43,7 +43,7 @@ class GraphClient[R]:
         return self._ask("about", NodeQuestion, request, fields)
 
     def person(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
-        """Return a user and the user's person."""
+        """Return a user and the person that the user is."""
         return self._ask("person", NodeQuestion, request, fields)
 
     def users(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
@@ -51,11 +51,11 @@ class GraphClient[R]:
         return self._ask("users", NodeQuestion, request, fields)
 
     def history(self, request: HistoryRequest | None = None, /, **fields: Any) -> R:
-        """Return what replaced what, the newest first: of an item, about a thing, or in all of a context."""
+        """Return supersessions, the newest first: of an item, about an entity, or in a whole context."""
         return self._ask("history", HistoryRequest, request, fields)
 
     def merges(self, request: NodeQuestion | None = None, /, **fields: Any) -> R:
-        """Return what was merged into what, around a thing."""
+        """Return the merges around an entity."""
         return self._ask("merges", NodeQuestion, request, fields)
 
     def thread(self, request: ThreadRequest | None = None, /, **fields: Any) -> R:

@@ -1,4 +1,4 @@
-"""Turns failed replies, and requests that fail before they are sent, into this package's errors."""
+"""Convert failed replies, and requests that are invalid before they are sent, into this package's errors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from vicw_shared.wire.problem import Problem, problem_of
 
 _LATER = {429, 503, 507}
 _BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}
-_APART = {
+_FIX_BY_PATH = {
     "ingest": "Items go to the ingest service: name it in VICW_URL, or by --url (base_url)",
     **dict.fromkeys(
         ("retrieve", "graph"),
         "Questions go to the retrieval service: name it in VICW_RETRIEVE_URL, or by --url (retrieve_url)",
     ),
 }
-"""What to do where a server does not know a path that some server of VICW knows, by one of the path's last parts."""
+"""Fix for a 404 on a path that another service of VICW serves, by one of the last two parts of the path."""
 _EXCERPT_CHARS = 300
 
 
@@ -51,7 +51,7 @@ def failure_of(reply: httpx.Response | httpx.RequestError) -> VicwClientError | 
 
 
 def problem_in(reply: httpx.Response) -> Problem:
-    """Return the problem document of a reply; one is made up where something in between answered."""
+    """Return the problem document of a reply; a substitute if a proxy answered without one."""
     try:
         return Problem.model_validate_json(reply.content, extra="ignore")
     except ValidationError:
@@ -64,7 +64,7 @@ def problem_in(reply: httpx.Response) -> Problem:
 
 
 def _with_address(reply: httpx.Response) -> Problem:
-    """Return the problem document; where it is the server that is the wrong one, its address and whom to ask."""
+    """Return the problem document; if the wrong service answered, with its address and the right one."""
     problem, fix = problem_in(reply), _fix_of(reply.url.path)
     detail = f"{reply.url} answered 404: {problem.detail}. {fix}" if fix is not None else problem.detail
     return problem.model_copy(update={"detail": detail})
@@ -72,11 +72,11 @@ def _with_address(reply: httpx.Response) -> Problem:
 
 def _fix_of(path: str) -> str | None:
     *_, before, last = ("", *path.split("/"))
-    return _APART.get(last) or _APART.get(before)
+    return _FIX_BY_PATH.get(last) or _FIX_BY_PATH.get(before)
 
 
 def failing_in(reply: httpx.Response) -> str:
-    """Return what a server that is not ready says is missing."""
+    """Return what a server that is not ready reports as missing."""
     try:
         failing = reply.json()["failing"]
         return "; ".join(f"{name}: {reason}" for name, reason in failing.items())
@@ -85,7 +85,7 @@ def failing_in(reply: httpx.Response) -> str:
 
 
 def invalid_request(error: ValidationError) -> BadRequestError:
-    """Return what the server would answer, so that a caller handles one error, wherever it is noticed."""
+    """Return the error that the server would answer with, so that callers handle only one."""
     return refusal(*describe(error.errors(include_url=False, include_input=False)))
 
 
@@ -98,11 +98,11 @@ def _transport_failure(error: httpx.RequestError) -> VicwClientError:
     where = _where(error)
     failure: VicwClientError
     if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
-        failure = TimedOutError(f"{where} gave no answer in time")
+        failure = TimedOutError(f"{where} did not answer in time")
     elif isinstance(error, httpx.TransportError):
         failure = ServerUnreachableError(f"{where} cannot be reached: {str(error) or type(error).__name__}")
     else:
-        failure = UnexpectedAnswerError(f"{where} gave an answer that cannot be read: {error}")
+        failure = UnexpectedAnswerError(f"{where} sent an unreadable answer: {error}")
     failure.__cause__ = error
     return failure
 

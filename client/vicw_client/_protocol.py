@@ -1,7 +1,7 @@
-"""The protocol with no I/O in it: what to send, when to send it again, what an answer means.
+"""The protocol without I/O: requests, retries and the parsing of answers.
 
-Each call is a generator that yields what to do (`Send`, `Pause`) and is given what came of it. The two
-clients only carry the steps out, so they cannot differ in behaviour.
+Each call is a generator that yields steps (`Send`, `PauseSeconds`) and receives their results. The two clients only
+carry the steps out, so they cannot differ in behaviour.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class Send:
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float | None = None
-    """How long to wait, where it is not as long as the client waits for everything."""
+    """Timeout of this request; None: the client's."""
 
     @property
     def timeout(self) -> dict[str, Any]:
-        """Return the argument for httpx, where there is one."""
+        """Return the keyword argument for httpx, if any."""
         return {} if self.timeout_seconds is None else {"timeout": timeout_of(self.timeout_seconds)}
 
 
 @dataclass(frozen=True, slots=True)
 class PauseSeconds:
-    """Wait so many seconds."""
+    """Wait this many seconds."""
 
     seconds: float
 
@@ -68,7 +68,7 @@ type Steps[T] = Generator[Send | PauseSeconds, Reply, T]
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a call is tried, and the pauses between tries.
+    """Number of attempts of a call, and the pauses between them.
 
     The n-th pause (from 0) is drawn evenly from [0, min(longest, first · 2ⁿ)] seconds ("full jitter", Brooker,
     AWS Architecture Blog, 2015), and is at least the server's Retry-After, which itself counts up to ``longest``.
@@ -89,8 +89,8 @@ class Retry:
 class Readiness:
     """Whether the server can work; ``detail`` names what is missing. True and false like a bool.
 
-    ``answered`` is false if there is no server at the address at all. ``store`` is the name of the store behind a
-    server that is ready: another store at the same address has another.
+    ``answered`` is false if no server answers at the address. ``store`` is the name of a ready server's store: another
+    store at the same address has another name.
     """
 
     ready: bool
@@ -105,14 +105,14 @@ class Readiness:
 def ingest(
     request: IngestRequest | None, fields: dict[str, Any], key: str | None, retry: Retry, timeout: float | None = None
 ) -> Steps[IngestResponse]:
-    """Store items. The key makes a second sending harmless, so there always is one."""
+    """Store items, always with an idempotency key, so that a retry is harmless."""
     body = _body(IngestRequest, request, fields)
     send = Send("POST", "/ingest", body, {**_JSON, "Idempotency-Key": key or str(uuid.uuid4())}, timeout)
     return _parse(IngestResponse, (yield from _exchange(send, retry)))
 
 
 def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry) -> Steps[RetractResponse]:
-    """Take items back. Safe to send again as it is."""
+    """Retract items. Idempotent."""
     send = Send("POST", "/items/retract", _body(RetractRequest, request, fields), _JSON)
     return _parse(RetractResponse, (yield from _exchange(send, retry)))
 
@@ -120,7 +120,7 @@ def retract(request: RetractRequest | None, fields: dict[str, Any], retry: Retry
 def retrieve(
     request: RetrieveRequest | None, fields: dict[str, Any], retry: Retry, base: str, timeout: float | None = None
 ) -> Steps[RetrieveResponse]:
-    """Ask a question; ``base`` is what ``asked_at`` returns."""
+    """Ask a question; ``base`` is what ``retrieve_base`` returns."""
     send = Send("POST", f"{base}/retrieve", _body(RetrieveRequest, request, fields), _JSON, timeout)
     return _parse(RetrieveResponse, (yield from _exchange(send, retry)))
 
@@ -128,13 +128,13 @@ def retrieve(
 def graph[M: GraphQuestion](
     name: str, model: type[M], request: M | None, fields: dict[str, Any], retry: Retry, base: str
 ) -> Steps[GraphAnswer]:
-    """Ask the graph the question called ``name``; ``base`` is what ``asked_at`` returns."""
+    """Ask the graph the question called ``name``; ``base`` is what ``retrieve_base`` returns."""
     send = Send("POST", f"{base}/graph/{name}", _body(model, request, fields), _JSON)
     return _parse(GraphAnswer, (yield from _exchange(send, retry)))
 
 
 def job(job_id: str, retry: Retry) -> Steps[JobStatus]:
-    """Ask how far a job is."""
+    """Request the status of a job."""
     send = Send("GET", f"/ingest/jobs/{quote(job_id, safe='')}")
     return _parse(JobStatus, (yield from _exchange(send, retry)))
 
@@ -142,7 +142,7 @@ def job(job_id: str, retry: Retry) -> Steps[JobStatus]:
 def wait_for(
     awaited: str | IngestResponse, timeout_seconds: float, now: Callable[[], float], retry: Retry
 ) -> Steps[IngestResponse]:
-    """Poll a job until it has ended, less and less often."""
+    """Poll a job until it ends, with growing pauses."""
     if isinstance(awaited, IngestResponse):
         if awaited.job is None:
             return awaited
@@ -150,12 +150,12 @@ def wait_for(
     deadline = now() + timeout_seconds
     pause = _POLL_FIRST_SECONDS
     while (status := (yield from job(awaited, retry))).status == "running":
-        left = deadline - now()
-        if left <= 0:
+        remaining = deadline - now()
+        if remaining <= 0:
             raise JobTimeoutError(
                 f"job {awaited} still has {status.passages_waiting} passages waiting after {timeout_seconds:g} s"
             )
-        yield PauseSeconds(min(pause, left))
+        yield PauseSeconds(min(pause, remaining))
         pause = min(pause * 1.5, _POLL_LONGEST_SECONDS)
     if status.status == "failed":
         raise JobFailedError(status)
@@ -165,40 +165,40 @@ def wait_for(
 
 
 def entities(query: Mapping[str, Any], retry: Retry) -> Steps[EntityPage]:
-    """Ask for a page of a context's named things."""
+    """Request a page of a context's entities."""
     return _parse(EntityPage, (yield from _exchange(Send("GET", f"/entities{_query(query)}"), retry)))
 
 
 def entity_candidates(query: Mapping[str, Any], retry: Retry) -> Steps[MergeCandidatePage]:
-    """Ask which things may be one."""
+    """Request pairs of entities that may be the same."""
     return _parse(
         MergeCandidatePage, (yield from _exchange(Send("GET", f"/entities/candidates{_query(query)}"), retry))
     )
 
 
 def knowledge(query: Mapping[str, Any], retry: Retry) -> Steps[KnownPages]:
-    """Ask which pages a knowledge folder has."""
+    """Request the pages of a knowledge folder."""
     return _parse(KnownPages, (yield from _exchange(Send("GET", f"/knowledge{_query(query)}"), retry)))
 
 
 def entity(uid: str, retry: Retry) -> Steps[Entity]:
-    """Ask for one thing."""
+    """Request one entity."""
     return _parse(Entity, (yield from _exchange(Send("GET", f"/entities/{quote(uid, safe='')}"), retry)))
 
 
 def change_identity(path: str, model: type[BaseModel], fields: dict[str, Any], retry: Retry) -> Steps[IdentityChange]:
-    """Merge, split or rename: a second sending finds it done."""
+    """Merge, split, identify or rename. Idempotent."""
     send = Send("POST", path, _body(model, None, fields), _JSON)
     return _parse(IdentityChange, (yield from _exchange(send, retry)))
 
 
 def renaming_path(uid: str) -> str:
-    """Return where a thing gets another name."""
+    """Return the path that renames an entity."""
     return f"/entities/{quote(uid, safe='')}/rename"
 
 
 def ready() -> Steps[Readiness]:
-    """Ask whether the server can work; one that is down is an answer, not an error."""
+    """Check whether the server is ready; a server that is down is a result, not an error."""
     reply = yield Send("GET", "/readyz")
     failure = failure_of(_arrived(reply))
     if failure is None:
@@ -229,24 +229,26 @@ def _exchange(send: Send, retry: Retry) -> Steps[httpx.Response]:
             assert isinstance(reply, httpx.Response)
             return reply
         tries += 1
-        if tries >= retry.attempts or not _passes_by_itself(failure):
+        if tries >= retry.attempts or not _is_temporary(failure):
             raise failure
         yield retry.pause(tries - 1, getattr(failure, "retry_after", None))
 
 
-def _passes_by_itself(failure: VicwClientError) -> bool:
-    """Lost connections and 429, 503. A full disk (507) wants a person; a timeout may double the load."""
+def _is_temporary(failure: VicwClientError) -> bool:
+    """Return whether a retry may help: lost connections, 429, 503. A full disk (507) needs a person; a retry after a
+    timeout may double the load.
+    """
     if isinstance(failure, RetryLaterError):
         return failure.problem.status in {429, 503}
     return isinstance(failure, ServerUnreachableError) and not isinstance(failure, TimedOutError)
 
 
-def _query(given: Mapping[str, Any]) -> str:
+def _query(parameters: Mapping[str, Any]) -> str:
     pairs = [
-        (name, str(one))
-        for name, value in given.items()
+        (name, str(item))
+        for name, value in parameters.items()
         if value is not None
-        for one in ([value] if isinstance(value, str | int | float) else value)
+        for item in ([value] if isinstance(value, str | int | float) else value)
     ]
     return f"?{urlencode(pairs, errors='surrogatepass')}" if pairs else ""
 
@@ -263,16 +265,16 @@ def _body[M: BaseModel](model: type[M], request: M | None, fields: dict[str, Any
         request = request or model.model_validate(fields)
     except ValidationError as error:
         raise invalid_request(error) from error
-    # Defaults stay out: they are the server's to choose.
+    # Defaults are left out: the server chooses them.
     return request.model_dump_json(exclude_unset=True).encode()
 
 
 def _parse[M: BaseModel](model: type[M], reply: httpx.Response) -> M:
     try:
-        # A newer server may say more; that must not break an older client.
+        # A newer server may send more fields, which must not break an older client.
         return model.model_validate_json(reply.content, extra="ignore")
     except ValidationError as error:
         raise UnexpectedAnswerError(
-            f"{reply.url} answered {reply.status_code} with something else than a {model.__name__}: "
-            f"{error.error_count()} fields are wrong; is this VICW, and of this version?"
+            f"{reply.url} answered {reply.status_code}, but not with a {model.__name__}: {error.error_count()} fields "
+            "are wrong; is this VICW, and of this version?"
         ) from error

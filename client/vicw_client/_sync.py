@@ -33,7 +33,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 
 class VicwClient:
-    """A connection pool to one VICW server; may be shared by threads; close it, or use it in ``with``.
+    """A connection pool to one VICW server, for any number of threads. Close it, or use it in ``with``.
 
     ``base_url`` is by default the variable ``VICW_URL``, else ``http://127.0.0.1:8080``. Where retrieval is a service
     of its own, ``retrieve_url`` is its address, by default the variable ``VICW_RETRIEVE_URL``. ``api_key`` is the
@@ -54,9 +54,9 @@ class VicwClient:
         if uds is not None:
             transport = httpx.HTTPTransport(uds=uds)
         self._http = httpx.Client(**_connection.options(base_url, api_key, timeout_seconds), transport=transport)
-        self._asked_at = _connection.asked_at(retrieve_url, base_url)
+        self._retrieve_base = _connection.retrieve_base(retrieve_url, base_url)
         self._retry = retry or Retry()
-        self.graph = GraphClient[GraphAnswer](self._run, self._retry, self._asked_at)
+        self.graph = GraphClient[GraphAnswer](self._run, self._retry, self._retrieve_base)
         self.address = f"unix:{uds}" if uds else str(self._http.base_url).rstrip("/")
 
     def ingest(
@@ -69,25 +69,25 @@ class VicwClient:
         return self._run(_protocol.ingest(request, fields, idempotency_key, self._retry))
 
     def retract(self, request: RetractRequest | None = None, /, **fields: Any) -> RetractResponse:
-        """Take items back: a ``RetractRequest``, or its fields as keywords.
+        """Retract items: a ``RetractRequest``, or its fields as keywords.
 
-        What rests on them alone goes with them. Each id's ``status`` tells whether it was ``retracted`` now or
-        ``already`` before, or is ``unknown``. The past keeps them: see ``ended_at``.
+        What only they support is retracted, too. Each id's ``status`` is ``retracted``, ``already`` (before this call)
+        or ``unknown``. Time travel still finds them: see ``ended_at``.
         """
         return self._run(_protocol.retract(request, fields, self._retry))
 
     def retrieve(self, request: RetrieveRequest | None = None, /, **fields: Any) -> RetrieveResponse:
         """Ask a question: a ``RetrieveRequest``, or its fields as keywords."""
-        return self._run(_protocol.retrieve(request, fields, self._retry, self._asked_at))
+        return self._run(_protocol.retrieve(request, fields, self._retry, self._retrieve_base))
 
     def job(self, job_id: str) -> JobStatus:
-        """Return how far a job is. Raises NotFoundError for an unknown one."""
+        """Return the status of a job. Raises NotFoundError for an unknown one."""
         return self._run(_protocol.job(job_id, self._retry))
 
     def wait_for(self, job: str | IngestResponse, timeout: float = 300.0) -> IngestResponse:
-        """Return the outcome once ``retrieve`` finds all of it; at once for a response without a job.
+        """Wait until ``retrieve`` finds all items; return the result. A response without a job is returned at once.
 
-        Raises JobTimeoutError after ``timeout`` seconds; the job goes on. JobFailedError if passages were given up.
+        Raises JobTimeoutError after ``timeout`` seconds; the job continues. Raises JobFailedError if passages failed.
         """
         return self._run(_protocol.wait_for(job, timeout, time.monotonic, self._retry))
 
@@ -100,7 +100,7 @@ class VicwClient:
         after: str | None = None,
         limit: int | None = None,
     ) -> EntityPage:
-        """Return a page of a context's named things, by name; ``after`` is the ``next`` of the page before."""
+        """Return a page of a context's entities, by name; ``after`` is the ``next`` of the page before."""
         query = {"context": context, "subtype": subtype, "prefix": prefix, "after": after, "limit": limit}
         return self._run(_protocol.entities(query, self._retry))
 
@@ -110,7 +110,7 @@ class VicwClient:
         return self._run(_protocol.knowledge(query, self._retry))
 
     def entity(self, uid: str) -> Entity:
-        """Return one thing and who it is. Raises NotFoundError."""
+        """Return one entity and its identity. Raises NotFoundError."""
         return self._run(_protocol.entity(uid, self._retry))
 
     def entity_candidates(
@@ -120,17 +120,17 @@ class VicwClient:
         threshold: float | None = None,
         limit: int | None = None,
     ) -> MergeCandidatePage:
-        """Return pairs of things that may be one, the likeliest first. Nothing is merged by itself."""
+        """Return pairs of entities that may be the same, the most similar first. Merges none of them."""
         query = {"context": contexts, "subtype": subtype, "threshold": threshold, "limit": limit}
         return self._run(_protocol.entity_candidates(query, self._retry))
 
     def merge(self, entity: str, into: str) -> IdentityChange:
-        """Make the thing ``into`` (a uid) stand for ``entity``, too. Raises ConflictError if another does already."""
+        """Merge ``entity`` into ``into`` (uids). Raises ConflictError if it is merged into another one already."""
         fields = {"entity": entity, "into": into}
         return self._run(_protocol.change_identity("/entities/merge", MergeRequest, fields, self._retry))
 
     def split(self, entity: str, apart_from: str | None = None) -> IdentityChange:
-        """Undo the merge of ``entity``, or say that it is not ``apart_from``; the two are not proposed again.
+        """Undo the merge of ``entity``, or state that it is not ``apart_from``; the two are not proposed again.
 
         Raises ConflictError if it is not merged and nothing is named.
         """
@@ -138,7 +138,7 @@ class VicwClient:
         return self._run(_protocol.change_identity("/entities/split", SplitRequest, fields, self._retry))
 
     def identify(self, user: str, person: str, *, holds: bool = True) -> IdentityChange:
-        """Say that a user is a person, or, unless it ``holds``, that the two are different.
+        """State that a user is a person, or, with ``holds`` false, that the two are different.
 
         As a viewer a user sees the items about their person.
         """
@@ -146,20 +146,20 @@ class VicwClient:
         return self._run(_protocol.change_identity("/entities/identify", IdentifyRequest, fields, self._retry))
 
     def rename(self, uid: str, name: str) -> IdentityChange:
-        """Show a thing under another name. Its uid stays, and it is still found by the old name."""
+        """Change the displayed name of an entity. Its uid stays, and the old name still finds it."""
         path = _protocol.renaming_path(uid)
         return self._run(_protocol.change_identity(path, RenameRequest, {"name": name}, self._retry))
 
     def ready(self) -> Readiness:
-        """Tell whether the server can work, and if not, why. A server that is down is not ready."""
+        """Return whether the server is ready, and if not, why. A server that is down is not ready."""
         return self._run(_protocol.ready())
 
     def window(self, options: WindowOptions | None = None, /, **fields: Any) -> Window:
-        """Open a conversation that goes on beyond the model's window: `WindowOptions`, or its fields as keywords.
+        """Open a conversation that may exceed the model's window: `WindowOptions`, or its fields as keywords.
 
         Nothing is sent yet. Raises BadRequestError naming the fields that are wrong, SpoolError.
         """
-        core = WindowCore(read_options(options, fields), self._retry, self._asked_at)
+        core = WindowCore(read_options(options, fields), self._retry, self._retrieve_base)
         return Window(core, self._run)
 
     def close(self) -> None:

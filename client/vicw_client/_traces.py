@@ -1,4 +1,4 @@
-"""Calls go on with the trace of a program that uses OpenTelemetry; nothing is imported for it, no trace is started."""
+"""Trace propagation for programs that use OpenTelemetry. Imports nothing otherwise, and starts no trace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def trace_headers() -> dict[str, str]:
-    """Return the W3C headers of the trace under way in this program; none where there is none."""
+    """Return the W3C headers of this program's current trace; empty without one."""
     if "opentelemetry.trace" not in sys.modules:
         return {}
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator

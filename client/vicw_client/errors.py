@@ -4,19 +4,19 @@
 
     VicwClientError
     ├── BadRequestError         change the request; ``problem.errors`` names the wrong fields
-    │   ├── NotFoundError           404  names nothing
+    │   ├── NotFoundError           404  what the request names does not exist
     │   ├── ConflictError           409  contradicts what is stored or under way
     │   └── TooLargeError           413  over a size limit of the server
     ├── RetryLaterError         send the same request again after ``retry_after`` seconds
-    ├── ServerUnreachableError  no connection, or it broke; start the server, mend the address
-    │   └── TimedOutError           connected, but no answer in time; the server may still be at it
+    ├── ServerUnreachableError  no connection, or it broke; start the server, correct the address
+    │   └── TimedOutError           connected, but no answer in time; the server may still work on it
     ├── ServerFaultError        a fault inside the server; ``problem.request_id`` finds it in the log
-    ├── UnexpectedAnswerError   what answers is not VICW, or another version of it
-    ├── AddressError            the server's address is none; nothing was sent
+    ├── UnexpectedAnswerError   the answer is not VICW's, or of another version
+    ├── AddressError            the server's address is invalid; nothing was sent
     ├── JobTimeoutError         the job still runs; nothing is lost, wait again
-    ├── JobFailedError          the job ended, and some passages cannot be found; ``status.failures`` names them
+    ├── JobFailedError          the job ended with failed passages, which ``status.failures`` names
     ├── SpoolError              a window's file cannot be used, or cannot be written
-    └── NotStoredError          a window was closed with ``turns`` that nothing keeps; flush it again, or keep them
+    └── NotStoredError          closing a window would have lost ``turns``; flush it again, or keep them
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class BadRequestError(ProblemError):
 
 
 class NotFoundError(BadRequestError):
-    """The thing asked for does not exist."""
+    """What the request names does not exist."""
 
 
 class ConflictError(BadRequestError):
@@ -76,19 +76,19 @@ class ServerUnreachableError(VicwClientError):
 
 
 class TimedOutError(ServerUnreachableError):
-    """No answer in time. Never sent again by itself: the server may still be at work on it."""
+    """No answer in time. Not retried automatically: the server may still work on it."""
 
 
 class UnexpectedAnswerError(VicwClientError):
-    """The answer is none that this client understands."""
+    """The answer is not one that this client understands."""
 
 
 class JobTimeoutError(VicwClientError):
-    """A job was not done in time. It goes on."""
+    """A job was not done in time. It continues."""
 
 
 class AddressError(VicwClientError):
-    """What was given as the server's address is none."""
+    """The server's address is invalid."""
 
 
 class JobFailedError(VicwClientError):
@@ -101,11 +101,11 @@ class JobFailedError(VicwClientError):
 
 
 class SpoolError(VicwClientError):
-    """The file that a window keeps its turns in is another's, in use, unreadable or cannot be written."""
+    """A window's spool file belongs to another conversation, is in use, unreadable or not writable."""
 
 
 class NotStoredError(VicwClientError):
-    """What closing a window could not have remembered, and no spool keeps. The window is still open."""
+    """Turns that closing a window could not store, and that no spool keeps. The window is still open."""
 
     def __init__(self, turns: Sequence[Turn], reason: VicwClientError | None) -> None:
         super().__init__(f"{len(turns)} turns are not stored: {reason or 'they were refused'}")

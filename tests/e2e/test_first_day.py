@@ -150,8 +150,8 @@ def test_refusals_exit_with_one_and_an_absent_server_with_two(day: Server) -> No
     for arguments, code, says in (
         (["retrieve", "x", "--url", "http://127.0.0.1:9"], 1, "vicw serve"),
         (["ingest", str(broken), "--url", "http://127.0.0.1:9"], 2, "vicw serve"),
-        (["ingest", str(broken), "--url", "ftp://somewhere"], 2, "is no address"),
-        (["retrieve", "x", "--url", "http://[::1"], 2, "is no address"),
+        (["ingest", str(broken), "--url", "ftp://somewhere"], 2, "is not an address"),
+        (["retrieve", "x", "--url", "http://[::1"], 2, "is not an address"),
     ):
         nobody = subprocess.run([VICW, *arguments], capture_output=True, text=True, timeout=60, check=False)
         assert (nobody.returncode, "Traceback" in nobody.stderr) == (code, False), nobody.stderr

@@ -16,17 +16,17 @@ from vicw_client.window.view import WindowView
 
 
 class AsyncWindowRunner(Protocol):
-    """Carries the steps of a call out."""
+    """Carries out the steps of a call."""
 
     async def __call__[T](self, steps: Steps[T], /) -> T:
-        """Return what they come to."""
+        """Return the result of the steps."""
         ...
 
 
 class AsyncWindow(WindowView):
-    """`Window` for asyncio: the same methods and errors; close it, or use it in ``async with``. Tasks take turns.
+    """`Window` for asyncio: the same methods and errors, serialised calls. Close it, or use it in ``async with``.
 
-    A line of the spool is written without giving way to other tasks, so that no cancellation tears it.
+    A spool line is written without an await, so that no cancellation truncates it.
     """
 
     def __init__(self, core: WindowCore, run: AsyncWindowRunner) -> None:

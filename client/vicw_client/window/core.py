@@ -1,4 +1,4 @@
-"""What a window does, with no network in it: each step yields what to send, as the client's own calls do."""
+"""The window without I/O: each step yields requests, as the client's own calls do."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from vicw_shared.wire.retrieve import RetrieveResponse
 
 
 class WindowCore:
-    """The state of a conversation: turns in the window, what of them is stored, what was remembered last.
+    """State of a conversation: the turns in the window, which of them are stored, and the last answer of memory.
 
-    A turn leaves the window when it is among the oldest of too many and is stored, or was put aside as refused.
+    Of a window that is too full, the oldest turns leave once they are stored, or put aside as refused.
     """
 
     def __init__(
         self,
         options: WindowOptions,
         retry: Retry,
-        asked_at: str,
+        retrieve_base: str,
         *,
         now: Callable[[], float] = time.monotonic,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -55,10 +55,10 @@ class WindowCore:
         self._costs: dict[int, int] = {}
         session = self._spool.session if self._spool else uuid.uuid4().hex
         self.flow_id = self._spool.flow_id if self._spool else options.flow_id or session
-        self.delivery = Delivery(options, session, self.flow_id, retry, asked_at, now, self._settle)
+        self.delivery = Delivery(options, session, self.flow_id, retry, retrieve_base, now, self._settle)
 
     def ask(self, text: str, name: str | None, timestamp: datetime | None, query: str | None) -> Steps[list[Message]]:
-        """Record what the user says; return what to send to the model."""
+        """Record what the user says; return the messages to send to the model."""
         if not visible(text):
             raise refusal(FieldProblem("text", "is empty", "Give what the user says"))
         self._record({"role": "user", "content": text}, name, timestamp, field="text")
@@ -67,24 +67,24 @@ class WindowCore:
         return self.messages()
 
     def add(self, message: Mapping[str, Any], name: str | None, timestamp: datetime | None) -> Steps[None]:
-        """Record any message; offload what is too much."""
+        """Record any message; offload the oldest turns of a window that is too full."""
         self._record(message, name, timestamp, field="content")
         yield from self._offload()
 
     def flush(self) -> Steps[bool]:
-        """Store every turn; they stay in the window. Return whether all are."""
+        """Store every turn; they stay in the window. Return whether all are stored."""
         yield from self.delivery.store(self._waiting(self._turns), patient=True)
         self._leave(self._over())
         return not self.unstored()
 
     def retry_failed(self) -> Steps[bool]:
-        """Try turns again that were refused. Return whether all are stored."""
+        """Send refused turns again. Return whether all are stored."""
         refused = [failed.turn for failed in self.delivery.failed.values()]
         yield from self.delivery.store(refused, patient=True)
         return not self.delivery.failed
 
     def finish(self) -> Steps[None]:
-        """Store every turn and close. Raises NotStoredError where turns would be lost; then it is not closed."""
+        """Store every turn and close. Raises NotStoredError if turns would be lost; then it stays open."""
         if self.closed:
             return
         yield from self.flush()
@@ -95,7 +95,7 @@ class WindowCore:
         self.closed = True
 
     def messages(self) -> list[Message]:
-        """Return what to send to the model now. Raises BadRequestError where that is impossible, and why."""
+        """Return the messages to send to the model. Raises BadRequestError, with the reason, if that is impossible."""
         units, head = self._units(), self._head()
         room = self.options.budget - self._meter.total(head)
         last = units[-1].cost if units else 0
@@ -107,21 +107,21 @@ class WindowCore:
         memory = self._memory_within(min(int(self.options.memory_share * self.options.budget), room - last))
         shown = newest(units, room - self._meter.total(memory))
         turns = [turn for unit in shown for turn in unit.turns]
-        # Before the newest question: what comes before stays the same, and a model's cache of it good.
+        # Before the newest question: the messages before it stay the same, so the model's prompt cache stays valid.
         place = max((n for n, turn in enumerate(turns) if turn.role == "user"), default=0)
-        said = [turn.message() for turn in turns]
-        return [*head, *said[:place], *memory, *said[place:]]
+        dialogue = [turn.message() for turn in turns]
+        return [*head, *dialogue[:place], *memory, *dialogue[place:]]
 
     def cost(self, messages: Sequence[Message]) -> int:
         """Return the tokens of messages, counted as the budget is."""
         return self._meter.total(messages)
 
     def waiting(self) -> int:
-        """Return how many turns are not stored yet; those that were refused do not wait."""
+        """Return the number of turns that are not stored yet, without refused ones."""
         return len(self._waiting(self._turns))
 
     def unstored(self) -> list[Turn]:
-        """Return the turns that are to be remembered and are not stored, those refused among them."""
+        """Return the turns that still have to be stored, including refused ones."""
         failed = [failed.turn for failed in self.delivery.failed.values()]
         return sorted([*self._waiting(self._turns), *failed], key=lambda turn: turn.number)
 
@@ -130,7 +130,7 @@ class WindowCore:
             raise RuntimeError("the window is closed")
         turn = read_message(message, self._next, timestamp or self._tick(), name)
         self._costs[turn.number] = self._meter.cost(turn.message())
-        if turn.role != "assistant":  # what a model said is a fact; what is too long to send can still be refused
+        if turn.role != "assistant":  # a reply has already been given; only input can be refused as too long
             self._require_room(turn, field)
         if self._spool is not None:
             self._spool.add(turn)
@@ -138,16 +138,16 @@ class WindowCore:
         self._next += 1
 
     def _tick(self) -> datetime:
-        """Return now, later than the last turn: equal times would leave their order to chance."""
+        """Return the time, later than that of the last turn: with equal times, their order would be arbitrary."""
         now = self._clock()
         return max(now, self._turns[-1].timestamp + timedelta(microseconds=1)) if self._turns else now
 
     def _require_room(self, turn: Turn, field: str) -> None:
         unit = units_of([*self._turns, turn], self._cost)[-1]
         room = self.options.budget - self._meter.total(self._head())
-        if unit.torn:
+        if unit.orphaned:
             raise refusal(
-                FieldProblem("tool_call_id", f"{turn.tool_call_id} is no call that waits", "Add the call before it")
+                FieldProblem("tool_call_id", f"{turn.tool_call_id} is not an open call", "Add the call before it")
             )
         if unit.cost > room:
             raise self._too_long(field, unit.cost, room)
@@ -156,7 +156,7 @@ class WindowCore:
         return refusal(
             FieldProblem(
                 field,
-                f"takes {cost} tokens where {room} are left of a window of {self.options.window_tokens}",
+                f"takes {cost} tokens; {room} are left of a window of {self.options.window_tokens}",
                 "Shorten it, raise window_tokens, or lower reply_tokens",
             )
         )
@@ -173,13 +173,13 @@ class WindowCore:
         return oldest_over(self._units(), beside, self.options.high_mark, self.options.low_mark)
 
     def _leave(self, over: Sequence[Unit]) -> None:
-        """Let the oldest of these units go, up to the first that is still waiting."""
-        gone: list[Turn] = []
+        """Drop the oldest of these units, up to the first that is still waiting."""
+        dropped: list[Turn] = []
         for unit in over:
             if self._waiting(unit.turns):
                 break
-            gone += unit.turns
-        numbers = {turn.number for turn in gone}
+            dropped += unit.turns
+        numbers = {turn.number for turn in dropped}
         self._turns = [turn for turn in self._turns if turn.number not in numbers]
         self._stored -= numbers
         for number in numbers:
@@ -189,11 +189,11 @@ class WindowCore:
 
     def _settle(self, turns: Sequence[Turn]) -> None:
         numbers = {turn.number for turn in turns}
-        here = numbers & {turn.number for turn in self._turns}
-        self._stored |= here
+        in_window = numbers & {turn.number for turn in self._turns}
+        self._stored |= in_window
         if self._spool is not None:
-            self._spool.note("stored", here)
-            self._spool.note("left", numbers - here)
+            self._spool.note("stored", in_window)
+            self._spool.note("left", numbers - in_window)
 
     def _recall(self, query: str) -> Steps[None]:
         self.memory, self.degraded = None, None
@@ -208,8 +208,8 @@ class WindowCore:
         if self.memory is None:
             return []
         known = {self.delivery.item_id(turn) for turn in self._turns}
-        written = write_memory(self.memory, known, room, self._meter, self._form)
-        return [written] if written is not None else []
+        message = write_memory(self.memory, known, room, self._meter, self._form)
+        return [message] if message is not None else []
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Turn]:
         done = self._stored | self.delivery.failed.keys()

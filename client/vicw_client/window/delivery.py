@@ -1,4 +1,4 @@
-"""Brings turns to VICW: in batches, once each, again and again while it is away, those it refuses put aside."""
+"""Delivery of turns to VICW in batches, each stored once, with retries; refused turns are put aside."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from vicw_client.window.options import WindowOptions
 from vicw_client.window.turns import Turn
 from vicw_shared.wire.retrieve import RetrieveResponse
 
-_REFUSED = frozenset({400, 413, 422})
-"""What the turn itself is to blame for. 401, 403 and 404 blame the key or the address, which will be mended."""
-_FAULTS = 5
-"""So often may the server fail over a batch in a row before its first turn is tried alone, and then put aside."""
+_REFUSED_STATUSES = frozenset({400, 413, 422})
+"""Statuses that the turn itself causes. 401, 403 and 404 mean a wrong key or address, which will be corrected."""
+_MAX_FAULTS = 5
+"""Server faults in a row after which turns are sent one by one, and a turn that fails again is put aside."""
 _QUERY_CHARS = 4000
-_MOST_TRIES = 20  # beyond which no pause grows
+_MAX_TRIES = 20  # beyond it, pauses do not grow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FailedTurn:
 
 
 class RetryGate:
-    """Closed for a while after each failure, longer and longer, so that a chat does not wait for a server in vain."""
+    """Closed for a growing time after each failure, so that a chat does not wait for an unavailable server."""
 
     def __init__(self, retry: Retry, now: Callable[[], float]) -> None:
         self.error: VicwClientError | None = None
@@ -41,21 +41,21 @@ class RetryGate:
         self._until = 0.0
 
     def is_open(self) -> bool:
-        """Tell whether it is time to try."""
+        """Return whether the next attempt is due."""
         return self.error is None or self._now() >= self._until
 
     def passed(self) -> None:
-        """Note a success."""
+        """Record a success."""
         self.error, self._tries = None, 0
 
     def failed(self, error: VicwClientError) -> None:
-        """Note a failure."""
-        pause = self._retry.pause(min(self._tries, _MOST_TRIES), getattr(error, "retry_after", None))
+        """Record a failure."""
+        pause = self._retry.pause(min(self._tries, _MAX_TRIES), getattr(error, "retry_after", None))
         self.error, self._tries, self._until = error, self._tries + 1, self._now() + pause.seconds
 
 
 class Delivery:
-    """The window's calls. ``failed`` are the turns put aside, by number; ``settled`` is told of those stored."""
+    """The window's calls. ``failed`` are the turns put aside, by number; ``settled`` is called with those stored."""
 
     def __init__(
         self,
@@ -63,34 +63,34 @@ class Delivery:
         session: str,
         flow_id: str,
         retry: Retry,
-        asked_at: str,
+        retrieve_base: str,
         now: Callable[[], float],
         settled: Callable[[Sequence[Turn]], None],
     ) -> None:
         self.failed: dict[int, FailedTurn] = {}
         self.storing = RetryGate(retry, now)
-        self._asking = RetryGate(retry, now)
+        self._recall_gate = RetryGate(retry, now)
         self._options = options
         self._session = session
         self._flow_id = flow_id
         self._retry = retry
-        self._asked_at = asked_at
+        self._retrieve_base = retrieve_base
         self._settled = settled
         self._faults = 0
 
     def item_id(self, turn: Turn) -> str:
-        """Return the id that makes a second sending harmless."""
+        """Return the item id of a turn, which makes a second sending harmless."""
         return f"{self._session}-{turn.number}"
 
     def store(self, turns: Iterable[Turn], *, patient: bool) -> Steps[None]:
-        """Send turns, oldest first, until all are stored or put aside, or the server is away.
+        """Send turns, the oldest first, until all are stored or put aside, or the server is unavailable.
 
-        The patient wait and try as often as the client does; the others try once, unless a try was in vain just now.
+        ``patient``: with the client's timeout and retries. Otherwise once, and not while the gate is closed.
         """
         if not (patient or self.storing.is_open()):
             return
         try:
-            for batch in batched(turns, 1 if self._faults >= _FAULTS else self._options.batch):
+            for batch in batched(turns, 1 if self._faults >= _MAX_FAULTS else self._options.batch):
                 yield from self._send(batch, patient)
         except VicwClientError as error:
             self.storing.failed(error)
@@ -98,21 +98,22 @@ class Delivery:
             self.storing.passed()
 
     def recall(self, query: str) -> Steps[RetrieveResponse | VicwClientError]:
-        """Return what is remembered, or why nothing can be."""
-        if self._asking.error is not None and not self._asking.is_open():
-            return self._asking.error
+        """Return the answer of memory, or the error."""
+        if self._recall_gate.error is not None and not self._recall_gate.is_open():
+            return self._recall_gate.error
         half = _QUERY_CHARS // 2
-        short = query if len(query) <= _QUERY_CHARS else f"{query[:half]} {query[-half:]}"  # a question is at an end
+        # The question is at either end of a long text.
+        short = query if len(query) <= _QUERY_CHARS else f"{query[:half]} {query[-half:]}"
         fields = {"context": self._options.context, "limit": 20, **self._options.retrieve, "query": short}
         try:
             answer = yield from _protocol.retrieve(
-                None, fields, replace(self._retry, attempts=1), self._asked_at, self._options.timeout_seconds
+                None, fields, replace(self._retry, attempts=1), self._retrieve_base, self._options.timeout_seconds
             )
         except VicwClientError as error:
-            if not isinstance(error, BadRequestError):  # that one is the question's own
-                self._asking.failed(error)
+            if not isinstance(error, BadRequestError):  # it concerns this question alone
+                self._recall_gate.failed(error)
             return error
-        self._asking.passed()
+        self._recall_gate.passed()
         return answer
 
     def _send(self, batch: Sequence[Turn], patient: bool) -> Steps[None]:
@@ -121,7 +122,7 @@ class Delivery:
         try:
             yield from _protocol.ingest(None, self._request(batch), None, retry, timeout)
         except BadRequestError as error:
-            if error.problem.status not in _REFUSED:
+            if error.problem.status not in _REFUSED_STATUSES:
                 raise
             if len(batch) == 1:
                 self.failed[batch[0].number] = FailedTurn(batch[0], error)
@@ -131,7 +132,7 @@ class Delivery:
             yield from self._send(batch[half:], patient)
         except ServerFaultError as error:
             self._faults += 1
-            if self._faults > _FAULTS and len(batch) == 1:
+            if self._faults > _MAX_FAULTS and len(batch) == 1:
                 self.failed[batch[0].number] = FailedTurn(batch[0], error)
             raise
         else:

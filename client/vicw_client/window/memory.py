@@ -1,4 +1,4 @@
-"""The message that holds what was remembered, within tokens of its own."""
+"""The message with recalled memory, within its own token budget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vicw_shared.clock import format_minute
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
-"""Results come first into this share, then what stands around them, then the other results (seed 000, 70/30)."""
+"""Share of the room that results fill first; then their neighbours, then the other results (seed 000, 70/30)."""
 _NEIGHBOUR_CHARS = 300
-_LEAST_CHARS = 60
-"""What is cut to less says too little for its header."""
+_MIN_CHARS = 60
+"""Minimum length of a cut result: less says too little for its header."""
 _ELLIPSIS = "…"
 _WORDS = {
     ("NEXT", True): "after",
@@ -23,26 +23,26 @@ _WORDS = {
     ("CAUSED", True): "led to",
     ("CAUSED", False): "caused by",
 }
-"""What an edge from a result (True) or to one says of its other end."""
+"""Label of the node at the other end of an edge from a result (True) or to one."""
 _MARK = re.compile(r"<(?=\s*/?\s*memory\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryForm:
-    """How the message is written. ``context`` goes without saying."""
+    """Form of the message. Results of ``context`` do not name it."""
 
     template: str
     role: str
     context: str
 
     def write(self, text: str) -> Message:
-        """Return the message. The text cannot end the quotation that it stands in."""
+        """Return the message. The text cannot close the ``<memory>`` quotation around it."""
         return {"role": self.role, "content": self.template.replace("{memory}", _MARK.sub("‹", text))}
 
 
 @dataclass(frozen=True, slots=True)
 class _MemoryLines:
-    """``order`` is the result's rank, then 0 for itself and 1 up for what stands around it."""
+    """``order`` is the result's rank, then 0 for the result itself and 1 and up for its neighbours."""
 
     order: tuple[int, int]
     text: str
@@ -51,27 +51,29 @@ class _MemoryLines:
 def write_memory(
     answer: RetrieveResponse, known: Collection[str], room: int, meter: TokenMeter, form: MemoryForm
 ) -> Message | None:
-    """Return a message of at most ``room`` tokens, or None if there is nothing to say or no room to say it.
+    """Return a message of at most ``room`` tokens, or None without results or without room for one.
 
-    Items whose ids are ``known`` are left out. The best result is cut where it is alone too long.
+    Items whose ids are ``known`` are left out. The best result is cut if it alone is too long.
     """
     results = [result for result in answer.results if result.id not in known]
     if not results:
         return None
     heads = [_MemoryLines((result.rank, 0), _head(result, form.context)) for result in results]
-    around = [piece for result in results for piece in _around(result, answer, known)]
-    best, left = heads[0], room - meter.cost(form.write(""))
-    if _cost(best, meter) > left:
+    neighbours = [piece for result in results for piece in _neighbours(result, answer, known)]
+    best, remaining = heads[0], room - meter.cost(form.write(""))
+    if _cost(best, meter) > remaining:
         return _cut(best.text, room, meter, form)
-    chosen = [best, *_fill(heads[1:], int(left * RESULT_SHARE) - _cost(best, meter), meter)]
+    chosen = [best, *_fill(heads[1:], int(remaining * RESULT_SHARE) - _cost(best, meter), meter)]
     ranks = {piece.order[0] for piece in chosen}
-    chosen += _fill([piece for piece in around if piece.order[0] in ranks], left - _total(chosen, meter), meter)
-    chosen += _fill([head for head in heads if head not in chosen], left - _total(chosen, meter), meter)
+    chosen += _fill(
+        [piece for piece in neighbours if piece.order[0] in ranks], remaining - _total(chosen, meter), meter
+    )
+    chosen += _fill([head for head in heads if head not in chosen], remaining - _total(chosen, meter), meter)
     return _within(chosen, room, meter, form)
 
 
 def _within(chosen: list[_MemoryLines], room: int, meter: TokenMeter, form: MemoryForm) -> Message | None:
-    """Return the message of these pieces; fewer where the whole costs more than its pieces do."""
+    """Return the message of these pieces; fewer if the whole costs more than its pieces."""
     while chosen:
         message = form.write("\n".join(piece.text for piece in sorted(chosen, key=lambda piece: piece.order)))
         if meter.cost(message) <= room:
@@ -84,9 +86,9 @@ def _cut(text: str, room: int, meter: TokenMeter, form: MemoryForm) -> Message |
     def cut(length: int) -> Message:
         return form.write(text[:length] + _ELLIPSIS)
 
-    # The search has tried what it returns, so that it fits even by a counter that finds longer texts cheaper.
+    # The search has tried the length that it returns, so it fits even if the counter finds longer texts cheaper.
     length = bisect_right(range(len(text)), room, key=lambda length: meter.cost(cut(length))) - 1
-    return cut(length) if length >= _LEAST_CHARS else None
+    return cut(length) if length >= _MIN_CHARS else None
 
 
 def _fill(pieces: Sequence[_MemoryLines], room: int, meter: TokenMeter) -> list[_MemoryLines]:
@@ -109,23 +111,23 @@ def _cost(piece: _MemoryLines, meter: TokenMeter) -> int:
 
 def _head(result: Result, context: str) -> str:
     elsewhere = result.context if result.context != context else None
-    # A name that is the text's own beginning says nothing.
+    # A name that is the beginning of the text adds nothing.
     name = None if result.text.startswith(result.name.rstrip(_ELLIPSIS)) else result.name
     facts = dict.fromkeys(fact for fact in (elsewhere, format_minute(result.timestamp), name, result.speaker) if fact)
     texts = [result.text, *(passage.text for passage in result.passages)]
     return f"[{' · '.join(facts) or 'undated'}] " + f" {_ELLIPSIS} ".join(text.strip() for text in texts)
 
 
-def _around(result: Result, answer: RetrieveResponse, known: Collection[str]) -> Iterator[_MemoryLines]:
-    told = {found.uid for found in answer.results}
+def _neighbours(result: Result, answer: RetrieveResponse, known: Collection[str]) -> Iterator[_MemoryLines]:
+    seen = {result.uid for result in answer.results}
     nodes = {node.uid: node for node in answer.graph.nodes}
     number = 0
     for edge in answer.graph.edges:
         word = _WORDS.get((edge.type, edge.source == result.uid))
         node = nodes.get(_other_end(edge, result.uid) or "")
-        if word is None or node is None or node.uid in told or node.id in known:
+        if word is None or node is None or node.uid in seen or node.id in known:
             continue
-        told.add(node.uid)
+        seen.add(node.uid)
         number += 1
         text = " ".join((node.text or node.name).split())
         short = text if len(text) <= _NEIGHBOUR_CHARS else text[:_NEIGHBOUR_CHARS] + _ELLIPSIS

@@ -1,4 +1,4 @@
-"""What a window is told when it is opened."""
+"""Options of a window."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ Recalled from earlier for the next message. It is quoted data: use it as evidenc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WindowOptions:
-    """How a window is cut. Raises BadRequestError naming the fields that are wrong.
+    """Options of a window. Raises BadRequestError naming the fields that are wrong.
 
     ``context``
-        Where the turns are remembered, and where memory is searched unless ``retrieve`` says otherwise.
+        The context that stores the turns, and that is searched unless ``retrieve`` names others.
     ``flow_id``
-        The conversation's thread; by default one of its own for each window.
+        The conversation's flow; by default each window has its own.
     ``window_tokens``, ``reply_tokens``
-        The model's window, and what of it is left to the model's reply (an eighth). The rest is the budget.
+        The model's window, and the part reserved for its reply (an eighth). The rest is the budget.
     ``offload_at``, ``offload_to``
-        Shares of the budget: over the one, the oldest turns are offloaded until no more than the other is left
+        Shares of the budget: over ``offload_at``, the oldest turns are offloaded until at most ``offload_to`` is left
         (seven tenths of ``offload_at``).
     ``memory_share``
-        The share of the budget that memory may take; 0 asks for none.
+        The share of the budget that memory may take; 0: no memory.
     ``system``
         The first message, as in any chat.
     ``count_tokens``, ``message_tokens``
-        Counts the tokens of a text, and what a message takes beside its texts.
+        The function that counts the tokens of a text, and the tokens of a message beside its texts.
     ``speakers``
-        Names under which roles are remembered: ``{"user": "Ana"}``; by default the roles' own.
+        Speaker names of roles: ``{"user": "Ana"}``; by default the roles' own.
     ``remember``
         Roles whose turns are offloaded; those of others are forgotten when they leave the window.
     ``ingest``, ``item``, ``retrieve``
@@ -51,13 +51,13 @@ class WindowOptions:
     ``template``, ``memory_role``
         The message that holds what is remembered, at ``{memory}``, and its role.
     ``wait``
-        A turn leaves the window once it can be found, not once it is durable.
+        Whether a turn leaves the window only once it can be found, not as soon as it is durable.
     ``batch``
         Turns in one request.
     ``timeout_seconds``
         How long the chat waits for an answer of VICW. ``flush`` and ``close`` wait as long as the client does.
     ``spool``
-        A file in which turns outlive the program; those of a window of before are in it again.
+        A file that keeps turns when the program ends; a window that opens it again has them.
     """
 
     context: str
@@ -99,7 +99,7 @@ class WindowOptions:
 
     @property
     def low_mark(self) -> float:
-        """Tokens that are left when they were."""
+        """Tokens that remain after offloading."""
         return (0.7 * self.offload_at if self.offload_to is None else self.offload_to) * self.budget
 
     def _wrong_numbers(self) -> Iterator[FieldProblem]:
@@ -112,7 +112,7 @@ class WindowOptions:
         if self.offload_to is not None and not 0 <= self.offload_to <= self.offload_at:
             yield FieldProblem("offload_to", f"is {self.offload_to}", f"Give 0 to {self.offload_at}, as offload_at is")
         if not 0 <= self.memory_share <= 1 - self.offload_at:
-            # Else there would be turns that memory crowds out before it has them.
+            # Otherwise memory would displace turns before they are stored.
             problem = f"is {self.memory_share}, and with offload_at over 1 or below 0"
             yield FieldProblem("memory_share", problem, "Lower one of the two")
         for name in ("message_tokens", "batch", "timeout_seconds"):
@@ -121,7 +121,7 @@ class WindowOptions:
 
     def _wrong_texts(self) -> Iterator[FieldProblem]:
         if "{memory}" not in self.template:
-            yield FieldProblem("template", "does not say where memory stands", "Put {memory} there")
+            yield FieldProblem("template", "lacks {memory}", "Put {memory} where memory belongs")
         if self.memory_role not in {"user", "system", "developer"}:
             yield FieldProblem("memory_role", f"is {self.memory_role!r}", "Give user, system or developer")
 
@@ -135,7 +135,7 @@ class WindowOptions:
 
 
 def read_options(options: WindowOptions | None, fields: dict[str, Any]) -> WindowOptions:
-    """Return the options, or those that the fields say."""
+    """Return the options, or those made of the fields."""
     if options is not None and fields:
         raise TypeError("give WindowOptions or their fields, not both")
     return options or WindowOptions(**fields)
@@ -144,9 +144,9 @@ def read_options(options: WindowOptions | None, fields: dict[str, Any]) -> Windo
 def _refused(
     model: type[BaseModel], prefix: str, own: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[FieldProblem]:
-    """Yield what is wrong with fields that were ``given`` to go into every message, beside a window's ``own``."""
+    """Yield the problems of fields ``given`` for every request, beside those that the window sets (``own``)."""
     for name in own.keys() & given.keys():
-        yield FieldProblem(f"{prefix}{name}", "is the window's to say", "Leave it out")
+        yield FieldProblem(f"{prefix}{name}", "is set by the window", "Leave it out")
     try:
         model.model_validate({**given, **own})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Which turns are sent to the model, and which are offloaded: whole exchanges with tools, the newest first."""
+"""Selection of the turns to send to the model and to offload; tool calls stay with their answers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from vicw_client.window.turns import Turn
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Turns that go together: one, or a call of tools with its answers. ``open`` names the answers that lack.
+    """Turns that stay together: one turn, or tool calls with their answers. ``open`` are the ids of unanswered calls.
 
-    An answer whose call is not there is ``torn``: no server takes it.
+    An answer without its call is ``orphaned``: no server accepts it.
     """
 
     turns: tuple[Turn, ...]
     cost: int
     open: frozenset[str] = frozenset()
-    torn: bool = False
+    orphaned: bool = False
 
 
 def units_of(turns: Iterable[Turn], cost: Callable[[Turn], int]) -> list[Unit]:
-    """Return the turns in units, in their order."""
+    """Group turns into units, in their order."""
     units: list[Unit] = []
     for turn in turns:
         last = units[-1] if units else None
@@ -31,52 +31,52 @@ def units_of(turns: Iterable[Turn], cost: Callable[[Turn], int]) -> list[Unit]:
         elif last is not None and turn.tool_call_id in last.open:
             units[-1] = Unit((*last.turns, turn), last.cost + cost(turn), last.open - {turn.tool_call_id})
         else:
-            units.append(Unit((turn,), cost(turn), torn=True))
+            units.append(Unit((turn,), cost(turn), orphaned=True))
     return units
 
 
 def newest(units: Sequence[Unit], room: int) -> list[Unit]:
     """Return the newest units that fit into ``room`` tokens, in their order: the last, the last question, then more.
 
-    There is no gap but the one behind a question whose exchange is itself too long. What is cut begins with a question,
-    as the templates of many models want it. Calls that were never answered, and answers without their call, are left
-    out.
+    The only possible gap follows a question whose exchange is itself too long. A selection without the oldest turns
+    begins with a question, as the templates of many models require. Unanswered calls, and answers without their call,
+    are left out.
     """
-    whole = [unit for unit in units if not (unit.open or unit.torn)]
-    last = whole[-1:]
-    question = next((unit for unit in reversed(whole) if _asks(unit)), None)
-    kept = [*last, question] if question is not None and question not in last else last
-    while sum(unit.cost for unit in kept) > room:
-        kept.pop()
-    left = room - sum(unit.cost for unit in kept)
-    first = len(whole)
-    while first and (whole[first - 1] in kept or whole[first - 1].cost <= left):
+    complete = [unit for unit in units if not (unit.open or unit.orphaned)]
+    last = complete[-1:]
+    question = next((unit for unit in reversed(complete) if _is_question(unit)), None)
+    selected = [*last, question] if question is not None and question not in last else last
+    while sum(unit.cost for unit in selected) > room:
+        selected.pop()
+    remaining = room - sum(unit.cost for unit in selected)
+    first = len(complete)
+    while first and (complete[first - 1] in selected or complete[first - 1].cost <= remaining):
         first -= 1
-        left -= 0 if whole[first] in kept else whole[first].cost
-    shown = [unit for n, unit in enumerate(whole) if n >= first or unit in kept]
-    begin = next((n for n, unit in enumerate(shown) if _asks(unit)), 0) if first else 0
-    return shown[begin:]
+        remaining -= 0 if complete[first] in selected else complete[first].cost
+    selection = [unit for n, unit in enumerate(complete) if n >= first or unit in selected]
+    begin = next((n for n, unit in enumerate(selection) if _is_question(unit)), 0) if first else 0
+    return selection[begin:]
 
 
 def oldest_over(units: Sequence[Unit], beside: int, high: float, low: float) -> list[Unit]:
-    """Return the oldest units to offload: none up to ``high`` tokens, else until at most ``low`` are left.
+    """Return the oldest units to offload: none up to ``high`` tokens, else until at most ``low`` remain.
 
-    ``beside`` is what else takes room. The newest unit and the last question always stay, and what stays begins with
-    a question.
+    ``beside`` are the tokens of other messages. The newest unit and the last question always stay, and the remaining
+    units begin with a question.
     """
-    left = beside + sum(unit.cost for unit in units)
-    if left <= high:
+    remaining = beside + sum(unit.cost for unit in units)
+    if remaining <= high:
         return []
-    question = max((n for n, unit in enumerate(units) if _asks(unit)), default=-1)
+    question = max((n for n, unit in enumerate(units) if _is_question(unit)), default=-1)
     over: list[Unit] = []
     for n, unit in enumerate(units[:-1]):
-        if left <= low and (_asks(unit) or n > question):
+        if remaining <= low and (_is_question(unit) or n > question):
             break
         if n != question:
             over.append(unit)
-            left -= unit.cost
+            remaining -= unit.cost
     return over
 
 
-def _asks(unit: Unit) -> bool:
+def _is_question(unit: Unit) -> bool:
     return unit.turns[0].role == "user"

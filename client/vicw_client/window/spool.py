@@ -1,8 +1,8 @@
-"""The file in which turns outlive the program.
+"""Spool: a file that keeps turns beyond the end of the program.
 
-JSON lines, only ever appended to: the first says whose turns these are, ``{"turn": …}`` is a turn, ``{"stored": […]}``
-are numbers of turns that VICW has, ``{"left": […]}`` of turns that are wanted no more. A file of mostly such
-lines is written anew beside the old one, and takes its place at once.
+Append-only JSON lines: the first names the conversation, ``{"turn": …}`` is a turn, ``{"stored": […]}`` are numbers of
+turns that VICW has, ``{"left": […]}`` of turns that are not needed any more. A file of mostly such lines is rewritten
+beside the old one and replaces it atomically.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from typing import Any
 from vicw_client.errors import SpoolError
 from vicw_client.window.turns import Turn
 
-_FORM = 1
-_SPENT_LINES = 1000
-"""Lines that say nothing any more before the file is written anew."""
+_VERSION = 1
+_MAX_SPENT_LINES = 1000
+"""Number of obsolete lines at which the file is rewritten."""
 
 
 class Spool:
-    """An open spool. ``turns`` by their numbers, ``stored`` those that VICW has; ``next_number`` was never used.
+    """An open spool. ``turns`` by number, ``stored`` the numbers that VICW has; ``next_number`` was never used.
 
-    Raises SpoolError: another conversation's, in use by another window, unreadable, no room.
+    Raises SpoolError: it belongs to another conversation, is in use by another window or unreadable, or the disk is
+    full.
     """
 
     def __init__(self, path: Path, context: str, flow_id: str | None) -> None:
@@ -51,54 +52,54 @@ class Spool:
             raise SpoolError(f"{path}: {error.strerror}. Name a file that can be written") from error
 
     def add(self, turn: Turn) -> None:
-        """Keep a turn; it is on disk when this returns. Raises SpoolError; then it is not kept."""
+        """Add a turn; it is on disk when this returns. Raises SpoolError; then it is not added."""
         size = self._size
         try:
             self._append(turn.to_json())
             os.fsync(self._file)
         except OSError as error:
-            os.ftruncate(self._file, size)  # half a line would spoil the next
+            os.ftruncate(self._file, size)  # half a line would corrupt the next
             self._size = size
-            raise SpoolError(f"{self.path}: {error.strerror}. Make room, then say it again") from error
-        self._take(turn.to_json())
+            raise SpoolError(f"{self.path}: {error.strerror}. Make room, then repeat the call") from error
+        self._apply(turn.to_json())
 
     def note(self, key: str, numbers: Iterable[int]) -> None:
-        """Note turns as ``stored`` or ``left``. Not forced to disk: a turn that is sent twice is stored once."""
+        """Mark turns as ``stored`` or ``left``. Not forced to disk: a turn that is sent twice is stored once."""
         line = {key: sorted(numbers)}
         if not line[key]:
             return
-        self._take(line)
+        self._apply(line)
         with contextlib.suppress(OSError):
             self._append(line)
-            if self._lines > _SPENT_LINES + 2 * len(self.turns):
+            if self._lines > _MAX_SPENT_LINES + 2 * len(self.turns):
                 self._rewrite()
 
     def close(self) -> None:
-        """Let another window have the file."""
+        """Close and unlock the file."""
         os.close(self._file)
 
     def _load(self, flow_id: str | None) -> int:
-        """Read the file; return the size of what is whole in it. A line that a kill tore was never answered for."""
+        """Read the file; return the size of its complete lines. A line truncated by a kill was never confirmed."""
         data = self.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if data and not whole:  # the first line is never torn: the file takes its place with it
-            raise SpoolError(f"{self.path} is no spool. Name another file")
-        for number, line in enumerate(whole.splitlines(), start=1):
+        complete = data[: data.rfind(b"\n") + 1]
+        if data and not complete:  # the first line is never truncated: it is complete before the file is in place
+            raise SpoolError(f"{self.path} is not a spool. Name another file")
+        for number, line in enumerate(complete.splitlines(), start=1):
             try:
-                self._take(json.loads(line)) if number > 1 else self._take_header(json.loads(line), flow_id)
+                self._apply(json.loads(line)) if number > 1 else self._apply_header(json.loads(line), flow_id)
             except (ValueError, KeyError, TypeError) as error:
-                raise SpoolError(f"{self.path}:{number} is no line of a spool. Name another file") from error
-        return len(whole)
+                raise SpoolError(f"{self.path}:{number} is not a line of a spool. Name another file") from error
+        return len(complete)
 
-    def _take_header(self, line: dict[str, Any], flow_id: str | None) -> None:
-        if line["vicw_window"] != _FORM:
-            raise ValueError("of another form")
-        for name, mine in (("context", self.context), ("flow_id", flow_id or line["flow_id"])):
-            if line[name] != mine:
-                raise SpoolError(f"{self.path} is of {name} {line[name]!r}, not {mine!r}. Name a file for each window")
+    def _apply_header(self, line: dict[str, Any], flow_id: str | None) -> None:
+        if line["vicw_window"] != _VERSION:
+            raise ValueError("of another version")
+        for name, own in (("context", self.context), ("flow_id", flow_id or line["flow_id"])):
+            if line[name] != own:
+                raise SpoolError(f"{self.path} has {name} {line[name]!r}, not {own!r}. Name a file for each window")
         self.session, self.flow_id, self.next_number = line["session"], line["flow_id"], line["next"]
 
-    def _take(self, line: dict[str, Any]) -> None:
+    def _apply(self, line: dict[str, Any]) -> None:
         self._lines += 1
         if "turn" in line:
             turn = Turn.from_json(line)
@@ -115,16 +116,16 @@ class Spool:
         self._size = _write(self._file, self._size, [line])
 
     def _rewrite(self) -> None:
-        """Replace the file by what counts of it."""
-        header = {"vicw_window": _FORM, "session": self.session, "context": self.context, "flow_id": self.flow_id}
+        """Replace the file by one without obsolete lines."""
+        header = {"vicw_window": _VERSION, "session": self.session, "context": self.context, "flow_id": self.flow_id}
         lines = [header | {"next": self.next_number}, *(turn.to_json() for turn in self.turns.values())]
-        beside = self.path.with_name(f"{self.path.name}.new")
-        beside.unlink(missing_ok=True)
-        file = _locked(beside)
+        replacement = self.path.with_name(f"{self.path.name}.new")
+        replacement.unlink(missing_ok=True)
+        file = _locked(replacement)
         try:
             size = _write(file, 0, [*lines, {"stored": sorted(self.stored)}])
             os.fsync(file)
-            beside.replace(self.path)
+            replacement.replace(self.path)
         except BaseException:
             os.close(file)
             raise
@@ -134,7 +135,7 @@ class Spool:
 
 
 def _write(file: int, size: int, lines: list[dict[str, Any]]) -> int:
-    """Write at ``size``, over what a write that failed left there; return the new size."""
+    """Write at ``size``, over the remains of a failed write; return the new size."""
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     os.lseek(file, size, os.SEEK_SET)
     while data:
@@ -144,13 +145,13 @@ def _write(file: int, size: int, lines: list[dict[str, Any]]) -> int:
 
 
 def _locked(path: Path) -> int:
-    """Open a file that no other window may have. Chats are private: nobody else on the machine may read it."""
+    """Open and lock a file. Chats are private: no other user of the machine may read it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(file, path)
-            if os.fstat(file).st_ino == path.stat().st_ino:  # else another window wrote it anew meanwhile
+            if os.fstat(file).st_ino == path.stat().st_ino:  # otherwise another window has replaced it meanwhile
                 return file
         except FileNotFoundError:
             pass

@@ -16,15 +16,15 @@ from vicw_client.window.view import WindowView
 
 
 class SyncWindowRunner(Protocol):
-    """Carries the steps of a call out."""
+    """Carries out the steps of a call."""
 
     def __call__[T](self, steps: Steps[T], /) -> T:
-        """Return what they come to."""
+        """Return the result of the steps."""
         ...
 
 
 class Window(WindowView):
-    """One conversation, made by `VicwClient.window`; close it, or use it in ``with``. Threads take turns."""
+    """One conversation, made by `VicwClient.window`; close it, or use it in ``with``. Its calls are serialised."""
 
     def __init__(self, core: WindowCore, run: SyncWindowRunner) -> None:
         super().__init__(core)
@@ -36,8 +36,8 @@ class Window(WindowView):
     ) -> list[Message]:
         """Record what the user says, and return the messages to send to the model, the newest last.
 
-        ``query`` is what memory is asked for instead of the text. Raises BadRequestError, and records nothing, where
-        the text is empty or takes more tokens than the window has. A server that is away raises nothing.
+        ``query`` replaces the text as the question to memory. Raises BadRequestError, and records nothing, if the text
+        is empty or takes more tokens than the window has. An unavailable server raises nothing.
         """
         with self._lock:
             return self._run(self._core.ask(text, name, timestamp, query))
@@ -47,33 +47,32 @@ class Window(WindowView):
         self.add({"role": "assistant", "content": text}, name=name, timestamp=timestamp)
 
     def add(self, message: Mapping[str, Any], *, name: str | None = None, timestamp: datetime | None = None) -> None:
-        """Record any message in OpenAI's form: a model's calls of tools, a tool's answer.
+        """Record any message in OpenAI's form: a model's tool calls, a tool's answer.
 
-        Raises BadRequestError, and records nothing, where fields are wrong, or where it takes more tokens than the
-        window has.
+        Raises BadRequestError, and records nothing, if fields are wrong or it takes more tokens than the window has.
         """
         with self._lock:
             self._run(self._core.add(message, name, timestamp))
 
     def messages(self) -> list[Message]:
-        """Return what to send to the model now, with what was recalled for the last `ask`: after a tool's answer."""
+        """Return the messages to send to the model after a tool's answer, with the memory of the last `ask`."""
         with self._lock:
             return self._core.messages()
 
     def flush(self) -> bool:
-        """Store every turn; they stay in the window. Tries as often as the client does; tells whether all are."""
+        """Store every turn, with the client's retries, and keep all in the window. Return whether all are stored."""
         with self._lock:
             return self._run(self._core.flush())
 
     def retry_failed(self) -> bool:
-        """Send the turns of ``failed`` once more; tells whether all are stored."""
+        """Send the turns of ``failed`` again; return whether all are stored."""
         with self._lock:
             return self._run(self._core.retry_failed())
 
     def close(self) -> None:
         """Store every turn, and close. The client stays open.
 
-        Raises NotStoredError where turns would be lost, as there is no spool; then the window is still open.
+        Raises NotStoredError if turns would be lost, without a spool; the window then stays open.
         """
         with self._lock:
             self._run(self._core.finish())

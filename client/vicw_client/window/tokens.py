@@ -1,4 +1,4 @@
-"""What messages cost: by the caller's own counter, or by an estimate that needs no tokenizer."""
+"""Token counts of messages: by the caller's own counter, or by an estimate without a tokenizer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from vicw_shared.tokens import estimate_tokens
 __all__ = ["Message", "TokenMeter", "estimate_tokens"]
 
 type Message = dict[str, Any]
-"""A message as OpenAI-compatible servers take it: ``role``, ``content``, and what tools need."""
+"""A message in OpenAI's form: ``role``, ``content``, and the fields for tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMeter:
-    """Counts messages: the tokens of each text in it, and ``per_message`` for the marks around it."""
+    """Counts the tokens of messages: those of each text, plus ``per_message`` for the markup around it."""
 
     count: Callable[[str], int]
     per_message: int
@@ -30,5 +30,5 @@ class TokenMeter:
         return self.per_message + counted + (self.count(json.dumps(calls, ensure_ascii=False)) if calls else 0)
 
     def total(self, messages: Iterable[Message]) -> int:
-        """Return the tokens of all of them."""
+        """Return the tokens of all messages."""
         return sum(self.cost(message) for message in messages)

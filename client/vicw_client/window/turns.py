@@ -1,4 +1,4 @@
-"""A turn of a conversation: as it is sent to a model, remembered by VICW, and kept in a file."""
+"""A turn of a conversation: its forms for the model, for VICW and for the spool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_IN_NAMES = re.compile(r"[\s<|\\/>]+")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said, by whom and when. ``number`` counts from 1 in its conversation."""
+    """A message with its speaker and time. ``number`` counts from 1 in its conversation."""
 
     number: int
     role: str
@@ -28,19 +28,19 @@ class Turn:
 
     @property
     def calls(self) -> frozenset[str]:
-        """The ids of the tools' calls that want an answer each."""
+        """The ids of its tool calls, each of which needs an answer."""
         return frozenset(str(call.get("id")) for call in self.tool_calls)
 
     @property
     def text(self) -> str:
-        """What is remembered: the text, then each call as ``name(arguments)``; may be empty."""
+        """The text to store: its content, then each tool call as ``name(arguments)``; may be empty."""
         functions = [call["function"] for call in self.tool_calls if isinstance(call.get("function"), Mapping)]
-        called = [f"{function.get('name')}({function.get('arguments') or ''})" for function in functions]
-        text = "\n".join([self.content or "", *called])
+        calls = [f"{function.get('name')}({function.get('arguments') or ''})" for function in functions]
+        text = "\n".join([self.content or "", *calls])
         return text.strip() if visible(text) else ""
 
     def message(self) -> Message:
-        """Return it for a model. A name is written as servers accept it: without white space and brackets."""
+        """Return the message for a model. White space and brackets in a name, which servers refuse, become ``_``."""
         message: Message = {"role": self.role, "content": self.content}
         if self.name:
             message["name"] = _NOT_IN_NAMES.sub("_", self.name)
@@ -51,14 +51,14 @@ class Turn:
         return message
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for a file."""
+        """Return the line for the spool."""
         line = {"turn": self.number, "role": self.role, "content": self.content, "at": self.timestamp.isoformat()}
         further = {"name": self.name, "tool_calls": list(self.tool_calls), "tool_call_id": self.tool_call_id}
         return line | {key: value for key, value in further.items() if value}
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Return what `to_json` gave. Raises ValueError, KeyError or TypeError for anything else."""
+        """Return the turn of a line from `to_json`. Raises ValueError, KeyError or TypeError for anything else."""
         return cls(
             number=int(line["turn"]),
             role=str(line["role"]),

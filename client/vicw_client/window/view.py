@@ -1,4 +1,4 @@
-"""What both kinds of window show."""
+"""State that both kinds of window show."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class WindowView:
 
     @property
     def flow_id(self) -> str:
-        """The thread under which the turns are remembered."""
+        """The flow that the turns are stored in."""
         return self._core.flow_id
 
     @property
     def system(self) -> str | None:
-        """The first message; may be set anew."""
+        """The system message; may be changed."""
         return self._core.system
 
     @system.setter
@@ -38,12 +38,12 @@ class WindowView:
 
     @property
     def degraded(self) -> str | None:
-        """Why the messages of the last ``ask`` are without memory; None where memory was asked."""
+        """Why the messages of the last ``ask`` have no memory; None if memory answered."""
         return self._core.degraded
 
     @property
     def memory(self) -> RetrieveResponse | None:
-        """What VICW answered to the last ``ask``."""
+        """VICW's answer to the last ``ask``."""
         return self._core.memory
 
     @property
@@ -53,7 +53,7 @@ class WindowView:
 
     @property
     def trouble(self) -> VicwClientError | None:
-        """Why the last turns that were due could not be stored; None where they were."""
+        """Why the last attempt to store turns failed; None if it succeeded."""
         return self._core.delivery.storing.error
 
     def cost(self, messages: Sequence[Message]) -> int:
@@ -62,5 +62,5 @@ class WindowView:
 
     @property
     def failed(self) -> tuple[FailedTurn, ...]:
-        """Turns that VICW refused, put aside with the reason."""
+        """Turns that VICW refused, with the reason."""
         return tuple(self._core.delivery.failed.values())

@@ -111,7 +111,7 @@ def test_a_call_of_a_tool_and_its_answer_stay_together(open_window: Open, vicw: 
     window("add", {"role": "assistant", "content": None, "tool_calls": [TOOL_CALL]})
     with pytest.raises(BadRequestError, match="c1 has no answer"):
         window("messages")
-    with pytest.raises(BadRequestError, match="tool_call_id: c2 is no call that waits"):
+    with pytest.raises(BadRequestError, match="tool_call_id: c2 is not an open call"):
         window("add", {"role": "tool", "tool_call_id": "c2", "content": "rain"})
     window("add", {"role": "tool", "tool_call_id": "c1", "content": "sun " * 60})
     assert [message["role"] for message in window("messages")] == ["user", "assistant", "tool"]

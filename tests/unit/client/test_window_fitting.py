@@ -45,8 +45,8 @@ def test_what_is_shown_fits_in_order_with_the_newest_and_its_question(said: list
     shown = newest(units, room)
     assert sum(unit.cost for unit in shown) <= room
     assert numbers(shown) == sorted(numbers(shown))
-    assert not any(unit.open or unit.torn for unit in shown)
-    whole = [unit for unit in units if not (unit.open or unit.torn)]
+    assert not any(unit.open or unit.orphaned for unit in shown)
+    whole = [unit for unit in units if not (unit.open or unit.orphaned)]
     if whole and whole[-1].cost <= room:
         assert whole[-1] in shown
         question = next((unit for unit in reversed(whole) if unit.turns[0].role == "user"), whole[-1])

@@ -19,7 +19,7 @@ def test_text_longer_than_the_window_is_refused_with_the_fix_and_changes_nothing
     with pytest.raises(BadRequestError) as refused:
         window("ask", "la " * 99)
     (wrong,) = refused.value.problem.errors
-    assert (wrong.field, wrong.problem) == ("text", "takes 99 tokens where 98 are left of a window of 100")
+    assert (wrong.field, wrong.problem) == ("text", "takes 99 tokens; 98 are left of a window of 100")
     assert "window_tokens" in wrong.fix
     assert len(window("ask", "la " * 98)) == 2
 

@@ -80,15 +80,15 @@ def test_a_line_that_is_spoiled_is_named(path: Path) -> None:
     with closing(opened(path)) as spool:
         spool.add(turn(1))
     path.write_text(path.read_text() + "spoiled\n" + '{"left": [1]}\n')
-    with pytest.raises(SpoolError, match=r"chat\.jsonl:4 is no line"):
+    with pytest.raises(SpoolError, match=r"chat\.jsonl:4 is not a line"):
         opened(path)
 
 
 def test_another_conversations_file_is_refused(path: Path) -> None:
     opened(path, flow_id="monday").close()
-    with pytest.raises(SpoolError, match="is of context 'chat', not 'other'"):
+    with pytest.raises(SpoolError, match="has context 'chat', not 'other'"):
         opened(path, context="other")
-    with pytest.raises(SpoolError, match="is of flow_id 'monday', not 'tuesday'"):
+    with pytest.raises(SpoolError, match="has flow_id 'monday', not 'tuesday'"):
         opened(path, flow_id="tuesday")
     with closing(opened(path)) as spool:
         assert spool.flow_id == "monday"
