@@ -1,7 +1,7 @@
 """``python -m vicw_embedding``: the embedding server on a host and port, or on a unix domain socket.
 
-On standard output it writes one line, ``vicw-embedding ready ADDRESS`` or ``vicw-embedding fatal REASON``,
-for whoever started it; its log goes to standard error.
+On standard output it writes one line for its parent, ``vicw-embedding ready ADDRESS`` or ``vicw-embedding fatal
+REASON``; its log goes to standard error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT. Returns the exit code: 0, or 78 if a person has to act."""
+    """Run until SIGTERM or SIGINT. Returns the exit code: 0, or 78 for an error that a person has to fix."""
     return run(_serve, "python -m vicw_embedding", "VICW's embedding server", arguments)
 
 
@@ -40,12 +40,12 @@ def _serve(options: argparse.Namespace) -> None:
         log, embedding, storage, limits = LogSettings(), EmbeddingSettings(), StorageSettings(), LimitSettings()
         traces = TraceSettings()
     host, port = options.host or server.host, server.port if options.port is None else options.port
-    door = gate(embedding.api_key, "VICW_EMBEDDING_API_KEY", None if options.uds else host)
+    access_gate = gate(embedding.api_key, "VICW_EMBEDDING_API_KEY", None if options.uds else host)
     configure_logs(log)
     start_traces(traces, "vicw-embedding")
     served = wiring.load(embedding, wiring.models_dir(embedding, storage))
     try:
-        listen(create_app(served, door, limits), options.uds, host, port, server.shutdown_seconds)
+        listen(create_app(served, access_gate, limits), options.uds, host, port, server.shutdown_seconds)
     finally:
         served.close()
         stop_traces()

@@ -1,4 +1,4 @@
-"""The OpenAI embeddings wire."""
+"""Endpoints of the OpenAI embeddings protocol."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request, Response, Security
 
 from vicw_embedding import metrics
-from vicw_embedding.serving import CLIENT_GONE, unless_gone
+from vicw_embedding.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
 from vicw_shared.errors import OverloadedError
 from vicw_shared.http import PROBES, Gate, documented, refusals
 from vicw_shared.ports.embedder import Lane
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def create_router(gate: Gate) -> APIRouter:
-    """Return the routes, which ``gate`` admits to."""
+    """Return the routes; ``gate`` checks the key."""
     router = APIRouter(
         prefix="/v1", route_class=gate.route(None), tags=["embeddings"], dependencies=[Security(documented)]
     )
@@ -58,21 +58,21 @@ async def embeddings(
     request: Request,
     lane: Annotated[Lane, Header(alias=LANE_HEADER, description="Which queue to join")] = Lane.BULK,
 ) -> Response:
-    """Answer in the order of the input. ``model`` is not looked at: there is one."""
+    """Answer in the order of the input. ``model`` is ignored: there is only one."""
     served: Served = request.app.state.served
     texts = [body.input] if isinstance(body.input, str) else body.input
     try:
         with span(f"embed.{lane}"), metrics.SECONDS.labels(lane.value).time():
-            embedded = await unless_gone(request, served.batcher.embed(texts, lane, body.dimensions))
+            embedded = await cancel_on_disconnect(request, served.batcher.embed(texts, lane, body.dimensions))
     except OverloadedError:
         metrics.REJECTED.labels(lane.value).inc()
         raise
     if embedded is None:
-        return Response(status_code=CLIENT_GONE)
+        return Response(status_code=CLIENT_DISCONNECTED)
     metrics.TEXTS.labels(lane.value).inc(len(texts))
     packed = body.encoding_format == "base64"
     answer = EmbeddingsResponse(
-        data=[EmbeddingRow(index=at, embedding=_encoded(row, packed)) for at, row in enumerate(embedded.rows)],
+        data=[EmbeddingRow(index=index, embedding=_encoded(row, packed)) for index, row in enumerate(embedded.rows)],
         model=served.file.card.name,
         usage=Usage(prompt_tokens=embedded.tokens, total_tokens=embedded.tokens),
     )
@@ -80,7 +80,7 @@ async def embeddings(
 
 
 async def models(request: Request) -> ModelsResponse:
-    """Name the one model."""
+    """Return the served model."""
     served: Served = request.app.state.served
     row = ModelRow(id=served.file.card.name, size=served.batcher.size, digest=served.file.digest)
     return ModelsResponse(data=[row])

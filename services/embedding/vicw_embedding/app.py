@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def create_app(served: Served, gate: http.Gate, limits: LimitSettings) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` checks the key."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -28,7 +28,7 @@ def create_app(served: Served, gate: http.Gate, limits: LimitSettings) -> FastAP
 
     app = http.create_app(
         title="VICW embedding",
-        description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings wire.",
+        description="One GGUF, a lane for queries and one for bulk, on the OpenAI embeddings protocol.",
         version=version("vicw-embedding"),
         limits=limits,
         probes={"model": served.batcher.check},

@@ -1,4 +1,4 @@
-"""The door from asyncio to the engine's lanes."""
+"""Asyncio interface of the engine's lanes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Batcher:
     """Embeds texts of many concurrent callers; texts that wait in one lane share its batches.
 
-    ``dimensions`` is the size that callers get who name none; None leaves vectors whole.
+    ``dimensions`` is the default size of vectors; None: the model's size.
     """
 
     def __init__(self, engine: Engine, dimensions: int | None = None) -> None:
@@ -31,14 +31,14 @@ class Batcher:
 
     @property
     def size(self) -> int:
-        """Dimensions of a vector of a caller who names none."""
+        """Default number of dimensions of a vector."""
         return self._dimensions or self._engine.file.card.size
 
     async def embed(self, texts: Sequence[str], lane: Lane, dimensions: int | None = None) -> Embedded:
         """Return vectors of shape (len(texts), dimensions), norm 1, and the tokens read.
 
-        Cancelling takes the texts out of the queue. Raises InvalidInputError when the model does not allow
-        ``dimensions``, OverloadedError, TooLargeError, UnavailableError.
+        Cancelling removes the texts from the queue. Raises InvalidInputError if the model does not allow
+        ``dimensions``, OverloadedError, LimitExceededError, UnavailableError.
         """
         if problem := _size_problem(self._engine.file.card, dimensions):
             raise InvalidInputError(FieldProblem("dimensions", problem, "Leave it out for the model's own size"))
@@ -55,7 +55,7 @@ def _size_problem(card: EmbeddingModel, dimensions: int | None) -> str | None:
     if dimensions is None or dimensions == card.size:
         return None
     if card.smallest_size is None:
-        return f"{card.name} gives {card.size} dimensions and was not trained to be cut"
+        return f"{card.name} has {card.size} dimensions and does not support fewer"
     if not card.smallest_size <= dimensions < card.size:
-        return f"{card.name} may be cut to between {card.smallest_size} and {card.size} dimensions"
+        return f"{card.name} supports {card.smallest_size} to {card.size} dimensions"
     return None

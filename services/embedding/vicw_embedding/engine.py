@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 BULK_NICENESS = 10
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 BATCH_TOKENS = {Lane.QUERY: 256, Lane.BULK: 512}
-"""What a lane computes at once, and so the longest window of a text. Questions are short; room for longer ones would
-be 9 MiB with a model of 1024 dimensions. A longer one is read in windows, as a longer passage is."""
+"""Tokens of a batch of each lane, and so the longest window of a text. Queries are short; larger batches would take
+9 MiB with a model of 1024 dimensions. A longer text is read in windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """``threads`` per lane, 0 for all cores; ``queue_texts`` per lane; ``observe`` gets the sequences,
-    tokens and seconds of every batch, on the lane's thread.
+    """``threads`` per lane, 0 for all cores; ``queue_texts`` per lane; ``observe`` is called with the sequences, tokens
+    and seconds of every batch, on the lane's thread.
     """
 
     threads: int = 0
@@ -41,12 +41,12 @@ class EngineOptions:
 class Engine:
     """One GGUF, loaded once, with a context and a thread for each lane.
 
-    Opened by the constructor, which blocks until the model is in memory. The process must not fork
-    afterwards: a forked copy of llama.cpp's thread pool hangs.
+    The constructor blocks until the model is in memory. The process must not fork afterwards: a forked copy of
+    llama.cpp's thread pool hangs.
     """
 
     def __init__(self, model_file: ModelFile, options: EngineOptions) -> None:
-        """Load the model. Raises SettingsError if the file and its card do not fit each other."""
+        """Load the model. Raises SettingsError if the file does not match its card."""
         self.file = model_file
         card = model_file.card
         if (options.threads or usable_cores()) == _processors():
@@ -54,7 +54,7 @@ class Engine:
         self._model = NativeModel(model_file.path)
         if self._model.size != card.size:
             raise SettingsError(
-                f"{model_file.path} gives vectors of {self._model.size} dimensions, {card.name} should give {card.size}"
+                f"{model_file.path} has vectors of {self._model.size} dimensions, but {card.name} has {card.size}"
             )
         self._lanes = {lane: self._worker(lane, options) for lane in Lane}
         try:
@@ -65,9 +65,9 @@ class Engine:
             raise
 
     def submit(self, texts: Sequence[str], lane: Lane) -> Future[Embedded]:
-        """Queue texts; the future gives their vectors in order. No texts give shape (0, size) at once.
+        """Queue texts; the future has their vectors in order. Without texts it is done, with shape (0, size).
 
-        Raises OverloadedError, TooLargeError, UnavailableError.
+        Raises OverloadedError, LimitExceededError, UnavailableError.
         """
         if texts:
             return self._lanes[lane].submit(texts)
@@ -76,7 +76,7 @@ class Engine:
         return done
 
     def waiting(self, lane: Lane) -> int:
-        """Texts of the lane that were accepted and not yet answered."""
+        """Number of the lane's texts accepted and not yet answered."""
         return self._lanes[lane].waiting
 
     @property
@@ -108,14 +108,14 @@ class Engine:
 
 
 def _processors() -> int:
-    # Not all that the machine has, where the process is pinned to some of them.
+    # Fewer than the machine has if the process is pinned to some of them.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def usable_cores(quota: Path = _QUOTA) -> int:
-    """Return how many processors' worth of time this process may take: a container may have a share of many."""
+    """Return how many processors this process may use: a container may have a quota."""
     try:
         allowed, period = quota.read_text("ascii").split()
         return min(_processors(), max(1, round(int(allowed) / int(period))))
-    except (OSError, ValueError):  # no container, or one without a bound: "max"
+    except (OSError, ValueError):  # no container, or one without a quota: "max"
         return _processors()

@@ -1,7 +1,6 @@
-"""``python -m vicw_embedding.fetch``: have the chosen model at hand, then end. Run once before the servers start.
+"""``python -m vicw_embedding.fetch``: provide the chosen model, then end. Run once before the servers start.
 
-It is taken from where it is: the models directory itself, a directory that somebody put it in (for machines
-without a network), else the model hub.
+Sources in order: the models directory itself, the given directories (for machines without a network), the model hub.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from vicw_shared.settings.variables import named_by_variable
 
 
 def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path]) -> library.ModelFile:
-    """Return the chosen model, which is in ``directory`` afterwards unless the settings name a file by its path.
+    """Bring the chosen model into ``directory``, unless the settings name a file by its path, and return it.
 
     Raises what ``hub.pull`` and ``library.resolve`` raise.
     """
@@ -32,9 +31,9 @@ def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path])
         return library.resolve(settings, directory)
     file = card.file or minilm.FILE
     if not (directory / file).is_file():
-        found = next((source / file for source in sources if (source / file).is_file()), None)
-        if found is not None:
-            _copy(found, directory / file)
+        copy = next((source / file for source in sources if (source / file).is_file()), None)
+        if copy is not None:
+            _copy(copy, directory / file)
     return hub.pull(card.name, directory, repository=settings.repository, progress=_log_every_tenth(print))
 
 
@@ -47,25 +46,25 @@ def _copy(source: Path, target: Path) -> None:
         copy.flush()
         os.fsync(copy.fileno())
     Path(temporary).chmod(0o644)
-    Path(temporary).replace(target)  # whole or not at all
+    Path(temporary).replace(target)  # atomically
 
 
-def _log_every_tenth(say: Callable[[str], object]) -> hub.Progress:
-    """Return a progress that says a line for every tenth of the whole: a log has no bar."""
-    told = -1
+def _log_every_tenth(log: Callable[[str], object]) -> hub.Progress:
+    """Return a progress that prints a line for every tenth of the total: a log has no bar."""
+    last_tenth = -1
 
     def report(done: int, total: int | None) -> None:
-        nonlocal told
+        nonlocal last_tenth
         tenth = done * 10 // total if total else done // (100 << 20)
-        if tenth != told:
-            told = tenth
-            say(f"{done >> 20} of {total >> 20 if total else '?'} MiB")
+        if tenth != last_tenth:
+            last_tenth = tenth
+            log(f"{done >> 20} of {total >> 20 if total else '?'} MiB")
 
     return report
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fetch the model; ``arguments`` are the directories to look in. Returns the exit code."""
+    """Fetch the model; ``arguments`` are source directories. Returns the exit code."""
     try:
         with named_by_variable():
             settings, storage = EmbeddingSettings(), StorageSettings()

@@ -1,4 +1,4 @@
-"""Pulls a registered model's file from the model hub, resuming where an earlier try broke off."""
+"""Download of a registered model's file from the model hub, resuming an interrupted one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata
 
 Progress = Callable[[int, int | None], None]
-"""Told the bytes at hand and the bytes in all, None where the hub does not say."""
+"""Called with the bytes received and the total, None if the hub does not give it."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -29,13 +29,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def pull(
     name: str, models_dir: Path, *, repository: str | None = None, progress: Progress | None = None
 ) -> library.ModelFile:
-    """Bring a registered model into ``models_dir`` and return it; nothing is fetched that is there already.
+    """Download a registered model into ``models_dir``, unless it is there, and return it.
 
-    Bytes that arrived stay for the next try. The file appears whole or not at all, checked against the hub's
-    own SHA-256 where it gives one. The hub's address is the client
-    library's affair (``HF_ENDPOINT``). Raises SettingsError if the name is unknown, the hub does not have
-    the file, or its SHA-256 is wrong; UnavailableError if the hub does not answer; StorageFullError;
-    ConflictError if another process pulls it.
+    An interrupted download is resumed. The file appears atomically, checked against the hub's SHA-256 if it gives one.
+    The client library reads the hub's address (``HF_ENDPOINT``). Raises SettingsError if the name is unknown, the hub
+    does not have the file, or its SHA-256 is wrong; UnavailableError if the hub does not answer; StorageFullError;
+    StateConflictError if another process downloads it.
     """
     card = MODELS.get(name)
     if card is None:
@@ -46,7 +45,7 @@ def pull(
     target = models_dir / card.file
     if not target.is_file():
         models_dir.mkdir(parents=True, exist_ok=True)
-        with _translated(card):
+        with _translate_errors(card):
             _download(card, repository or card.repository or "", target, progress or (lambda done, total: None))
     return library.ModelFile(card, target, library.sha256(target))
 
@@ -56,11 +55,11 @@ def _download(card: EmbeddingModel, repository: str, target: Path, progress: Pro
 
     url = hf_hub_url(repository, target.name)
     metadata = get_hf_file_metadata(url, library_name="vicw")
-    # The part's name carries the content's tag: bytes of another version are never continued.
+    # The part's name has the content's tag: a part of another version is never continued.
     tag = re.sub(r"\W", "", metadata.etag or "unknown")[:64]
     part = target.with_name(f".{target.name}.{tag}.part")
     with part.open("ab") as file:
-        _claim(file, target)
+        _lock(file, target)
         _fetch(url, metadata, file, progress)
         file.flush()
         os.fsync(file.fileno())
@@ -68,7 +67,7 @@ def _download(card: EmbeddingModel, repository: str, target: Path, progress: Pro
         part.replace(target)
 
 
-def _claim(file: BinaryIO, target: Path) -> None:
+def _lock(file: BinaryIO, target: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -79,7 +78,7 @@ def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progres
     from huggingface_hub import get_token
     from huggingface_hub.file_download import http_get
 
-    # A redirect leads to the hub's storage, which must not see the hub's token.
+    # A redirect leads to the hub's storage, which must not get the hub's token.
     same_host = urlsplit(metadata.location).netloc == urlsplit(url).netloc
     token = get_token() if same_host else None
     http_get(
@@ -97,12 +96,12 @@ def _check(card: EmbeddingModel, part: Path, announced: str | None) -> None:
     if announced and _SHA256.fullmatch(announced) and digest != announced:
         part.unlink()
         raise SettingsError(
-            f"what was pulled for {card.name} has SHA-256 {digest}, the hub announced {announced}; it was thrown away"
+            f"the file pulled for {card.name} has SHA-256 {digest}, but the hub announced {announced}; it was deleted"
         )
 
 
 def _bar(report: Progress) -> Any:
-    """Return what the library takes for a progress bar: a class of tqdm's shape."""
+    """Return a progress bar for the library: a class with tqdm's interface."""
 
     class Bar:
         def __init__(self, *, total: int | None = None, initial: int = 0, **_: object) -> None:
@@ -123,7 +122,7 @@ def _bar(report: Progress) -> Any:
 
 
 @contextmanager
-def _translated(card: EmbeddingModel) -> Iterator[None]:
+def _translate_errors(card: EmbeddingModel) -> Iterator[None]:
     from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
     try:
@@ -132,10 +131,10 @@ def _translated(card: EmbeddingModel) -> Iterator[None]:
         raise
     except (EntryNotFoundError, RepositoryNotFoundError) as error:
         raise SettingsError(
-            f"The hub has no file {card.file} there. Look at --repository or VICW_EMBEDDING_REPOSITORY, and at "
+            f"The hub has no file {card.file} there. Check --repository or VICW_EMBEDDING_REPOSITORY, and "
             f"HF_ENDPOINT. ({error})"
         ) from error
-    except Exception as error:  # the library lets through whatever its HTTP client raises
+    except Exception as error:  # the library passes on any error of its HTTP client
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            raise StorageFullError(f"no room for {card.file}") from error
+            raise StorageFullError(f"the disk is full: no room for {card.file}") from error
         raise UnavailableError("model hub", f"{card.file} could not be pulled: {error}") from error

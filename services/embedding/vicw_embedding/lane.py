@@ -1,4 +1,4 @@
-"""One lane: a queue of requests and the one thread that may touch its llama.cpp context."""
+"""One lane: a queue of requests, and the only thread that uses its llama.cpp context."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The vectors of a request, shape (texts, size), float32, norm 1, and the tokens that were read."""
+    """The vectors of a request, shape (texts, size), float32, norm 1, and the number of tokens read."""
 
     rows: NDArray[np.float32]
     tokens: int
@@ -40,9 +40,9 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneOptions:
-    """What makes a lane: ``niceness`` is added to the thread's, ``queue_texts`` bounds what may wait.
+    """Options of a lane: ``niceness`` is added to the thread's, ``queue_texts`` is the maximum of waiting texts.
 
-    ``max_tokens`` are one window of a text, ``batch_tokens`` all that is computed at once.
+    ``max_tokens`` is the size of a text's window, ``batch_tokens`` that of a batch.
     """
 
     name: str
@@ -73,10 +73,10 @@ class _Piece:
 
 
 class LaneWorker:
-    """Runs requests in the order they came, several in one batch where they fit.
+    """Runs requests in their order of arrival, several in one batch if they fit.
 
-    Every batch is packed by tokens from the head of the queue, across requests. A request whose future is
-    cancelled leaves the queue, and its texts count no more.
+    Every batch is packed by tokens from the head of the queue, across requests. A request whose future is cancelled
+    leaves the queue, and its texts no longer count.
     """
 
     def __init__(self, model: NativeModel, options: LaneOptions) -> None:
@@ -92,13 +92,13 @@ class LaneWorker:
         self._thread = threading.Thread(target=self._run, name=f"lane-{options.name}", daemon=True)
 
     def start(self) -> None:
-        """Start the thread and wait for its context. Raises NativeError if there is no room for one."""
+        """Start the thread and wait for its context. Raises NativeError if it cannot be allocated."""
         self._thread.start()
         self._started.result()
 
     def submit(self, texts: Sequence[str]) -> Future[Embedded]:
-        """Queue at least one text. Raises OverloadedError when too many wait, TooLargeError when these
-        alone are more than may ever wait, UnavailableError when the lane has stopped.
+        """Queue at least one text. Raises OverloadedError if too many wait, LimitExceededError if these alone exceed
+        the queue, UnavailableError if the lane has stopped.
         """
         limit = self._options.queue_texts
         if len(texts) > limit:
@@ -116,7 +116,7 @@ class LaneWorker:
 
     @property
     def waiting(self) -> int:
-        """Texts accepted and not yet answered."""
+        """Number of texts accepted and not yet answered."""
         return self._waiting
 
     @property
@@ -125,7 +125,7 @@ class LaneWorker:
         return self._thread.is_alive()
 
     def close(self) -> None:
-        """Stop after the batch under way; what still waits fails with UnavailableError."""
+        """Stop after the current batch; waiting requests fail with UnavailableError."""
         with self._lock:
             self._closing = True
         self._jobs.put(None)
@@ -179,7 +179,7 @@ class LaneWorker:
         return batch
 
     def _fill(self, *, wait: bool) -> bool:
-        """Make sure that a piece is at hand, reading on in the queue; return whether there is one."""
+        """Read the queue until there is a piece; return whether there is one."""
         while True:
             while self._pieces and self._pieces[0].job.future.done():
                 self._pieces.popleft()
@@ -215,7 +215,7 @@ class LaneWorker:
         try:
             rows = context.embed([piece.tokens for piece in batch])
             if not np.isfinite(rows).all():
-                raise NativeError("the model gave vectors that are not numbers")
+                raise NativeError("the model returned vectors that are not finite")
         except Exception as error:
             _log.exception("a batch failed")
             for piece in batch:
@@ -224,18 +224,18 @@ class LaneWorker:
         tokens = sum(len(piece.tokens) for piece in batch)
         self._options.observe(len(batch), tokens, time.perf_counter() - started)
         for piece, row in zip(batch, windows.normalise(rows), strict=True):
-            _take(piece, row)
+            _add_row(piece, row)
 
     def _abandon(self) -> None:
         error = UnavailableError("embedding", "the server is stopping")
         for job in {piece.job for piece in self._pieces} | ({self._current} if self._current else set()):
             _fail(job, error)
         while not self._jobs.empty():
-            if job_left := self._jobs.get():
-                _fail(job_left, error)
+            if waiting_job := self._jobs.get():
+                _fail(waiting_job, error)
 
 
-def _take(piece: _Piece, row: NDArray[np.float32]) -> None:
+def _add_row(piece: _Piece, row: NDArray[np.float32]) -> None:
     job = piece.job
     job.rows[piece.text].append(row)
     job.tokens += len(piece.tokens)
@@ -251,5 +251,5 @@ def _fail(job: _Job, error: Exception) -> None:
 
 
 def _claim(job: _Job) -> bool:
-    # A caller may cancel at any moment; once this is true it no longer can.
+    # A caller may cancel at any moment; after this returns true, it cannot.
     return not job.future.done() and job.future.set_running_or_notify_cancel()

@@ -1,4 +1,4 @@
-"""The model files: where each is, and what it says of itself."""
+"""Model files: their location and their metadata."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from vicw_shared.errors import SettingsError
 if TYPE_CHECKING:
     from vicw_shared.settings.concerns import EmbeddingSettings
 
-LONGEST_WINDOW = 512
+MAX_WINDOW_TOKENS = 512
 KNOWN = f"Name one of {', '.join(MODELS)} (`vicw model list` describes them)"
-"""What to do about an unknown name, wherever it was given: on the command line or in a variable."""
+"""Fix for an unknown name, on the command line or in a variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class ModelFile:
 def resolve(settings: EmbeddingSettings, models_dir: Path) -> ModelFile:
     """Return the model that the settings name: a registered one, or the path of any GGUF.
 
-    The model that comes with the installation is unpacked into ``models_dir`` on the way. Raises SettingsError if the
-    name is unknown, the file is missing (it names the command that gets it), or is no embedding model. A store knows
-    the SHA-256 of the file that made its vectors, and refuses another.
+    Unpacks the model of the installation into ``models_dir``. Raises SettingsError if the name is unknown, or the file
+    is missing (it names the command that gets it) or not an embedding model. A store records the SHA-256 of the file
+    that made its vectors, and refuses another.
     """
     card = MODELS.get(settings.model)
     if card is None:
@@ -58,9 +58,9 @@ def _from_path(name: str) -> ModelFile:
 
 
 def read_card(path: Path) -> EmbeddingModel:
-    """Return what a GGUF says of itself. Raises SettingsError if it is not an embedding model.
+    """Return the card of a GGUF from its metadata. Raises SettingsError if it is not an embedding model.
 
-    Where it does not name its pooling, an encoder is averaged and a causal model read at its last token.
+    Default pooling: the mean for an encoder, the last token for a causal model.
     """
     import gguf
 
@@ -70,13 +70,13 @@ def read_card(path: Path) -> EmbeddingModel:
         raise SettingsError(f"{path} is not a readable GGUF file") from error
 
     def value(key: str, default: Any = None) -> Any:
-        found = reader.get_field(key)
-        return default if found is None else found.contents()
+        field = reader.get_field(key)
+        return default if field is None else field.contents()
 
     architecture = value("general.architecture")
     size = value(f"{architecture}.embedding_length_out") or value(f"{architecture}.embedding_length")
     if not size:
-        raise SettingsError(f"{path} does not say how long its vectors are: it is no embedding model")
+        raise SettingsError(f"{path} does not name the size of its vectors: it is not an embedding model")
     causal = value(f"{architecture}.attention.causal", True)
     poolings = {1: Pooling.MEAN, 2: Pooling.CLS, 3: Pooling.LAST}
     default = Pooling.LAST if causal else Pooling.MEAN
@@ -84,7 +84,7 @@ def read_card(path: Path) -> EmbeddingModel:
         name=path.stem,
         size=int(size),
         pooling=poolings.get(value(f"{architecture}.pooling_type", 0), default),
-        max_tokens=min(int(value(f"{architecture}.context_length", LONGEST_WINDOW)), LONGEST_WINDOW),
+        max_tokens=min(int(value(f"{architecture}.context_length", MAX_WINDOW_TOKENS)), MAX_WINDOW_TOKENS),
         licence=str(value("general.license", "unknown")),
-        smallest_size=1,  # the file does not say; who names a file of their own knows what they cut
+        smallest_size=1,  # the file does not name it; the user of an own file decides
     )

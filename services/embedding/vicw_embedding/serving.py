@@ -1,4 +1,4 @@
-"""What a process that serves a model has in common: where it listens, what it tells whoever started it."""
+"""Shared parts of model server processes: arguments, access, listening, and the line for the parent process."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"
-CLIENT_GONE = 499
-"""The status that nobody reads: the client hung up."""
+CLIENT_DISCONNECTED = 499
+"""Status of a request whose client has disconnected; it is never sent."""
 
 
 def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, arguments: list[str] | None) -> int:
     """Parse the ``arguments`` and ``serve`` until SIGTERM or SIGINT.
 
-    Returns the exit code: 0, or 78 if a person has to act.
+    Returns the exit code: 0, or 78 for an error that a person has to fix.
     """
     options = _parser(program, about).parse_args(arguments)
     if options.parent_pid:
@@ -42,31 +42,31 @@ def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, a
         serve(options)
     except FatalError as error:
         _announce(f"{FATAL} {error.detail}")
-        if not options.parent_pid:  # else whoever started it says it
+        if not options.parent_pid:  # otherwise the parent reports it
             print(error.detail, file=sys.stderr)
         return exits.FATAL
     finally:
         if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
             with contextlib.suppress(OSError):
-                options.uds.parent.rmdir()  # nobody else is left to remove the socket's directory
+                options.uds.parent.rmdir()  # the parent, which would remove the socket's directory, is gone
     return 0
 
 
 def gate(secret: SecretStr | None, variable: str, host: str | None) -> SecretGate:
-    """Return what admits to a server on ``host``; None: on a unix domain socket.
+    """Return the access check of a server on ``host``; None: on a unix domain socket.
 
-    Raises SettingsError where others can reach it and there is no secret to ask for, or where the secret is empty.
+    Raises SettingsError if other machines can reach it and no secret is set, or if the secret is empty.
     """
     from vicw_shared.http import SecretGate, is_loopback
 
-    given = secret.get_secret_value().strip() if secret is not None else None
-    if given == "" or (given is None and host is not None and not is_loopback(host)):
+    value = secret.get_secret_value().strip() if secret is not None else None
+    if value == "" or (value is None and host is not None and not is_loopback(host)):
         raise SettingsError(
-            f"{variable} is {'not set' if given is None else 'empty'}: without a secret the server of a model listens "
-            f"on loopback or a unix domain socket only. Set {variable}, or {variable}_FILE, to the same for it and for "
-            "all that ask it, or set VICW_HOST=127.0.0.1"
+            f"{variable} is {'not set' if value is None else 'empty'}: without a secret a model server listens only on "
+            f"loopback or a unix domain socket. Set {variable}, or {variable}_FILE, to the same value for it and for "
+            "all its clients, or set VICW_HOST=127.0.0.1"
         )
-    return SecretGate(given, variable=variable)
+    return SecretGate(value, variable=variable)
 
 
 def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_seconds: float) -> None:
@@ -80,7 +80,7 @@ def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_second
         server_header=False,
         timeout_graceful_shutdown=max(1, round(shutdown_seconds)),
     )
-    # uvicorn raises the signal again once it has shut down in good order; that must not look like a crash.
+    # uvicorn raises the signal again after an orderly shutdown, which must not look like a crash.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         with _listen_uds(uds) if uds else _listen_tcp(host, port) as listener:
@@ -90,16 +90,16 @@ def listen(app: FastAPI, uds: Path | None, host: str, port: int, shutdown_second
             uds.unlink(missing_ok=True)
 
 
-async def unless_gone[T](request: Request, work: Coroutine[None, None, T]) -> T | None:
-    """Return the result, or None if the client hung up first: its work is cancelled, to hold up nobody."""
+async def cancel_on_disconnect[T](request: Request, work: Coroutine[None, None, T]) -> T | None:
+    """Return the result, or None if the client disconnects first: its work is cancelled."""
     task = asyncio.create_task(work)
-    gone = asyncio.ensure_future(request.receive())  # the body is read: only the end can follow
+    disconnect = asyncio.ensure_future(request.receive())  # the body is read: only a disconnect can follow
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         return task.result() if task.done() else None
     finally:
         task.cancel()
-        gone.cancel()
+        disconnect.cancel()
 
 
 def _parser(program: str, about: str) -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""Keeps the server of a model running as a child process, for a program that wants one of its own."""
+"""Supervisor of a model server: runs it as a child process and restarts it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger()
 _FIRST_DELAY_SECONDS = 0.1
-_LONGEST_DELAY_SECONDS = 10.0
+_MAX_DELAY_SECONDS = 10.0
 _STABLE_SECONDS = 30.0
 
 
 class ModelProcess(ABC):
-    """A child process that serves a model on ``uds``, started again whenever it dies.
+    """A child process that serves a model on ``uds``, restarted whenever it dies.
 
-    The socket keeps its address over restarts, and calls under way when the child dies are the adapter's to
-    repeat. The child is in a session of its own, so Ctrl-C reaches the parent only, and dies with it.
+    The socket keeps its address over restarts; the adapter repeats calls that were interrupted. The child has its own
+    session, so Ctrl-C reaches only the parent, with which the child dies.
     """
 
     module: ClassVar[str]
@@ -43,37 +43,37 @@ class ModelProcess(ABC):
     def __init__(self, *, start_seconds: float = 120.0, stop_seconds: float = 10.0) -> None:
         self._start_seconds = start_seconds
         self._stop_seconds = stop_seconds
-        # Not in the data directory: a socket's path may have 107 bytes at most.
+        # Not in the data directory: a socket's path has at most 107 bytes.
         self._directory = Path(tempfile.mkdtemp(prefix="vicw-"))
         self._process: Process | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._supervision: asyncio.Task[None] | None = None
         self._first: asyncio.Future[None] | None = None
         self._ready = False
         self._closing = False
 
     @property
     def uds(self) -> Path:
-        """The unix domain socket to talk to."""
+        """The path of the unix domain socket."""
         return self._directory / f"{self.dependency}.sock"
 
     @property
     def pid(self) -> int | None:
-        """The child's process id; None while there is none."""
+        """The child's process id; None while it does not run."""
         return self._process.pid if self._process and self._process.returncode is None else None
 
     @property
     def ready(self) -> bool:
-        """Whether the child has said that it answers, and has not died since."""
+        """Whether the child has reported that it is ready, and has not died since."""
         return self._ready
 
     async def start(self) -> None:
-        """Start the child and return when it answers.
+        """Start the child and return when it is ready.
 
-        Raises SettingsError with the child's own words if a setting is wrong or the model is missing,
-        UnavailableError if it dies or is not ready in time; the child is gone then.
+        Raises SettingsError with the child's message if a setting is wrong or the model is missing, UnavailableError if
+        it dies or is not ready in time; no child runs then.
         """
         self._first = asyncio.get_running_loop().create_future()
-        self._keeper = asyncio.create_task(self._keep_alive(self._first), name=f"{self.dependency}-process")
+        self._supervision = asyncio.create_task(self._supervise(self._first), name=f"{self.dependency}-process")
         try:
             async with asyncio.timeout(self._start_seconds):
                 await self._first
@@ -85,15 +85,15 @@ class ModelProcess(ABC):
             raise
 
     async def close(self) -> None:
-        """Stop the child: SIGTERM, and SIGKILL if it does not listen. Safe to call twice."""
+        """Stop the child: SIGTERM, and SIGKILL if it does not stop. Safe to call twice."""
         self._closing = True
-        if self._keeper:
+        if self._supervision:
             await self._stop()
-            self._keeper.cancel()
+            self._supervision.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._keeper
-            await self._stop()  # one that was being started in that moment
-            self._keeper = None
+                await self._supervision
+            await self._stop()  # a child that was just starting
+            self._supervision = None
         await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
 
     async def _stop(self) -> None:
@@ -106,12 +106,12 @@ class ModelProcess(ABC):
             async with asyncio.timeout(self._stop_seconds):
                 await process.wait()
         except TimeoutError:
-            _log.warning("a model's process does not stop and is killed", model=self.dependency, pid=process.pid)
+            _log.warning("a model server did not stop and is killed", model=self.dependency, pid=process.pid)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
 
-    async def _keep_alive(self, first: asyncio.Future[None]) -> None:
+    async def _supervise(self, first: asyncio.Future[None]) -> None:
         delay = _FIRST_DELAY_SECONDS
         while True:
             started = time.monotonic()
@@ -124,16 +124,16 @@ class ModelProcess(ABC):
             if time.monotonic() - started > _STABLE_SECONDS:
                 delay = _FIRST_DELAY_SECONDS
             _log.warning(
-                f"the {self.dependency} process ended and is started again", reason=failure.detail, delay_seconds=delay
+                f"the {self.dependency} process ended and is restarted", reason=failure.detail, delay_seconds=delay
             )
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
-            delay = min(delay * 2, _LONGEST_DELAY_SECONDS)
+            delay = min(delay * 2, _MAX_DELAY_SECONDS)
 
     async def _run_once(self, first: asyncio.Future[None]) -> VicwError:
         """Run a child to its end; return why it ended."""
         try:
             self._process = process = await self._spawn()
-        except OSError as error:  # no process or file descriptor left: that may pass
+        except OSError as error:  # out of processes or file descriptors, perhaps temporarily
             return UnavailableError(self.dependency, f"the process cannot be started: {error.strerror or error}")
         assert process.stdout is not None
         failure: VicwError | None = None
@@ -162,13 +162,13 @@ class ModelProcess(ABC):
         )
 
     def _environment(self) -> dict[str, str]:
-        prefix, mine = self._settings()
+        prefix, values = self._settings()
         others = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
-        return others | {f"{prefix}{key}": str(value) for key, value in mine.items() if value is not None}
+        return others | {f"{prefix}{key}": str(value) for key, value in values.items() if value is not None}
 
     @abstractmethod
     def _settings(self) -> tuple[str, dict[str, object]]:
-        """Return how the variables of the child's settings begin, and their values; it sees no others of these."""
+        """Return the prefix of the child's variables and their values; it gets no other variables of this prefix."""
 
 
 class EmbeddingProcess(ModelProcess):
@@ -178,20 +178,20 @@ class EmbeddingProcess(ModelProcess):
     dependency = "embedding"
 
     def __init__(self, settings: EmbeddingSettings, models_dir: Path, **seconds: float) -> None:
-        """``seconds``: how long it may take to start and to stop, see ``ModelProcess``."""
+        """``seconds``: the time limits of ``ModelProcess``."""
         super().__init__(**seconds)
         self._embedding = settings
         self._models_dir = models_dir
 
     def _settings(self) -> tuple[str, dict[str, object]]:
-        mine: dict[str, object] = {
+        values: dict[str, object] = {
             "MODEL": self._embedding.model,
             "DIMENSIONS": self._embedding.dimensions,
             "THREADS": self._embedding.threads,
             "QUEUE_TEXTS": self._embedding.queue_texts,
             "MODELS_DIR": self._models_dir,
         }
-        return "VICW_EMBEDDING_", mine
+        return "VICW_EMBEDDING_", values
 
 
 class ChatProcess(ModelProcess):
@@ -201,7 +201,7 @@ class ChatProcess(ModelProcess):
     dependency = "llm"
 
     def __init__(self, settings: LlmSettings, **seconds: float) -> None:
-        """``seconds``: how long it may take to start and to stop, see ``ModelProcess``."""
+        """``seconds``: the time limits of ``ModelProcess``."""
         super().__init__(**seconds)
         self._llm = settings
 

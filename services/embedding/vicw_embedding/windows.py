@@ -1,4 +1,4 @@
-"""Cuts token ids into windows that a model can read, and joins the windows' vectors again."""
+"""Cut token ids into windows that a model can read, and join the windows' vectors."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class SpecialTokens:
 
     @property
     def length(self) -> int:
-        """Tokens that the frame itself takes."""
+        """Number of special tokens."""
         return len(self.prefix) + len(self.suffix)
 
 
 def cut(body: Sequence[int], frame: SpecialTokens, max_tokens: int) -> list[list[int]]:
     """Return the windows of a text: at least one, none over ``max_tokens``, each with its whole frame.
 
-    Windows are as even as they can be (they differ by one token at most), for they weigh the same in the
-    mean; a rest of three tokens must not count as much as five hundred. No token is lost or read twice.
+    Windows differ by one token at most, since they weigh the same in the mean: a remainder of three tokens must not
+    count as much as five hundred. No token is lost or read twice.
     """
     room = max_tokens - frame.length
     if room < 1:
@@ -61,7 +61,7 @@ def join(windows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def shorten(rows: NDArray[np.float32], size: int | None) -> NDArray[np.float32]:
-    """Return the rows cut to their first ``size`` dimensions and normalised again; None leaves them whole."""
+    """Return the rows cut to their first ``size`` dimensions and normalised again; None: the rows as they are."""
     if size is None or size == rows.shape[1]:
         return rows
     return normalise(rows[:, :size])

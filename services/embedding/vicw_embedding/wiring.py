@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A loaded model and its door."""
+    """A loaded model and its asyncio interface."""
 
     file: ModelFile
     engine: Engine

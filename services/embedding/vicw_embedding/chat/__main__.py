@@ -1,6 +1,6 @@
 """``python -m vicw_embedding.chat``: the language model of VICW_LLM_MODEL on a host and port, or on a socket.
 
-It tells whoever started it the same as ``python -m vicw_embedding`` does.
+It writes the same line to standard output as ``python -m vicw_embedding``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT. Returns the exit code: 0, or 78 if a person has to act."""
-    return run(_serve, "python -m vicw_embedding.chat", "VICW's server of a language model", arguments)
+    """Run until SIGTERM or SIGINT. Returns the exit code: 0, or 78 for an error that a person has to fix."""
+    return run(_serve, "python -m vicw_embedding.chat", "VICW's language model server", arguments)
 
 
 def _serve(options: argparse.Namespace) -> None:
@@ -31,12 +31,12 @@ def _serve(options: argparse.Namespace) -> None:
     with named_by_variable():
         server, llm, log, limits = ServerSettings(), LlmSettings(), LogSettings(), LimitSettings()
     host, port = options.host or server.host, server.port if options.port is None else options.port
-    door = gate(llm.api_key, "VICW_LLM_API_KEY", None if options.uds else host)
+    access_gate = gate(llm.api_key, "VICW_LLM_API_KEY", None if options.uds else host)
     if llm.model is None:
         raise SettingsError("VICW_LLM_MODEL is not set: name a GGUF file")
     configure_logs(log)
     engine = ChatEngine(Path(llm.model).expanduser(), threads=llm.threads, context_tokens=llm.context_tokens)
-    listen(create_app(engine, door, limits), options.uds, host, port, server.shutdown_seconds)
+    listen(create_app(engine, access_gate, limits), options.uds, host, port, server.shutdown_seconds)
 
 
 if __name__ == "__main__":

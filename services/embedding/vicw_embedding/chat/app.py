@@ -1,4 +1,4 @@
-"""The OpenAI chat wire, as far as VICW speaks it."""
+"""The part of the OpenAI chat protocol that VICW uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI, Request, Response, Security
 from pydantic import BaseModel, Field
 
 from vicw_embedding.chat.engine import Answer, ChatEngine
-from vicw_embedding.serving import CLIENT_GONE, unless_gone
+from vicw_embedding.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
 from vicw_shared import http
 from vicw_shared.settings import LimitSettings
 
@@ -38,7 +38,7 @@ class _Request(BaseModel):
 
 
 def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> FastAPI:
-    """Return the application over a loaded model, which it frees when it stops; ``gate`` admits to it."""
+    """Return the application over a loaded model, which it frees when it stops; ``gate`` checks the key."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,11 +46,11 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
         await asyncio.to_thread(engine.close)
 
     async def alive() -> None:
-        """Answer: a process that does has its model."""
+        """Succeed: a process that answers has its model."""
 
     app = http.create_app(
         title="VICW language model",
-        description="One GGUF on the OpenAI chat wire; answers are held to a JSON schema.",
+        description="One GGUF on the OpenAI chat wire; answers are constrained to a JSON schema.",
         version=version("vicw-embedding"),
         limits=limits,
         probes={"model": alive},
@@ -62,10 +62,10 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
     @router.post("/chat/completions", response_model=None, responses=http.refusals(401, 413, 422, 429))
     async def complete(body: _Request, request: Request) -> Answer | Response:
         messages = [message.model_dump() for message in body.messages]
-        held = body.response_format.json_schema
-        schema = held.schema_ if held is not None else None
-        answered = await unless_gone(request, engine.answer(messages, schema, body.max_tokens))
-        return Response(status_code=CLIENT_GONE) if answered is None else answered
+        response_schema = body.response_format.json_schema
+        schema = response_schema.schema_ if response_schema is not None else None
+        answered = await cancel_on_disconnect(request, engine.answer(messages, schema, body.max_tokens))
+        return Response(status_code=CLIENT_DISCONNECTED) if answered is None else answered
 
     @router.get("/models", responses=http.refusals(401))
     async def models() -> dict[str, Any]:
