@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from support.stores.graph_records import node
+from support.stores.graph_records import AT, edge, node
 from support.stores.memory import Memory
 from vicw_retrieval.channels.graph import typed_spread
-from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
+from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.model.anchors import Reached, SubGraph
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.model import EdgeRegistry, Node
+from vicw_shared.model import EdgeRegistry, Label, Node
+from vicw_shared.ports import Neighbour, Scope, Spread, WeightedNeighbour
 from vicw_shared.settings import RetrievalSettings
+from vicw_shared.uids import make_uid
 from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 
 OFF = {
@@ -28,6 +31,8 @@ OFF = {
     "spread_ms": 20_000,
 }
 FILLER = tuple({"id": f"f{n}", "text": f"The pantry list, line {n}: rain, bread, socks {n}."} for n in range(60))
+PASSAGE = make_uid("passage")
+SEEDS = {make_uid(f"seed {number}"): "none" for number in range(25)}
 QUERY = "The server throws an error"
 
 
@@ -127,9 +132,41 @@ async def test_a_crowd_hands_on_little_and_no_more_than_twenty_are_come_to(memor
     assert max(ways) < 0.3
 
 
-def _reached(part: SubGraph, count: int, gain: float) -> list[tuple[Node, Reach]]:
-    nodes = [node(f"{part} {n}", content_hash="h") for n in range(count)]
-    return [(one, Reach(one.uid, gain, 1, "CAUSED", part)) for one in nodes]
+PLAN = typed_spread.SpreadPlan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
+TYPES = {SubGraph.CAUSAL: "CAUSED", SubGraph.KNOWLEDGE: "LINKS_TO"}
+
+
+class Starlike:
+    """A graph where one edge of each sub-graph leads on from each of the first seeds, with a gain; None: no answer."""
+
+    def __init__(self, found: dict[SubGraph, tuple[int, float] | None]) -> None:
+        self._found = found
+        self._nodes = {PASSAGE: node("passage", Label.CHUNK)}
+
+    async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
+        return {uid: self._nodes[uid] for uid in uids if uid in self._nodes}
+
+    async def find_names(self, *_: object, **__: object) -> tuple[dict[str, list[Node]], ...]:
+        return {}, {}, {}
+
+    async def weighted_neighbours(self, *_: object) -> list[WeightedNeighbour]:
+        return []
+
+    async def expand(self, tenant: str, uids: Sequence[str], spreads: list[Spread], limit: int) -> list[Neighbour]:
+        part = next((part for part in SubGraph if PLAN.spreads(part) == spreads), None)
+        if part is None or make_uid("seed 0") not in uids:
+            return []  # both at once, or the second hop
+        if (found := self._found[part]) is None:
+            await asyncio.Event().wait()
+        assert found is not None
+        count, gain = found
+        neighbours = []
+        for number in range(count):
+            one = node(f"{part} {number}", content_hash="h", qdrant_id=PASSAGE)
+            way = replace(edge(TYPES[part], f"seed {number}", one.name), weight=gain, properties={})
+            neighbours.append(Neighbour(way.source, way, one))
+            self._nodes[one.uid] = one
+        return neighbours
 
 
 @pytest.mark.parametrize(
@@ -142,32 +179,15 @@ def _reached(part: SubGraph, count: int, gain: float) -> list[tuple[Node, Reach]
     ],
 )
 async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
-    monkeypatch: pytest.MonkeyPatch,
     causal: tuple[int, float] | None,
     knowledge: tuple[int, float] | None,
     come_to: dict[SubGraph, int],
 ) -> None:
-    found = {SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge}
-
-    async def walk_part(_: object, __: object, ___: object, part: SubGraph) -> list[tuple[Node, Reach]]:
-        said = found[part]
-        if said is None:
-            await asyncio.Event().wait()
-        assert said is not None
-        return _reached(part, *said)
-
-    async def seeds(*_: object) -> dict[str, float]:
-        return {"seed": 1.0}
-
-    async def first_hop(*_: object) -> None:
-        pass
-
-    monkeypatch.setattr(typed_spread, "_walk_part", walk_part)
-    monkeypatch.setattr(typed_spread, "_first_hop", first_hop)
-    monkeypatch.setattr(typed_spread, "_seeds", seeds)
-    question, reached = SimpleNamespace(best=1.0), Reached()
-    plan = typed_spread.SpreadPlan(EdgeRegistry.with_core_types(), weight=0.3, bias=0.5)
-    waited = asyncio.wait_for(typed_spread.walk(question, (), plan, reached), 0.5)  # type: ignore[arg-type]
+    graph: Any = Starlike({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
+    likeness: Any = None
+    question = Question(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
+    reached = Reached()
+    waited = asyncio.wait_for(typed_spread.walk(question, (), PLAN, reached), 0.5)
     if causal is None:
         with pytest.raises(TimeoutError):
             await waited
