@@ -26,7 +26,7 @@ def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
     )
     async def post_retrieve(request: RetrieveRequest, http: Request) -> Response:
         open_ports = ports()
-        with open_ports.courtesy.foreground_request():
+        with open_ports.throttle.foreground_request():
             answer = await retrieve(request, tenant_of(http), open_ports)
         # Serialised directly: validating a whole graph of our own again costs a millisecond.
         return Response(answer.model_dump_json(by_alias=True), media_type="application/json")

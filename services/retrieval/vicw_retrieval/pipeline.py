@@ -22,11 +22,11 @@ from vicw_retrieval.channels import tags
 from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer
 from vicw_retrieval.intent.words import read_words
 from vicw_retrieval.model.candidates import Candidate, Wave
-from vicw_retrieval.model.consolidated import add_besides, read_parts
+from vicw_retrieval.model.consolidated import add_adjacent, read_parts
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import RefinePipeline
-from vicw_retrieval.refine.speaker_boost import vouch_for_domain
+from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
 from vicw_retrieval.request.isolation import isolate
 from vicw_retrieval.request.limits import name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
@@ -38,7 +38,7 @@ from vicw_retrieval.synthesis.meter import TextMeter
 from vicw_retrieval.synthesis.results import explain, to_results
 from vicw_retrieval.synthesis.template import require_room
 from vicw_retrieval.synthesis.text import write_text
-from vicw_retrieval.temporal.time_ranker import domains_of
+from vicw_retrieval.temporal.time_ranker import event_domains
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import OverloadedError, RetryableError, UnavailableError
@@ -66,13 +66,13 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
     viewed = request.viewer is not None
-    begun, ports = ports, ports.due(viewed=viewed)
+    initial_ports, ports = ports, ports.due(viewed=viewed)
     if not ports.outage.is_recent():
         try:
             try:
                 answer = await _retrieve(request, scope, ports, again=True)
             except _MovedError:
-                answer = await _retrieve(request, scope, begun.due(viewed=viewed, deadline=ports.deadline))
+                answer = await _retrieve(request, scope, initial_ports.due(viewed=viewed, deadline=ports.deadline))
             ports.outage.end()
             return answer
         except (UnavailableError, OverloadedError) as error:
@@ -80,17 +80,17 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
                 raise
             if isinstance(error, UnavailableError):
                 ports.outage.begin()
-            elif _of_another_time(request):
+            elif _is_time_travel(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
-    if _of_another_time(request):
+    if _is_time_travel(request):
         raise UnavailableError("graph", "is down, and only it knows what was true or known at another time")
     public = Audience(context=request.viewer.context if request.viewer is not None else None)
-    alone = replace(ports, graph=payload_graph(ports.vectors))
-    return await _retrieve(request, replace(scope, audience=public), alone, degraded=("graph",))
+    without_graph = replace(ports, graph=payload_graph(ports.vectors))
+    return await _retrieve(request, replace(scope, audience=public), without_graph, degraded=("graph",))
 
 
-def _of_another_time(request: RetrieveRequest) -> bool:
+def _is_time_travel(request: RetrieveRequest) -> bool:
     return request.as_of is not None or request.known_at is not None
 
 
@@ -112,25 +112,25 @@ async def _retrieve(
     search = FirstWave(ports, scope, request, watch)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
-    understood = search.understood
+    understood = search.intent
     if understood.question is not None:
         decision = replace(decision, intent=understood.question.intent(decision.intent))
-    second = RefinePipeline(request, replace(ports, settings=understood.settings), search)
-    top = await second.run(candidates, wave, decision.domains)
+    refinement = RefinePipeline(request, replace(ports, settings=understood.settings), search)
+    top = await refinement.run(candidates, wave, decision.domains)
     with watch.stage(EXPAND):
-        around = await _surroundings(request, ports, scope, top, search)
+        around = await _expand_results(request, ports, scope, top, search)
         parts = await read_parts(ports.graph, scope.tenant, top)
-        there = [one for one in top if _is_there(one, around, parts)]
-        if len(there) < len(top) and again and _has_time(ports):
+        results = [one for one in top if _was_read(one, around, parts)]
+        if len(results) < len(top) and again and _has_time(ports):
             _log.info("something found was moved meanwhile; the question is asked again")
             raise _MovedError
-        await _add_chains(request, ports, scope, there, around, search)
-        await _add_associates(ports, scope, around, second.associates)
-    return await _answer(second, wave, decision, there, around, parts)
+        await _add_chains(request, ports, scope, results, around, search)
+        await _add_associates(ports, scope, around, refinement.associates)
+    return await _answer(refinement, wave, decision, results, around, parts)
 
 
-def _is_there(one: Candidate, around: Neighbourhood, parts: Mapping[str, Node]) -> bool:
-    return one.item.uid in around.nodes and (one.item.part is None or one.key in parts)
+def _was_read(candidate: Candidate, around: Neighbourhood, parts: Mapping[str, Node]) -> bool:
+    return candidate.item.uid in around.nodes and (candidate.item.part is None or candidate.key in parts)
 
 
 def _has_time(ports: RetrievalPorts) -> bool:
@@ -145,21 +145,21 @@ async def _find(
     """Search, and narrow to the domain that the hits point to, unless the caller names one or only time selects."""
     if request.domain is not None:
         return given(request), *await search.find(search.scope, canonical(request.domain))
-    told = await _sizes(search, ports)
-    sizes = told or {}
+    known_sizes = await _domain_sizes(search, ports)
+    sizes = known_sizes or {}
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
-    if told is None and not {"dense", "bm25"} & set(search.degraded):
+    if known_sizes is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels are named
     with search.watch.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
         with isolate(search.degraded, DOMAIN):
             strengths: Mapping[str, float] = wave.strengths
             if ports.settings.speaker_boost:
-                strengths = vouch_for_domain(request.query, candidates, strengths)
+                strengths = raise_speaker_votes(request.query, candidates, strengths)
             inferred = infer(candidates, strengths, sizes, words, ports.settings)
             if inferred.domains is not None and search.time.by_time:
                 decision = _widened(inferred)  # the decision if the next line fails
-                inferred = await _of_events(inferred, search, ports)
+                inferred = await _check_event_domains(inferred, search, ports)
             decision = inferred
         if decision.domains is not None:
             kept = [candidate for candidate in candidates if candidate.item.domain in decision.domains]
@@ -174,14 +174,14 @@ async def _find(
     return decision, candidates, wave
 
 
-async def _of_events(decision: DomainDecision, search: FirstWave, ports: RetrievalPorts) -> DomainDecision:
+async def _check_event_domains(decision: DomainDecision, search: FirstWave, ports: RetrievalPorts) -> DomainDecision:
     """Return the decision on a question that only time selects: narrowed if its events are in these domains.
 
     What happened then need not be similar to the question's words, so its hits would vote for an arbitrary domain.
     """
     assert decision.domains is not None
     async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
-        domains = await domains_of(ports.graph, search.scope, search.time, search.by_phrase)
+        domains = await event_domains(ports.graph, search.scope, search.time, search.by_phrase)
     return decision if domains & set(decision.domains) else _widened(decision)
 
 
@@ -189,19 +189,19 @@ def _widened(decision: DomainDecision) -> DomainDecision:
     return DomainDecision(decision.intent.model_copy(update={"filtered": False}), None)
 
 
-async def _sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str, int] | None:
+async def _domain_sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str, int] | None:
     """Return the number of points, or passages, of each domain; {} if none can count them, None on failure."""
     hides = search.scope.audience is not None  # sizes must not reveal invisible items
     if search.by_words and ports.words is None:
         return {}
-    teller = ports.vectors if ports.words is None else ports.words
+    counter = ports.vectors if ports.words is None else ports.words
     with search.watch.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
         async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
-            return await teller.domains(search.scope.tenant, public=hides)
+            return await counter.domains(search.scope.tenant, public=hides)
     return None
 
 
-async def _surroundings(
+async def _expand_results(
     request: RetrieveRequest, ports: RetrievalPorts, scope: Scope, top: Sequence[Candidate], search: FirstWave
 ) -> Neighbourhood:
     uids = list(dict.fromkeys(candidate.item.uid for candidate in top))
@@ -210,7 +210,7 @@ async def _surroundings(
             proofs = [candidate.passages[0][0] for candidate in top]
             async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.graph_ms)):
                 around = await expand(ports.graph, scope, uids, proofs, known_by(ports.registry))
-                await add_besides(ports.graph, scope, top, around)
+                await add_adjacent(ports.graph, scope, top, around)
                 return around
     return Neighbourhood(nodes=await ports.graph.nodes(scope.tenant, uids))
 
@@ -223,13 +223,13 @@ async def _add_chains(
     around: Neighbourhood,
     search: FirstWave,
 ) -> None:
-    way = direction_of(request.query)
-    if way is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
+    direction = direction_of(request.query)
+    if direction is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
     in_time = True  # isolate() records other failures
     with search.watch.stage(WHY), isolate(search.degraded, WHY):
         in_time = await attach_chains(
-            ChainRequest(ports, scope, request.query, way, known_by(ports.registry)), top, around
+            ChainRequest(ports, scope, request.query, direction, known_by(ports.registry)), top, around
         )
     search.degraded += [] if in_time else [WHY]
 
@@ -244,20 +244,20 @@ async def _add_associates(
 
 
 async def _answer(
-    second: RefinePipeline,
+    refinement: RefinePipeline,
     wave: Wave,
     decision: DomainDecision,
     top: Sequence[Candidate],
     around: Neighbourhood,
     parts: Mapping[str, Node],
 ) -> RetrieveResponse:
-    request, ports, search = second.request, second.ports, second.search
+    request, ports, search = refinement.request, refinement.ports, refinement.search
     with search.watch.stage("synthesize"):
         passages = [passage for candidate in top for passage, _ in candidate.passages]
         texts = await ports.graph.texts(search.scope.tenant, passages)
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
-        same = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
-        results = to_results(top, texts, wave, around, ports.settings.fusion, same, parts)
+        duplicate_nodes = await ports.graph.nodes(search.scope.tenant, duplicates) if duplicates else {}
+        results = to_results(top, texts, wave, around, ports.settings.fusion, duplicate_nodes, parts)
         items = around.nodes | {part.uid: part for part in parts.values()}
         if search.scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
@@ -276,13 +276,13 @@ async def _answer(
         text=written.text,
         took_ms=search.watch.total(),
         degraded=degraded,
-        explain=explain(second, decision, wave, top, written) if request.explain else None,
+        explain=explain(refinement, decision, wave, top, written) if request.explain else None,
     )
 
 
 def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
     budget, template = request.budget, request.template
-    asked = (
+    sizes = (
         ("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"),
         ("limit", request.limit, limits.results, "VICW_MAX_RESULTS", "results"),
         ("budget.chars", budget.chars or 0, limits.budget_chars, "VICW_MAX_BUDGET_CHARS", "characters"),
@@ -292,5 +292,5 @@ def _check(request: RetrieveRequest, limits: LimitSettings) -> None:
     )
     names = {"context": request.context, "domain": request.domain}
     lists = {f"tags.{kind}": getattr(request.tags, kind) for kind in ("any", "all", "none")}
-    require_within_limits((*asked, *name_sizes(names, lists, request.viewer, limits)))
+    require_within_limits((*sizes, *name_sizes(names, lists, request.viewer, limits)))
     require_room(template, TextMeter.of(budget))

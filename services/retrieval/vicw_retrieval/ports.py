@@ -23,7 +23,7 @@ class RetrievalPorts:
 
     ``rebuilding``: the vector index lacks data that the graph has. Without vectors, ``words`` has the word statistics,
     and the graph's full text is the only channel of the first wave. A ``reranker``, if any, reorders the first results.
-    ``uses`` counts shown items. ``courtesy`` makes background work yield.
+    ``uses`` counts shown items. ``throttle`` makes background work yield.
     """
 
     graph: GraphStore
@@ -38,7 +38,7 @@ class RetrievalPorts:
     words: WordIndex | None = None
     reranker: Reranker | None = None
     uses: UsageCounter | None = None
-    courtesy: BackgroundThrottle = field(default_factory=BackgroundThrottle)
+    throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
 
     def due(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:

@@ -223,7 +223,7 @@ class Standalone:
             registry=self.registry,
             reranker=self._reranker,
             uses=self._uses,
-            courtesy=self._courtesy,
+            throttle=self._courtesy,
         )
 
     async def probe_embedding(self) -> None:

@@ -18,14 +18,16 @@ async def show_canonical(
 ) -> None:
     """Replace merged nodes in ``around`` by their canonical nodes, where these are visible and known to the viewer."""
     named = [uid for uid, node in around.nodes.items() if is_named_node(node)]
-    stands = await canonical(graph, visibility.scope.tenant, named)
-    merged = {uid: end for uid, end in stands.items() if uid != end}
+    canonical_uids = await canonical(graph, visibility.scope.tenant, named)
+    merged = {uid: end for uid, end in canonical_uids.items() if uid != end}
     if not merged:
         return
-    others = await graph.nodes(visibility.scope.tenant, [end for end in merged.values() if end not in around.nodes])
-    seen = await visibility.nodes(list(others.values()))
-    known = around.nodes | {n.uid: n for n in await visibility.known(seen, known_by)}
-    shown = {uid: known[end] for uid, end in merged.items() if end in known}
+    canonical_nodes = await graph.nodes(
+        visibility.scope.tenant, [end for end in merged.values() if end not in around.nodes]
+    )
+    seen = await visibility.nodes(list(canonical_nodes.values()))
+    nodes = around.nodes | {n.uid: n for n in await visibility.known(seen, known_by)}
+    shown = {uid: nodes[end] for uid, end in merged.items() if end in nodes}
     for uid, node in shown.items():
         around.aliases.setdefault(node.uid, []).append(around.nodes.pop(uid).name)
         around.nodes.setdefault(node.uid, node)

@@ -22,11 +22,11 @@ async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node])
     if not kept or not (any_of or all_of or none_of):
         return kept
     tags: dict[str, set[str]] = {node.uid: set() for node in kept}
-    for found in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MOST_TAGS):
-        if fold_case(found.node.subtype) != "bucket":
-            tags[found.origin] |= {*map(fold_case, (found.node.name, *found.node.aliases))}
+    for neighbour in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MOST_TAGS):
+        if fold_case(neighbour.node.subtype) != "bucket":
+            tags[neighbour.origin] |= {*map(fold_case, (neighbour.node.name, *neighbour.node.aliases))}
 
-    def fits(of: set[str]) -> bool:
-        return (not any_of or bool(any_of & of)) and all_of <= of and not none_of & of
+    def fits(item_tags: set[str]) -> bool:
+        return (not any_of or bool(any_of & item_tags)) and all_of <= item_tags and not none_of & item_tags
 
     return [node for node in kept if fits(tags[node.uid])]

@@ -33,14 +33,14 @@ async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
     audience = scope.audience
     if audience is None or not audience.subjects:
         return scope
-    named = await look_up(graph, scope.tenant, audience.subjects, limit=MOST_SELVES)
-    found = {node.uid for nodes in named.values() for node in nodes if _is_self(node)}
+    by_name = await look_up(graph, scope.tenant, audience.subjects, limit=MOST_SELVES)
+    starts = {node.uid for nodes in by_name.values() for node in nodes if _is_self(node)}
     if uids := [subject for subject in audience.subjects if is_uid(subject)]:
-        found |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
-    if not found:
+        starts |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
+    if not starts:
         return scope
     identity = _ViewerIdentities(graph, scope)
-    selves = await identity.merged(found)
+    selves = await identity.merged(starts)
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.OUT)))
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.IN)))
     subjects = dict.fromkeys((*audience.subjects, *sorted(selves)[:MOST_SELVES]))
@@ -70,13 +70,15 @@ class _ViewerIdentities:
         return await self._ends(sorted(uids), (spread,))
 
     async def _ends(self, uids: Sequence[str], spreads: Sequence[Spread]) -> set[str]:
-        found = await self.graph.expand(self.scope.tenant, uids, spreads, MOST_SELVES) if uids else []
-        return {neighbour.node.uid for neighbour in await self._holding(found)}
+        neighbours = await self.graph.expand(self.scope.tenant, uids, spreads, MOST_SELVES) if uids else []
+        return {neighbour.node.uid for neighbour in await self._valid(neighbours)}
 
-    async def _holding(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+    async def _valid(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Leave out guesses, and edges whose source item is retired, expired or missing."""
-        found = [n for n in found if not is_guess(n.edge)]
-        told_by = {str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-        tellers = await self.graph.nodes(self.scope.tenant, sorted(told_by)) if told_by else {}
-        held = {uid for uid, node in tellers.items() if node.retired_at is None and not is_expired(self.scope, node)}
-        return [n for n in found if n.edge.properties.get(TOLD_BY) in {None, *held}]
+        neighbours = [n for n in neighbours if not is_guess(n.edge)]
+        source_uids = {str(n.edge.properties[TOLD_BY]) for n in neighbours if TOLD_BY in n.edge.properties}
+        source_items = await self.graph.nodes(self.scope.tenant, sorted(source_uids)) if source_uids else {}
+        valid_sources = {
+            uid for uid, node in source_items.items() if node.retired_at is None and not is_expired(self.scope, node)
+        }
+        return [n for n in neighbours if n.edge.properties.get(TOLD_BY) in {None, *valid_sources}]

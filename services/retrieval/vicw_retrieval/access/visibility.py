@@ -11,7 +11,7 @@ from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.text import fold_case
 
-_UNTOLD = frozenset({"BELONGS_TO", "MERGED_INTO"})
+_WITHOUT_SOURCE = frozenset({"BELONGS_TO", "MERGED_INTO"})
 """Edges without a source item: an entity with no other edges is not known."""
 _ABOUT = 1000
 _HIDDEN = 10
@@ -33,14 +33,16 @@ class Visibility:
         self._graph = graph
         self.scope = scope
         self._ever = ever
-        self._tellers: dict[str, Node] = {}
+        self._source_items: dict[str, Node] = {}
 
-    async def visible(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+    async def visible(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep neighbours whose node, and whose edge's source item if any, are visible."""
-        told_by = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in found if TOLD_BY in n.edge.properties}
-        tellers = await self.source_items(n.edge for n in found)
-        seen = await self._seen([*(n.node for n in found), *tellers.values()])
-        return [n for n in found if n.node.uid in seen and (n.edge.id not in told_by or told_by[n.edge.id] in seen)]
+        sources = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in neighbours if TOLD_BY in n.edge.properties}
+        source_items = await self.source_items(n.edge for n in neighbours)
+        seen = await self._seen([*(n.node for n in neighbours), *source_items.values()])
+        return [
+            n for n in neighbours if n.node.uid in seen and (n.edge.id not in sources or sources[n.edge.id] in seen)
+        ]
 
     def read_limit(self, limit: int) -> int:
         """Return the number of entries to read for ``limit`` results when invisible ones are removed after the read."""
@@ -61,9 +63,9 @@ class Visibility:
         With ``ties`` also those of the same weight as the last: the order of equal weights differs between stores.
         """
         limit = min(fanout, MOST_LOOKED_AT)
-        found = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
-        seen = await keep(found)
-        short = _short(found, seen, limit, fanout, ties=ties)
+        neighbours = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
+        seen = await keep(neighbours)
+        short = _short(neighbours, seen, limit, fanout, ties=ties)
         while short and limit < MOST_LOOKED_AT:
             limit = min(limit * _WIDER, MOST_LOOKED_AT)
             along = list(dict.fromkeys((kind, way) for _, kind, way in short))
@@ -80,10 +82,10 @@ class Visibility:
 
     async def source_items(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the source items of these edges by uid, visible or not."""
-        told_by = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
-        unread = sorted(told_by - self._tellers.keys())
-        self._tellers |= await self._graph.nodes(self.scope.tenant, unread) if unread else {}
-        return {uid: self._tellers[uid] for uid in told_by if uid in self._tellers}
+        source_uids = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
+        missing = sorted(source_uids - self._source_items.keys())
+        self._source_items |= await self._graph.nodes(self.scope.tenant, missing) if missing else {}
+        return {uid: self._source_items[uid] for uid in source_uids if uid in self._source_items}
 
     async def nodes(self, nodes: Sequence[Node]) -> list[Node]:
         """Keep the visible nodes."""
@@ -99,15 +101,15 @@ class Visibility:
         """
         if self.scope.audience is None or not named:
             return list(named)
-        known: set[str] = set()
-        open_, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
-        while open_:
-            found = await self._graph.expand(self.scope.tenant, open_, spreads, limit)
-            known |= {n.origin for n in await self.visible(found) if reveals_entity(n)}
-            full = {origin for (origin, _, _), count in counted(found).items() if count >= limit}
-            open_ = [uid for uid in open_ if uid in full - known] if limit < most else []
+        known_uids: set[str] = set()
+        undecided, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
+        while undecided:
+            neighbours = await self._graph.expand(self.scope.tenant, undecided, spreads, limit)
+            known_uids |= {n.origin for n in await self.visible(neighbours) if reveals_entity(n)}
+            full = {origin for (origin, _, _), count in counted(neighbours).items() if count >= limit}
+            undecided = [uid for uid in undecided if uid in full - known_uids] if limit < most else []
             limit = min(limit * _WIDER, most)
-        return [node for node in named if node.uid in known]
+        return [node for node in named if node.uid in known_uids]
 
     async def _seen(self, nodes: Iterable[Node]) -> set[str]:
         nodes = list(nodes)
@@ -117,43 +119,45 @@ class Visibility:
     async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
         """Return the subjects of private nodes as names and uids, read from edges, only where they decide access."""
         private = {node.uid for node in nodes if self.scope.audience is not None and node.sensitivity != "public"}
-        about: dict[str, set[str]] = {uid: set() for uid in private}
+        subjects: dict[str, set[str]] = {uid: set() for uid in private}
         if private:
             spreads = [("ABOUT", Direction.OUT)]
             for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
-                about[edge.origin] |= {*map(fold_case, (edge.node.name, *edge.node.aliases)), edge.node.uid}
-        return about
+                subjects[edge.origin] |= {*map(fold_case, (edge.node.name, *edge.node.aliases)), edge.node.uid}
+        return subjects
 
 
-def _short(found: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int, *, ties: bool) -> set[Place]:
+def _short(
+    neighbours: Sequence[Neighbour], seen: Sequence[Neighbour], limit: int, fanout: int, *, ties: bool
+) -> set[Place]:
     """Return the spreads that may have more edges than the ``limit`` read and still need them."""
     weights: dict[Place, list[float]] = defaultdict(list)
     for neighbour in seen:
         weights[spread_of(neighbour)].append(neighbour.edge.weight)
-    lightest = {spread_of(neighbour): neighbour.edge.weight for neighbour in found}  # the last is the lightest
+    lightest = {spread_of(neighbour): neighbour.edge.weight for neighbour in neighbours}  # the last is the lightest
 
     def lacks(place: Place) -> bool:
         heaviest = weights[place]
         return len(heaviest) < fanout or (ties and lightest[place] >= sorted(heaviest, reverse=True)[fanout - 1])
 
-    return {place for place, count in counted(found).items() if count >= limit and lacks(place)}
+    return {place for place, count in counted(neighbours).items() if count >= limit and lacks(place)}
 
 
-def at_most(found: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
+def at_most(neighbours: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
     """Return the first edges of each spread, in their order."""
-    taken: dict[Place, int] = {}
+    counts: dict[Place, int] = {}
     kept = []
-    for neighbour in found:
+    for neighbour in neighbours:
         place = spread_of(neighbour)
-        taken[place] = taken.get(place, 0) + 1
-        if taken[place] <= fanout:
+        counts[place] = counts.get(place, 0) + 1
+        if counts[place] <= fanout:
             kept.append(neighbour)
     return kept
 
 
 def known_by(registry: EdgeRegistry) -> list[Spread]:
     """Return the spreads along which a named node becomes known to a viewer."""
-    types = [edge_type.name for edge_type in registry if edge_type.name not in _UNTOLD]
+    types = [edge_type.name for edge_type in registry if edge_type.name not in _WITHOUT_SOURCE]
     return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
 
 
@@ -162,10 +166,10 @@ def reveals_entity(neighbour: Neighbour) -> bool:
     return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
 
 
-def counted(found: Sequence[Neighbour]) -> dict[Place, int]:
+def counted(neighbours: Sequence[Neighbour]) -> dict[Place, int]:
     """Return how many edges of each spread of each node were found."""
     counts: dict[Place, int] = {}
-    for neighbour in found:
+    for neighbour in neighbours:
         key = spread_of(neighbour)
         counts[key] = counts.get(key, 0) + 1
     return counts
@@ -173,8 +177,8 @@ def counted(found: Sequence[Neighbour]) -> dict[Place, int]:
 
 def spread_of(neighbour: Neighbour) -> Place:
     """Return the node and the spread along which a neighbour was found."""
-    way = Direction.OUT if neighbour.edge.source == neighbour.origin else Direction.IN
-    return neighbour.origin, neighbour.edge.type, way
+    direction = Direction.OUT if neighbour.edge.source == neighbour.origin else Direction.IN
+    return neighbour.origin, neighbour.edge.type, direction
 
 
 async def texts_of(graph: GraphStore, scope: Scope, nodes: Collection[Node]) -> dict[str, str]:

@@ -37,33 +37,33 @@ class ChainRequest:
     known_by: Sequence[Spread]
 
 
-async def attach_chains(asked: ChainRequest, top: Sequence[Candidate], around: Neighbourhood) -> bool:
+async def attach_chains(request: ChainRequest, top: Sequence[Candidate], around: Neighbourhood) -> bool:
     """Add the causal chains from the results to ``around``; return whether the search ended in time.
 
     If the graph fails, nothing is added.
     """
-    settings, graph = asked.ports.settings, asked.ports.graph
-    causes = CausalGraph(graph, asked.scope, asked.known_by, asked.ports.registry, settings, asked.direction)
-    search = ChainSearch(causes, asked.direction, hops=settings.chain_hops, most=settings.chains)
-    found = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
-    begun = (uid for item, passages in found for uid in (item, *passages))
-    causes.add_nodes(around.nodes[uid] for uid in begun if uid in around.nodes)
+    settings, graph = request.ports.settings, request.ports.graph
+    causes = CausalGraph(graph, request.scope, request.known_by, request.ports.registry, settings, request.direction)
+    search = ChainSearch(causes, request.direction, hops=settings.chain_hops, most=settings.chains)
+    results = [(one.item.uid, [passage for passage, _ in one.passages[:_PASSAGES]]) for one in top]
+    start_uids = (uid for item, passages in results for uid in (item, *passages))
+    causes.add_nodes(around.nodes[uid] for uid in start_uids if uid in around.nodes)
     try:
-        in_time = await _in_time(search, causes, asked, found)
+        in_time = await _in_time(search, causes, request, results)
         chains = await _proven(causes, search.chains())
         if chains:
-            await _add(asked, causes, chains, around)
+            await _add(request, causes, chains, around)
     except (UnavailableError, OverloadedError):
         return False
     return in_time
 
 
 async def _in_time(
-    search: ChainSearch, causes: CausalGraph, asked: ChainRequest, found: Sequence[tuple[str, Sequence[str]]]
+    search: ChainSearch, causes: CausalGraph, request: ChainRequest, results: Sequence[tuple[str, Sequence[str]]]
 ) -> bool:
     try:
-        async with asyncio.timeout(asked.ports.deadline.extra_seconds(asked.ports.settings.chain_ms)):
-            await search.run(await starts_of(causes, asked.query, found))
+        async with asyncio.timeout(request.ports.deadline.extra_seconds(request.ports.settings.chain_ms)):
+            await search.run(await starts_of(causes, request.query, results))
     except TimeoutError:
         return False
     return True
@@ -77,22 +77,22 @@ async def _proven(causes: CausalGraph, chains: Sequence[CausalPath]) -> list[Cau
 
 
 def _step(edge: Edge, causes: CausalGraph, passages: Mapping[str, str]) -> CausalPathEdge:
-    teller = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
+    source_item = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
     passage = causes.nodes.get(passages.get(edge.id, ""))
     if passage is None:
-        return CausalPathEdge(edge, source_item=teller)
+        return CausalPathEdge(edge, source_item=source_item)
     ends = (causes.nodes[edge.target], causes.nodes[edge.source])
-    return CausalPathEdge(edge, passage.uid, quote(passage.text or "", ends), teller)
+    return CausalPathEdge(edge, passage.uid, quote(passage.text or "", ends), source_item)
 
 
-async def _add(asked: ChainRequest, causes: CausalGraph, chains: Sequence[CausalPath], around: Neighbourhood) -> None:
+async def _add(request: ChainRequest, causes: CausalGraph, chains: Sequence[CausalPath], around: Neighbourhood) -> None:
     """Add the nodes and edges of the chains and the passages that prove them; merged nodes as their canonical nodes."""
     nodes, edges = _shown(causes, chains)
-    texts = await texts_of(asked.ports.graph, asked.scope, list(nodes.values()))
+    texts = await texts_of(request.ports.graph, request.scope, list(nodes.values()))
     around.nodes = nodes | around.nodes
     around.edges = edges | around.edges
     around.texts = texts | around.texts
-    await show_canonical(asked.ports.graph, causes.visibility, asked.known_by, around)
+    await show_canonical(request.ports.graph, causes.visibility, request.known_by, around)
     around.chains = [chain for chain in chains if all(step.edge.id in around.edges for step in chain.steps)]
 
 

@@ -20,14 +20,14 @@ from vicw_shared.text import fold_case
 
 _PROOF = ("EVIDENCED_BY", Direction.OUT)
 _PROVEN = ("EVIDENCED_BY", Direction.IN)
-_TOLD = 100
+_MOST_EXTRACTED = 100
 """Statements and events read per passage."""
 _PROOFS = 20
 """Passages read per node."""
 _PASSAGES = 50
 """Passages read per hop."""
 _ARTICLES = frozenset({"a", "an", "the"})
-_POINTING = frozenset(
+_DEICTIC = frozenset(
     "i me my we us our you your he him his she her it its they them their this that these those here there now then "
     "today yesterday tomorrow which who".split()
 )
@@ -49,9 +49,9 @@ class CausalGraph:
         known_by: Sequence[Spread],
         registry: EdgeRegistry,
         settings: RetrievalSettings,
-        way: ChainDirection,
+        direction: ChainDirection,
     ) -> None:
-        follow = Direction.IN if way is ChainDirection.BACK else Direction.OUT
+        follow = Direction.IN if direction is ChainDirection.BACK else Direction.OUT
         types = [edge_type.name for edge_type in registry if edge_type.category is Category.CAUSAL]
         self._graph, self._scope = graph, scope
         self._spreads = [(name, follow) for name in types]
@@ -66,10 +66,10 @@ class CausalGraph:
             sentences=True,
         )
         self._walk = Walk(graph, scope, self.visibility, plan)
-        self._near: dict[str, list[Neighbour]] = {}
+        self._neighbours: dict[str, list[Neighbour]] = {}
         self._proofs: dict[str, dict[str, Edge]] = defaultdict(dict)
-        self._told: dict[str, list[Node]] = {}
-        self._same: dict[str, set[str]] = {}
+        self._extracted: dict[str, list[Node]] = {}
+        self._equivalents: dict[str, set[str]] = {}
         self._first: dict[tuple[str, str], str] = {}
 
     @property
@@ -81,17 +81,17 @@ class CausalGraph:
         """Return the passages that prove a node, by their uids, with the edges to them."""
         return self._proofs.get(uid, {})
 
-    def told_in(self, passage: str) -> Sequence[Node]:
+    def extracted_in(self, passage: str) -> Sequence[Node]:
         """Return the statements and events that a passage proves."""
-        return self._told.get(passage, ())
+        return self._extracted.get(passage, ())
 
-    def alike(self, uid: str) -> set[str]:
+    def equivalents(self, uid: str) -> set[str]:
         """Return the nodes that describe the same event or entity, including this one."""
-        return self._same.get(uid, {uid})
+        return self._equivalents.get(uid, {uid})
 
-    def near(self, uid: str) -> list[Neighbour]:
+    def neighbours(self, uid: str) -> list[Neighbour]:
         """Return the neighbours one hop from a node that was read, or from its equivalents."""
-        return [neighbour for one in sorted(self.alike(uid)) for neighbour in self._near.get(one, ())]
+        return [neighbour for one in sorted(self.equivalents(uid)) for neighbour in self._neighbours.get(one, ())]
 
     def add_nodes(self, nodes: Iterable[Node]) -> list[str]:
         """Add visible nodes up to the limit; return the uids of the new ones."""
@@ -99,53 +99,57 @@ class CausalGraph:
 
     async def read(self, uids: Iterable[str]) -> None:
         """Read the neighbours one hop from known nodes and from their equivalents."""
-        wanted = list(dict.fromkeys(uids))
-        await self._follow([*wanted, *await self._canonical_entities(wanted)])
-        passages = (passage for uid in wanted if self._may_have_copies(uid) for passage in self.proofs(uid))
-        await self.read_told(list(dict.fromkeys(passages))[:_PASSAGES])
-        await self._follow(sorted(set().union(*(self.alike(uid) for uid in wanted))))
+        requested = list(dict.fromkeys(uids))
+        await self._follow([*requested, *await self._canonical_entities(requested)])
+        passages = (passage for uid in requested if self._may_have_copies(uid) for passage in self.proofs(uid))
+        await self.read_extracted(list(dict.fromkeys(passages))[:_PASSAGES])
+        await self._follow(sorted(set().union(*(self.equivalents(uid) for uid in requested))))
 
     async def prove(self, edges: Sequence[Edge]) -> None:
         """Read the passages that prove the ends of visible edges and the passages of the edges' source items."""
-        tellers = await self.visibility.source_items(edges)
-        self.add_nodes(tellers.values())
+        source_items = await self.visibility.source_items(edges)
+        self.add_nodes(source_items.values())
         ends = {uid for edge in edges for uid in (edge.source, edge.target)}
-        await self._evidence([uid for uid in sorted(ends | tellers.keys()) if uid not in self._near])
+        await self._evidence([uid for uid in sorted(ends | source_items.keys()) if uid not in self._neighbours])
 
-    async def read_told(self, passages: Sequence[str]) -> None:
+    async def read_extracted(self, passages: Sequence[str]) -> None:
         """Read the statements and events that visible passages prove."""
-        fresh = [passage for passage in passages if passage not in self._told]
+        fresh = [passage for passage in passages if passage not in self._extracted]
         if not fresh:
             return
-        found = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _TOLD)
-        seen = [n for n in await self.visibility.visible(found) if n.node.label is Label.EVENT]
-        self.add_nodes(n.node for n in seen)
-        self._told |= {passage: [] for passage in fresh}
-        for neighbour in seen:
+        neighbours = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _MOST_EXTRACTED)
+        visible = [n for n in await self.visibility.visible(neighbours) if n.node.label is Label.EVENT]
+        self.add_nodes(n.node for n in visible)
+        self._extracted |= {passage: [] for passage in fresh}
+        for neighbour in visible:
             self._proofs[neighbour.node.uid][neighbour.origin] = neighbour.edge
             if neighbour.node.content_hash is None and neighbour.node.uid in self.nodes:
-                self._told[neighbour.origin].append(neighbour.node)
-        await self._compare(seen)
+                self._extracted[neighbour.origin].append(neighbour.node)
+        await self._compare(visible)
 
     async def _follow(self, uids: Iterable[str]) -> None:
-        fresh = [uid for uid in uids if uid not in self._near]
+        fresh = [uid for uid in uids if uid not in self._neighbours]
         if not fresh:
             return
-        self._near |= {uid: [] for uid in fresh}
-        found, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
-        self.add_nodes(neighbour.node for neighbour in found)
-        for neighbour in found:
+        self._neighbours |= {uid: [] for uid in fresh}
+        neighbours, _ = await asyncio.gather(self._walk.read(fresh, self._spreads), self._evidence(fresh))
+        self.add_nodes(neighbour.node for neighbour in neighbours)
+        for neighbour in neighbours:
             if neighbour.node.uid in self.nodes:
-                self._near[neighbour.origin].append(neighbour)
+                self._neighbours[neighbour.origin].append(neighbour)
 
     async def _evidence(self, uids: Sequence[str]) -> None:
         """Read the proofs of nodes. A passage is visible if its item is: a passage has no subjects of its own."""
-        found = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
-        tellers = await self.visibility.source_items(neighbour.edge for neighbour in found)
-        seen = {node.uid for node in await self.visibility.nodes(list(tellers.values()))}
-        for neighbour in found:
-            teller = neighbour.edge.properties.get(TOLD_BY)
-            if teller in seen if teller is not None else self.nodes[neighbour.origin].content_hash is not None:
+        proofs = await self._graph.expand(self._scope.tenant, uids, [_PROOF], _PROOFS) if uids else []
+        source_items = await self.visibility.source_items(neighbour.edge for neighbour in proofs)
+        visible = {node.uid for node in await self.visibility.nodes(list(source_items.values()))}
+        for neighbour in proofs:
+            source_item = neighbour.edge.properties.get(TOLD_BY)
+            if (
+                source_item in visible
+                if source_item is not None
+                else self.nodes[neighbour.origin].content_hash is not None
+            ):
                 self.add_nodes([neighbour.node])
                 self._proofs[neighbour.origin][neighbour.node.uid] = neighbour.edge
 
@@ -156,14 +160,14 @@ class CausalGraph:
 
     async def _canonical_entities(self, uids: Sequence[str]) -> list[str]:
         """Return the canonical entities of merged named nodes, limited to those known to the viewer."""
-        named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._near]
+        named = [uid for uid in uids if is_named(self.nodes[uid]) and uid not in self._neighbours]
         if not named:
             return []
         ends = {
             uid: end for uid, end in (await canonical(self._graph, self._scope.tenant, named)).items() if end != uid
         }
-        found = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
-        seen = await self.visibility.nodes(list(found.values()))
+        nodes = await self._graph.nodes(self._scope.tenant, sorted(set(ends.values())))
+        seen = await self.visibility.nodes(list(nodes.values()))
         known = await self.visibility.known(seen, self._known_by)
         self.add_nodes(known)
         for uid, end in ends.items():
@@ -175,7 +179,7 @@ class CausalGraph:
         """Join events that have the same words."""
         items = await self.visibility.source_items(neighbour.edge for neighbour in proven)
         for neighbour in proven:
-            words, item = _words(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
+            words, item = _comparison_key(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
             if words is None or item is None or neighbour.node.content_hash is not None:
                 continue
             shared = item.flow_id is not None and item.sensitivity is Sensitivity.PUBLIC
@@ -183,11 +187,11 @@ class CausalGraph:
             self._join(self._first.setdefault((place, words), neighbour.node.uid), neighbour.node.uid)
 
     def _join(self, one: str, other: str) -> None:
-        joined = self._same.get(one, {one}) | self._same.get(other, {other})
-        self._same |= dict.fromkeys(joined, joined)
+        joined = self._equivalents.get(one, {one}) | self._equivalents.get(other, {other})
+        self._equivalents |= dict.fromkeys(joined, joined)
 
 
-def _words(node: Node) -> str | None:
+def _comparison_key(node: Node) -> str | None:
     """Return the key under which events are compared; None if the words are too few or need their context."""
     words = [word for word in re.findall(r"\w+", fold_case(node.text or node.name)) if word not in _ARTICLES]
-    return " ".join(words) if len(words) >= _FEWEST_WORDS and _POINTING.isdisjoint(words) else None
+    return " ".join(words) if len(words) >= _FEWEST_WORDS and _DEICTIC.isdisjoint(words) else None

@@ -39,16 +39,16 @@ class _Path:
 
     def further(self, causes: CausalGraph) -> Iterator[_Path]:
         """Yield the path, one edge longer, to each node not yet passed; of edges to one event the most certain."""
-        surest: dict[str, tuple[float, Edge, str]] = {}
-        for neighbour in causes.near(self.at):
-            alike = causes.alike(neighbour.node.uid)
+        best: dict[str, tuple[float, Edge, str]] = {}
+        for neighbour in causes.neighbours(self.at):
+            alike = causes.equivalents(neighbour.node.uid)
             if alike & self.passed:
                 continue
             edge = neighbour.edge
-            told = (certainty_of(edge), edge, neighbour.node.uid)
-            surest[min(alike)] = max(surest.get(min(alike), told), told, key=lambda one: (one[0], one[1].id))
-        for certainty, edge, uid in surest.values():
-            passed = self.passed | causes.alike(uid)
+            step = (certainty_of(edge), edge, neighbour.node.uid)
+            best[min(alike)] = max(best.get(min(alike), step), step, key=lambda one: (one[0], one[1].id))
+        for certainty, edge, uid in best.values():
+            passed = self.passed | causes.equivalents(uid)
             yield _Path(self.start, uid, (*self.edges, edge), passed, self.certainty * certainty)
 
     def ended(self, *, complete: bool) -> _Path:
@@ -58,9 +58,9 @@ class _Path:
 class ChainSearch:
     """The search for chains; what it has found stands when time runs out."""
 
-    def __init__(self, causes: CausalGraph, way: ChainDirection, *, hops: int, most: int) -> None:
+    def __init__(self, causes: CausalGraph, direction: ChainDirection, *, hops: int, most: int) -> None:
         self._causes = causes
-        self._way = way
+        self._direction = direction
         self._hops = hops
         self._most = most
         self._open: list[_Path] = []
@@ -68,7 +68,7 @@ class ChainSearch:
 
     async def run(self, starts: Sequence[ChainStart]) -> None:
         """Follow causal edges from nodes that were read, one batched hop at a time."""
-        self._open = [_Path(s, s.uid, (), frozenset(self._causes.alike(s.uid)), 1.0) for s in starts]
+        self._open = [_Path(s, s.uid, (), frozenset(self._causes.equivalents(s.uid)), 1.0) for s in starts]
         for hop in range(self._hops + 1):
             await self._causes.read(path.at for path in self._open)
             self._grow(last=hop == self._hops)
@@ -85,7 +85,7 @@ class ChainSearch:
                 kept[ids] = path
         return [
             CausalPath(
-                self._way, tuple(map(CausalPathEdge, path.edges)), path.certainty, path.start.rank, path.complete
+                self._direction, tuple(map(CausalPathEdge, path.edges)), path.certainty, path.start.rank, path.complete
             )
             for path in list(kept.values())[: self._most]
         ]

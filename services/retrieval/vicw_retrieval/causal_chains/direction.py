@@ -43,8 +43,8 @@ def direction_of(query: str) -> ChainDirection | None:
     >>> direction_of("Where does Ana live?")
     """
     words = query[:_READ_CHARS].casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    found = [(match.start(), way) for way, form in _FORMS.items() if (match := form.search(words))]
-    return min(found)[1] if found else None
+    matches = [(match.start(), direction) for direction, pattern in _FORMS.items() if (match := pattern.search(words))]
+    return min(matches)[1] if matches else None
 
 
 _FORMS = {ChainDirection.BACK: _BACK, ChainDirection.FORWARD: _FORWARD}

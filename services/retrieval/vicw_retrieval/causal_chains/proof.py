@@ -25,24 +25,26 @@ async def prove(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
     proofs = {}
     for edge in edges:
         ends = [set(causes.proofs(edge.target)), set(causes.proofs(edge.source))]
-        told = set().union(*(causes.proofs(uid) for uid in _source_item(edge))) or ends[0] | ends[1]
-        among = sorted(told, key=lambda passage: (-sum(passage in end for end in ends), passage))
-        if among:
-            proofs[edge.id] = among[0]
+        passages = set().union(*(causes.proofs(uid) for uid in _source_item(edge))) or ends[0] | ends[1]
+        ranked = sorted(passages, key=lambda passage: (-sum(passage in end for end in ends), passage))
+        if ranked:
+            proofs[edge.id] = ranked[0]
     return proofs
 
 
 def quote(text: str, ends: Iterable[Node]) -> str:
     """Return the sentences of a text that mention these nodes, else its beginning; ``QUOTE_CHARS`` at most."""
     sentences = _sentences(text)
-    wanted = [fold_case(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
-    telling = [
-        at for at, sentence in enumerate(sentences) if any(words and words in fold_case(sentence) for words in wanted)
+    phrases = [fold_case(node.text or node.name).rstrip(" .!?…") for node in ends if node.content_hash is None]
+    mentioning = [
+        at for at, sentence in enumerate(sentences) if any(words and words in fold_case(sentence) for words in phrases)
     ]
-    both = [at for at in telling if all(words in fold_case(sentences[at]) for words in wanted)]
-    first, last = (both[0], both[0]) if both else (telling[0], telling[-1]) if telling else (0, len(sentences) - 1)
-    said = " ".join(" ".join(sentences[first : last + 1]).split())
-    return said if len(said) <= QUOTE_CHARS else said[: QUOTE_CHARS - 1] + _ELLIPSIS
+    both = [at for at in mentioning if all(words in fold_case(sentences[at]) for words in phrases)]
+    first, last = (
+        (both[0], both[0]) if both else (mentioning[0], mentioning[-1]) if mentioning else (0, len(sentences) - 1)
+    )
+    quoted = " ".join(" ".join(sentences[first : last + 1]).split())
+    return quoted if len(quoted) <= QUOTE_CHARS else quoted[: QUOTE_CHARS - 1] + _ELLIPSIS
 
 
 def _source_item(edge: Edge) -> list[str]:

@@ -59,15 +59,17 @@ def _names(chain: CausalPath, around: Neighbourhood) -> Iterator[str]:
 
 def _name(node: Node, around: Neighbourhood) -> str:
     """Return the name of an event; of an item its text, since its name may be its speaker's."""
-    said = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
-    return said if len(said) <= _NAME_CHARS else said[: _NAME_CHARS - 1] + _ELLIPSIS
+    text = " ".join((around.texts.get(node.uid, "") if node.content_hash is not None else "").split()) or node.name
+    return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + _ELLIPSIS
 
 
 def _proof(step: CausalPathEdge) -> str:
-    teller = step.source_item
+    source_item = step.source_item
     facts = [f"certainty {certainty_of(step.edge):.2g}"]
-    if teller is not None:
-        source = teller.source_id or teller.source
+    if source_item is not None:
+        source = source_item.source_id or source_item.source
         facts += [f"id {source}"] if source else []
-        facts += [fact for fact in (teller.speaker, teller.domain, format_minute(teller.timestamp)) if fact]
+        facts += [
+            fact for fact in (source_item.speaker, source_item.domain, format_minute(source_item.timestamp)) if fact
+        ]
     return f'        "{step.quote}" ({" · ".join(facts)})'

@@ -25,13 +25,13 @@ async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str
 
     ``results`` are items with their passages, best first; all are known and visible.
     """
-    await causes.read_told([passage for _, passages in results for passage in passages])
+    await causes.read_extracted([passage for _, passages in results for passage in passages])
     ranks: dict[str, int] = {}
     texts: dict[str, str] = {}
     for rank, (uid, passages) in enumerate(results, start=1):
         ranks.setdefault(uid, rank)
         texts[uid] = " ".join(node.text or "" for passage in passages if (node := causes.nodes.get(passage)))
-        for node in (node for passage in passages for node in causes.told_in(passage)):
+        for node in (node for passage in passages for node in causes.extracted_in(passage)):
             ranks.setdefault(node.uid, rank)
             texts[node.uid] = node.text or node.name
     shares = _shares(query, texts)
@@ -42,7 +42,7 @@ async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str
     ]
     starts = heapq.nsmallest(_MOST, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
     await causes.read(start.uid for start in starts)
-    leading = [start for start in starts if causes.near(start.uid)]
+    leading = [start for start in starts if causes.neighbours(start.uid)]
     best = max((start.relevance for start in leading), default=0.0)
     return [start for start in leading if start.relevance >= _LEAST_SHARE * best]
 
@@ -52,8 +52,8 @@ def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
 
     Terms that no text has are ignored.
     """
-    asked = sparse.encode_query(query).indices
-    has = {uid: set(asked).intersection(sparse.encode_query(text).indices) for uid, text in texts.items()}
+    query_terms = sparse.encode_query(query).indices
+    has = {uid: set(query_terms).intersection(sparse.encode_query(text).indices) for uid, text in texts.items()}
     counts = Counter(term for terms in has.values() for term in terms)
     rarity = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
     total = sum(rarity.values())

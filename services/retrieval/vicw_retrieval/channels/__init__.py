@@ -48,7 +48,7 @@ async def run_channels[T](
     return results, failed
 
 
-def sound(hits: Sequence[VectorHit]) -> list[VectorHit]:
+def valid_hits(hits: Sequence[VectorHit]) -> list[VectorHit]:
     """Return the valid hits: those whose ids are uids and whose scores are finite.
 
     >>> sound([VectorHit("nobody", 1.0)])

@@ -30,13 +30,13 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import chunk_uid
 
-_PROOFS = 4
+_MOST_PASSAGES = 4
 """Maximum passages of one statement: overlapping passages may contain the same sentence."""
-_STATEMENTS = 20
+_MOST_STATEMENTS = 20
 """Maximum statements read of a passage without a vector."""
-_SUMMARY = 4
+_SUMMARY_PASSAGES = 4
 """Passages of a summary that are compared, the first."""
-_OF_SUMMARY = 0.25
+_SUMMARY_WEIGHT = 0.25
 """Weight of the summary's cosine: it makes up half of the passage's own, which is half of the score."""
 
 
@@ -73,12 +73,14 @@ async def search_dense(
     statements = VectorQuery(
         scope=query.scope, limit=query.limit, dense=query.dense, without=query.without, label=Label.EVENT
     )
-    passages, told_by = await asyncio.gather(vectors.search(query), vectors.search(statements))
+    passages, statement_hits = await asyncio.gather(vectors.search(query), vectors.search(statements))
     try:
-        told = await _carry(told_by, graph, query.scope, full=len(told_by) >= query.limit)
+        statement_scores = await _best_statements(
+            statement_hits, graph, query.scope, full=len(statement_hits) >= query.limit
+        )
     except OverloadedError:  # the passages do not need the graph
         return passages, StatementScores()
-    return in_order({hit.id: told.weigh(hit.id, hit.score) for hit in passages}), told
+    return in_order({hit.id: statement_scores.weigh(hit.id, hit.score) for hit in passages}), statement_scores
 
 
 def in_order(scores: Mapping[str, float]) -> list[VectorHit]:
@@ -90,11 +92,11 @@ class UnfoundStatements(NamedTuple):
     """Owners of passages, and the statements of those passages that the statement search did not reach."""
 
     owners: Mapping[str, ItemRef]
-    said: Sequence[WeightedNeighbour]
+    statements: Sequence[WeightedNeighbour]
 
 
-async def unconsumed_statements(
-    graph: GraphStore, tenant: str, told: StatementScores, passages: Sequence[str], beside: Sequence[str] = ()
+async def unfound_statements(
+    graph: GraphStore, tenant: str, scores: StatementScores, passages: Sequence[str], beside: Sequence[str] = ()
 ) -> UnfoundStatements:
     """Return the owners of ``passages`` and of those ``beside`` them, and the unfound statements of ``passages``.
 
@@ -102,57 +104,65 @@ async def unconsumed_statements(
     """
     if not passages:
         return UnfoundStatements({}, [])
-    untold = [passage for passage in passages if passage not in told.best]
+    unreached = [passage for passage in passages if passage not in scores.best]
     owned = list(dict.fromkeys([*passages, *beside]))
     return UnfoundStatements(
-        *await asyncio.gather(graph.owners(tenant, owned), extracted_nodes(graph, tenant, untold, _STATEMENTS))
+        *await asyncio.gather(graph.owners(tenant, owned), extracted_nodes(graph, tenant, unreached, _MOST_STATEMENTS))
     )
 
 
-async def weigh_light(
+async def estimate_scores(
     vectors: VectorStore,
     vector: NDArray[np.float32],
-    told: StatementScores,
+    scores: StatementScores,
     passages: Sequence[str],
-    remains: UnfoundStatements,
+    unfound: UnfoundStatements,
 ) -> dict[str, float]:
-    """Return estimated scores of passages without a vector, from what ``remains`` of them (decision 0025).
+    """Return estimated scores of passages without a vector, from what remains of them (decision 0025).
 
     The cosine of such a passage is about the mean of its best statement's, which still has a vector, and its
     Macro-Event's summary's. If every passage has a vector, nothing is read.
     """
-    owners = {uid: remains.owners[uid] for uid in passages if uid in remains.owners}
+    owners = {uid: unfound.owners[uid] for uid in passages if uid in unfound.owners}
     if not owners:
         return {}
-    summaries = {uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY)] for uid, owner in owners.items()}
-    said = [lead for lead in remains.said if lead.origin in owners]
-    asked = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in said)}
-    (cosines,) = await vectors.score([ScoreQuery(ids=sorted(asked), dense=vector)])
-    best = {passage: told.best[passage] for passage in passages if passage in told.best}
-    for lead in said:
+    summaries = {
+        uid: [chunk_uid(owner.uid, ordinal) for ordinal in range(_SUMMARY_PASSAGES)] for uid, owner in owners.items()
+    }
+    statements = [lead for lead in unfound.statements if lead.origin in owners]
+    requested = {*chain.from_iterable(summaries.values()), *(lead.uid for lead in statements)}
+    (cosines,) = await vectors.score([ScoreQuery(ids=sorted(requested), dense=vector)])
+    best = {passage: scores.best[passage] for passage in passages if passage in scores.best}
+    for lead in statements:
         if lead.uid in cosines:
             best[lead.origin] = max(best.get(lead.origin, -1.0), cosines[lead.uid])
-    near = {uid: max((cosines[one] for one in of if one in cosines), default=None) for uid, of in summaries.items()}
+    summary_cosines = {
+        uid: max((cosines[one] for one in of if one in cosines), default=None) for uid, of in summaries.items()
+    }
     return {
-        uid: _OF_SUMMARY * cosine + (1 - _OF_SUMMARY) * best.get(uid, cosine)
-        for uid, cosine in near.items()
+        uid: _SUMMARY_WEIGHT * cosine + (1 - _SUMMARY_WEIGHT) * best.get(uid, cosine)
+        for uid, cosine in summary_cosines.items()
         if cosine is not None
     }
 
 
 async def extracted_nodes(
-    graph: GraphStore, tenant: str, passages: Sequence[str], most: int
+    graph: GraphStore, tenant: str, passages: Sequence[str], limit: int
 ) -> list[WeightedNeighbour]:
-    """Return the nodes extracted from these passages, ``most`` of each, statements among them."""
-    told = await graph.weighted_neighbours(tenant, passages, ("EVIDENCED_BY", Direction.IN), most) if passages else []
-    return [lead for lead in told if not lead.is_item]
+    """Return the nodes extracted from these passages, ``limit`` of each, statements among them."""
+    neighbours = (
+        await graph.weighted_neighbours(tenant, passages, ("EVIDENCED_BY", Direction.IN), limit) if passages else []
+    )
+    return [lead for lead in neighbours if not lead.is_item]
 
 
-async def _carry(statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool) -> StatementScores:
+async def _best_statements(
+    statements: Sequence[VectorHit], graph: GraphStore, scope: Scope, *, full: bool
+) -> StatementScores:
     """Return the best statement of each passage; ``full``: the search reached its limit, so there may be more."""
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
     spread = ("EVIDENCED_BY", Direction.OUT)
-    for proof in await graph.weighted_neighbours(scope.tenant, list(scores), spread, _PROOFS) if scores else ():
+    for proof in await graph.weighted_neighbours(scope.tenant, list(scores), spread, _MOST_PASSAGES) if scores else ():
         best[proof.uid] = max(best.get(proof.uid, -1.0), scores[proof.origin])
     return StatementScores(best, min(scores.values()) if full and scores else None)

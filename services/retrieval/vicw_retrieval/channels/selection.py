@@ -9,7 +9,9 @@ from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import Channel
 
 
-def wanted(named: Sequence[Channel] | None, settings: RetrievalSettings, *, vectors: bool) -> tuple[Channel, ...]:
+def select_channels(
+    named: Sequence[Channel] | None, settings: RetrievalSettings, *, vectors: bool
+) -> tuple[Channel, ...]:
     """Return the channels that a caller has ``named``, by default all that have a weight; without vectors full text.
 
     Raises InvalidInputError if there are no vectors and only vector channels are named.

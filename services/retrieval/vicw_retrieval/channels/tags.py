@@ -23,10 +23,10 @@ TAGS = "tags"
 _ANCHORS = 10
 _TAGS = 20
 """Tags of one anchor that are followed, the heaviest."""
-_GENERIC = 50
+_MOST_ITEMS = 50
 """Maximum items of one tag; a tag with more says nothing."""
 _MOST_READ = 200
-_AUTO = 0.6
+_AUTO_WEIGHT = 0.6
 """Factor on auto-tags, compared with tags that callers gave."""
 
 
@@ -52,67 +52,67 @@ async def walk_tags(
     """
     types = ("TAGGED", AUTO_TAGGED) if dreams else ("TAGGED",)
     best = anchors[:_ANCHORS]
-    standing = {anchor.uid: anchor.strength for anchor in best}
+    strengths = {anchor.uid: anchor.strength for anchor in best}
     if not best or limit <= 0:
         return []
     out = [(name, Direction.OUT) for name in types]
-    harvested = await question.graph.expand(question.scope.tenant, list(standing), out, _TAGS)
-    sharing = await _sharing(question, {found.node.uid for found in harvested}, standing, types)
+    tag_edges = await question.graph.expand(question.scope.tenant, list(strengths), out, _TAGS)
+    items_by_tag = await _items_by_tag(question, {found.node.uid for found in tag_edges}, strengths, types)
     scores: dict[str, float] = {}
     ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
-    for tag in harvested:
-        others = sharing.get(tag.node.uid, ())
-        for other in others:
-            sure = _sureness(tag.edge) * _sureness(other.edge)
-            gain = sure * standing[tag.origin] / math.log(1 + len(others) + 1)
-            uid = other.node.uid
+    for tag in tag_edges:
+        items = items_by_tag.get(tag.node.uid, ())
+        for item in items:
+            certainty = _certainty(tag.edge) * _certainty(item.edge)
+            gain = certainty * strengths[tag.origin] / math.log(1 + len(items) + 1)
+            uid = item.node.uid
             scores[uid] = scores.get(uid, 0.0) + gain
-            ways[uid] = max(ways.get(uid, (gain, tag, other)), (gain, tag, other), key=lambda way: way[0])
-    nodes = {other.node.uid: other.node for others in sharing.values() for other in others}
-    silent = await _without_words(question, [nodes[uid] for uid in scores])
-    kept = sorted(silent, key=lambda node: (-scores[node.uid], node.uid))[:limit]
-    most = scores[kept[0].uid] if kept else 0.0
+            ways[uid] = max(ways.get(uid, (gain, tag, item)), (gain, tag, item), key=lambda way: way[0])
+    nodes = {item.node.uid: item.node for items in items_by_tag.values() for item in items}
+    unmatched = await _without_words(question, [nodes[uid] for uid in scores])
+    chosen = sorted(unmatched, key=lambda node: (-scores[node.uid], node.uid))[:limit]
+    best_score = scores[chosen[0].uid] if chosen else 0.0
     return [
-        Associate(node, scores[node.uid] / most, ways[node.uid][1].origin, ways[node.uid][1:])
-        for node in kept
-        if most > 0
+        Associate(node, scores[node.uid] / best_score, ways[node.uid][1].origin, ways[node.uid][1:])
+        for node in chosen
+        if best_score > 0
     ]
 
 
-async def _sharing(
+async def _items_by_tag(
     question: Question, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
 ) -> dict[str, list[Neighbour]]:
     """Return the items of each tag, without the anchors; generic tags have none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
-    found = await question.visibility.expand(sorted(tags), spreads, _GENERIC + 1)
+    neighbours = await question.visibility.expand(sorted(tags), spreads, _MOST_ITEMS + 1)
     counts: dict[str, int] = {}
-    seen = [one for one in found if one.node.content_hash is not None]
-    for one in seen:
+    items = [one for one in neighbours if one.node.content_hash is not None]
+    for one in items:
         counts[one.origin] = counts.get(one.origin, 0) + 1
-    others = [one for one in seen if one.node.uid not in anchors and counts[one.origin] <= _GENERIC]
-    fitting = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
-    sharing: dict[str, list[Neighbour]] = {}
+    others = [one for one in items if one.node.uid not in anchors and counts[one.origin] <= _MOST_ITEMS]
+    allowed = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
+    by_tag: dict[str, list[Neighbour]] = {}
     for one in others:
-        if one.node.uid in fitting:
-            sharing.setdefault(one.origin, []).append(one)
-    return sharing
+        if one.node.uid in allowed:
+            by_tag.setdefault(one.origin, []).append(one)
+    return by_tag
 
 
-def _sureness(edge: Edge) -> float:
+def _certainty(edge: Edge) -> float:
     """Return the share that an edge to a tag passes on: 1 for a tag that a caller gave."""
     certainty = edge.properties.get("certainty")
-    return _AUTO * certainty if edge.type == AUTO_TAGGED and isinstance(certainty, int | float) else 1.0
+    return _AUTO_WEIGHT * certainty if edge.type == AUTO_TAGGED and isinstance(certainty, int | float) else 1.0
 
 
 async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:
     """Keep the items without a query term in their first passage: the channels search for the others."""
-    proofs = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
-    speaking = await question.likeness.speaking(list(proofs))
-    return [node for proof, node in proofs.items() if proof not in speaking]
+    by_passage = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
+    matching = await question.similarity.matching(list(by_passage))
+    return [node for proof, node in by_passage.items() if proof not in matching]
 
 
-def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int) -> list[Candidate]:
+def add_associates(top: Sequence[Candidate], associates: Sequence[Associate], limit: int) -> list[Candidate]:
     """Return the results: associates take free places, and those of anchors no better than an average candidate.
 
     Associates get at most three in ten of all places.
@@ -121,9 +121,9 @@ def among(top: Sequence[Candidate], associates: Sequence[Associate], limit: int)
     weak = sum(candidate.strength <= 0 for candidate in top[limit - room :]) if len(top) > limit - room else 0
     taken = associates[: max(0, min(room, limit - len(top) + weak))]
     anchors = list(top[: limit - len(taken)])
-    last = anchors[-1].score if anchors else 0.0
+    lowest = anchors[-1].score if anchors else 0.0
     for rank, one in enumerate(taken, start=1):
-        score = last * one.score if last > 0 else last - (1 - one.score)
+        score = lowest * one.score if lowest > 0 else lowest - (1 - one.score)
         passages = [(one.node.qdrant_id, score)] if one.node.qdrant_id is not None else []
         anchors.append(Candidate(ItemRef.of(one.node), score, passages, "associative", tagged=(rank, one.score)))
     return anchors

@@ -22,9 +22,9 @@ async def seeds_of(question: str, scope: Scope, graph: GraphStore, settings: Ret
     phrases = phrases_in(question) if settings.trigger_seeds else []
     visibility, limit = Visibility(graph, scope), _FIRST_LOOK
     while phrases:
-        found = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
-        kept = await filter_results(graph, scope, await visibility.nodes(found))
-        if len(kept) >= settings.trigger_seeds or len(found) < limit or limit >= MOST_LOOKED_AT:
-            return kept[: settings.trigger_seeds]
+        items = await graph.triggered(scope.tenant, phrases, contexts=scope.contexts, limit=limit)
+        results = await filter_results(graph, scope, await visibility.nodes(items))
+        if len(results) >= settings.trigger_seeds or len(items) < limit or limit >= MOST_LOOKED_AT:
+            return results[: settings.trigger_seeds]
         limit = min(limit * _WIDER, MOST_LOOKED_AT)
     return []

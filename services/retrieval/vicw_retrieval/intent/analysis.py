@@ -9,7 +9,7 @@ from vicw_retrieval.intent.tasks import TaskEvidence, strengths_of
 from vicw_shared.wire.retrieve import Intent, Task
 
 _FACTOR = 6.0
-_NONE = 4.0
+_NO_TASK = 4.0
 """Evidence for no task, where a single weak cue counts 6."""
 _READ_CHARS = 2000
 _NOW = re.compile(
@@ -35,8 +35,8 @@ class QuestionAnalysis:
 
     def intent(self, domain: Intent) -> Intent:
         """Return a domain's intent with these values."""
-        said = {"task": self.task, "task_confidence": round(self.confidence, 4), "now": self.now}
-        return domain.model_copy(update=said)
+        update = {"task": self.task, "task_confidence": round(self.confidence, 4), "now": self.now}
+        return domain.model_copy(update=update)
 
 
 def analyse_question(query: str) -> QuestionAnalysis:
@@ -56,7 +56,7 @@ def task_of(query: str) -> TaskEvidence:
     TaskEvidence(task=None, confidence=0.0)
     """
     words = strengths_of(query)
-    weights: dict[Task | None, float] = {None: _NONE, **{task: _FACTOR ** words.get(task, 0.0) for task in Task}}
+    weights: dict[Task | None, float] = {None: _NO_TASK, **{task: _FACTOR ** words.get(task, 0.0) for task in Task}}
     best = max(weights, key=lambda task: weights[task])
     ties = sum(weight == weights[best] for weight in weights.values())
     if best is None or ties > 1:

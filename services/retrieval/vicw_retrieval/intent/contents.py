@@ -48,10 +48,10 @@ def is_code(text: str) -> bool:
     False
     """
     lines = [line for line in _DOCSTRING.sub("", text[:_READ_CHARS]).splitlines() if line.strip()]
-    told = [line for line in lines if not _COMMENT.fullmatch(line)]
-    code = [line for line in told if len(line) <= _LINE_CHARS and _CODE_LINE.fullmatch(line)]
+    uncommented = [line for line in lines if not _COMMENT.fullmatch(line)]
+    code = [line for line in uncommented if len(line) <= _LINE_CHARS and _CODE_LINE.fullmatch(line)]
     # Prose has lone words such as "continue", too.
-    return 2 * len(code) >= max(1, len(told)) and any(_MARK.search(line) for line in code)
+    return 2 * len(code) >= max(1, len(uncommented)) and any(_MARK.search(line) for line in code)
 
 
 def share_of_code(texts: Iterable[str]) -> float:

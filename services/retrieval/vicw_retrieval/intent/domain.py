@@ -21,7 +21,7 @@ _TEMPERATURE = 0.3
 _SIZE_POWER = 0.7
 _SMOOTHING = 0.01
 _KEEP = 0.35
-_TELLING_WORDS = 0.75
+_SURE_WORDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def infer(
     best = max(shares, key=lambda name: (shares[name], name))
     kept = {name for name, share in shares.items() if share >= _KEEP} | {best}
     evidence = "hits"
-    if len(kept) > 1 and words.domain in kept and words.confidence >= _TELLING_WORDS:
+    if len(kept) > 1 and words.domain in kept and words.confidence >= _SURE_WORDS:
         kept, best, evidence = {words.domain}, words.domain, "query"
     filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
     intent = Intent(domain=best, confidence=round(shares[best], 4), evidence=evidence, filtered=filtered)

@@ -43,13 +43,15 @@ TASKS: Mapping[Task, Profile] = {
 """Table of seed 002 §8.2: alpha is its semantic weight as a share of the semantic and keyword weights."""
 
 
-def apply_profiles(settings: RetrievalSettings, asked: QuestionAnalysis, code: float, long: float) -> RetrievalSettings:
+def apply_profiles(
+    settings: RetrievalSettings, question: QuestionAnalysis, code: float, long: float
+) -> RetrievalSettings:
     """Return the settings for a question; ``code`` and ``long`` are the shares of such content among its best hits."""
     if settings.profiles == "off":
         return settings
-    profiles = [(CODE, code), (LONG, (1 - code) * long), (NOW, float(asked.now))]
-    if settings.profiles == "tasks" and asked.task is not None:
-        profiles.append((TASKS[asked.task], asked.confidence))
+    profiles = [(CODE, code), (LONG, (1 - code) * long), (NOW, float(question.now))]
+    if settings.profiles == "tasks" and question.task is not None:
+        profiles.append((TASKS[question.task], question.confidence))
     return mix(settings, profiles)
 
 
@@ -60,13 +62,13 @@ def mix(settings: RetrievalSettings, profiles: Sequence[tuple[Profile, float]]) 
     """
     moved: dict[str, float] = {}
     for profile, share in sorted(profiles, key=lambda entry: entry[1]):
-        for name, wanted in _says(profile).items():
+        for name, target in _values_of(profile).items():
             default = getattr(settings, name)
-            moved[name] = default + share * (wanted - default)
+            moved[name] = default + share * (target - default)
     changed = {name: value for name, value in moved.items() if value != getattr(settings, name)}
     return settings.model_copy(update=changed) if changed else settings
 
 
-def _says(profile: Profile) -> Mapping[str, float]:
-    said = {field.name: getattr(profile, field.name) for field in fields(profile)}
-    return {name: value for name, value in said.items() if value is not None}
+def _values_of(profile: Profile) -> Mapping[str, float]:
+    values = {field.name: getattr(profile, field.name) for field in fields(profile)}
+    return {name: value for name, value in values.items() if value is not None}

@@ -36,13 +36,13 @@ class Anchor:
 
 def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
     """Return one anchor per graph node, with the best strength of the items that it represents, in their order."""
-    found: dict[str, Anchor] = {}
+    by_uid: dict[str, Anchor] = {}
     for anchor in anchors:
-        known = found.get(anchor.uid)
-        passages = (*known.passages, *anchor.passages) if known is not None else anchor.passages
-        best = max(known.strength, anchor.strength) if known is not None else anchor.strength
-        found[anchor.uid] = Anchor(anchor.uid, best, passages)
-    return list(found.values())
+        earlier = by_uid.get(anchor.uid)
+        passages = (*earlier.passages, *anchor.passages) if earlier is not None else anchor.passages
+        best = max(earlier.strength, anchor.strength) if earlier is not None else anchor.strength
+        by_uid[anchor.uid] = Anchor(anchor.uid, best, passages)
+    return list(by_uid.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Reached:
 
     def add(self, reach: Reach) -> None:
         """Keep a way if it is the best one to its item so far."""
-        known = self.ways.get(reach.uid)
-        if reach.gain > 0 and (known is None or reach.gain > known.gain):
+        earlier = self.ways.get(reach.uid)
+        if reach.gain > 0 and (earlier is None or reach.gain > earlier.gain):
             self.ways[reach.uid] = reach
 
     def know(self, nodes: Iterable[Node]) -> None:

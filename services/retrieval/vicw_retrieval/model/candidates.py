@@ -107,7 +107,7 @@ def fuse(wave: Wave, *, method: str) -> dict[str, float]:
     return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
 
 
-def shown(score: float, method: str) -> float:
+def wire_score(score: float, method: str) -> float:
     """Return a score as the wire has it: standardised scores in (0, 1), .5 for an average candidate."""
     return zscore.squash(score) if method == "zscore" else score
 
@@ -117,15 +117,15 @@ def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Can
 
     Passages without an owner are left out: these are vectors without a node.
     """
-    found: dict[str, Candidate] = {}
+    by_key: dict[str, Candidate] = {}
     for passage, score in sorted(fused.items(), key=lambda entry: (-entry[1], entry[0])):
         item = owners.get(passage)
         if item is None:
             continue
-        if item.key not in found:
-            found[item.key] = Candidate(item, score)
-        found[item.key].passages.append((passage, score))
-    return in_order(found.values())
+        if item.key not in by_key:
+            by_key[item.key] = Candidate(item, score)
+        by_key[item.key].passages.append((passage, score))
+    return in_order(by_key.values())
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -133,7 +133,7 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))
 
 
-def chosen(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
+def choose(candidates: Sequence[Candidate], wave: Wave, limit: int) -> list[Candidate]:
     """Return the first ``limit`` candidates, those of trigger phrases among them, in half of the places at most.
 
     By rank (protected items first) they take the places of the last other candidates, then of phrase hits of lower

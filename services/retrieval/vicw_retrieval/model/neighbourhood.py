@@ -15,7 +15,7 @@ class Neighbourhood:
 
     ``aliases`` are the names of merged nodes, by the uid of their canonical node. ``associates`` are, for each result,
     the tags that lead to further items, with these items. ``chains`` are causal chains; their ends and proofs are among
-    the nodes and edges. ``beside`` holds what follows (OUT) and precedes (IN) a result, by its key, if consolidated
+    the nodes and edges. ``adjacent`` holds what follows (OUT) and precedes (IN) a result, by its key, if consolidated
     items are involved.
     """
 
@@ -26,7 +26,7 @@ class Neighbourhood:
     aliases: dict[str, list[str]] = field(default_factory=dict)
     associates: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)
     chains: list[CausalPath] = field(default_factory=list)
-    beside: dict[str, list[tuple[Direction, Node]]] = field(default_factory=dict)
+    adjacent: dict[str, list[tuple[Direction, Node]]] = field(default_factory=dict)
 
     def associate(self, anchor: str, way: tuple[Neighbour, Neighbour]) -> None:
         """Add an associate of an anchor: ``way`` leads to the tag, and from the tag to the item."""

@@ -23,7 +23,7 @@ class QuerySimilarity(Protocol):
         """Whether similarity can be measured."""
         ...
 
-    async def alike(self, uids: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the similarity of each to the question, at most 1; missing or unknown ones are left out."""
         ...
 
@@ -35,14 +35,14 @@ class QuerySimilarity(Protocol):
         """Return which of these terms each passage has; passages without any are left out."""
         ...
 
-    async def speaking(self, uids: Sequence[str]) -> set[str]:
+    async def matching(self, uids: Sequence[str]) -> set[str]:
         """Return the passages that have any term of the question."""
         ...
 
 
-async def rarest(likeness: QuerySimilarity) -> dict[int, float]:
+async def rarest(similarity: QuerySimilarity) -> dict[int, float]:
     """Return the rarest terms of the question that occur at all, twelve at most, with their IDF."""
-    weights = await likeness.rarity()
+    weights = await similarity.rarity()
     return {term: weights[term] for term in sorted(weights, key=lambda term: (-weights[term], term))[:_RAREST]}
 
 
@@ -59,7 +59,7 @@ class VectorSimilarity:
         """Whether there is a vector of the question."""
         return self._vector is not None
 
-    async def alike(self, uids: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the cosines."""
         if self._vector is None or not uids:
             return {}
@@ -69,22 +69,22 @@ class VectorSimilarity:
     async def rarity(self) -> dict[int, float]:
         """Return the vector store's frequencies."""
         terms = self._terms.indices
-        found = zip(terms, await self._vectors.idf(terms), strict=True)
-        return {term: idf for term, idf in found if idf > 0}
+        pairs = zip(terms, await self._vectors.idf(terms), strict=True)
+        return {term: idf for term, idf in pairs if idf > 0}
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
         """Return the terms with a score."""
         if not uids or not terms:
             return {}
-        asked = [ScoreQuery(ids=list(uids), sparse=SparseVector((term,), (1.0,))) for term in terms]
+        queries = [ScoreQuery(ids=list(uids), sparse=SparseVector((term,), (1.0,))) for term in terms]
         has: dict[str, set[int]] = {}
-        for term, scores in zip(terms, await self._vectors.score(asked), strict=True):
+        for term, scores in zip(terms, await self._vectors.score(queries), strict=True):
             for uid, score in scores.items():
                 if score > 0:
                     has.setdefault(uid, set()).add(term)
         return {uid: frozenset(found) for uid, found in has.items()}
 
-    async def speaking(self, uids: Sequence[str]) -> set[str]:
+    async def matching(self, uids: Sequence[str]) -> set[str]:
         """Return the passages with a score for all terms together."""
         if not uids or not self._terms.indices:
             return set()
@@ -112,10 +112,10 @@ class WordSimilarity:
         """Whether the rarity of words is known: most words of a question are in every text."""
         return self._index is not None
 
-    async def alike(self, uids: Sequence[str]) -> dict[str, float]:
+    async def similarities(self, uids: Sequence[str]) -> dict[str, float]:
         """Return the shares."""
         rarity = await self.rarity()
-        has = await self._having(uids, rarity)
+        has = await self._terms_by_text(uids, rarity)
         whole = sum(rarity.values()) or 1.0
         return {uid: sum(rarity[term] for term in terms) / whole for uid, terms in has.items()}
 
@@ -124,19 +124,21 @@ class WordSimilarity:
         if self._index is None:
             return dict.fromkeys(self._terms, 1.0)
         if self._rarity is None:
-            found = zip(self._terms, await self._index.rarity(list(self._stems)), strict=True)
-            self._rarity = {term: idf for term, idf in found if idf > 0}
+            pairs = zip(self._terms, await self._index.rarity(list(self._stems)), strict=True)
+            self._rarity = {term: idf for term, idf in pairs if idf > 0}
         return self._rarity
 
     async def words(self, uids: Sequence[str], terms: Sequence[int]) -> dict[str, frozenset[int]]:
         """Return the terms in the texts."""
-        return {uid: found for uid, found in (await self._having(uids, dict.fromkeys(terms, 1.0))).items() if found}
+        return {
+            uid: found for uid, found in (await self._terms_by_text(uids, dict.fromkeys(terms, 1.0))).items() if found
+        }
 
-    async def speaking(self, uids: Sequence[str]) -> set[str]:
+    async def matching(self, uids: Sequence[str]) -> set[str]:
         """Return the passages whose text has any term."""
         return set(await self.words(uids, self._terms))
 
-    async def _having(self, uids: Sequence[str], terms: Mapping[int, float]) -> dict[str, frozenset[int]]:
+    async def _terms_by_text(self, uids: Sequence[str], terms: Mapping[int, float]) -> dict[str, frozenset[int]]:
         texts = await self._graph.texts(self._tenant, list(uids)) if uids and terms else {}
-        asked = terms.keys()
-        return {uid: frozenset(asked & set(sparse.encode_query(text).indices)) for uid, text in texts.items()}
+        wanted_terms = terms.keys()
+        return {uid: frozenset(wanted_terms & set(sparse.encode_query(text).indices)) for uid, text in texts.items()}

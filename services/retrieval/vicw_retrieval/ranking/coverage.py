@@ -31,17 +31,17 @@ def coverage(
     >>> coverage([5.0, 4.0, 3.5], [{1}, {1}, {2}], {1: 3.0, 2: 3.0}, 0.4)
     [1.0, 0.0, 1.0]
     """
-    worth = share * max(scores, default=0.0) / max(sum(rarity.values()), _TELLING * len(rarity), 1.0)
+    unit = share * max(scores, default=0.0) / max(sum(rarity.values()), _TELLING * len(rarity), 1.0)
     open_words, gains = dict(rarity), [0.0] * len(scores)
 
     def gain(one: int) -> float:
         if may is not None and one not in may:
             return 0.0
-        return worth * sum(open_words[word] for word in words[one] if word in open_words)
+        return unit * sum(open_words[word] for word in words[one] if word in open_words)
 
     # A candidate without an open word has no effect at any rank. Each round covers at least one word.
-    while left := [one for one, has in enumerate(words) if not open_words.keys().isdisjoint(has)]:
-        best = max(left, key=lambda one: scores[one] + gain(one))
+    while open_candidates := [one for one, has in enumerate(words) if not open_words.keys().isdisjoint(has)]:
+        best = max(open_candidates, key=lambda one: scores[one] + gain(one))
         gains[best] = gain(best)
         for word in words[best]:
             open_words.pop(word, None)

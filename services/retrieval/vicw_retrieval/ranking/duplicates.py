@@ -45,18 +45,18 @@ def near_duplicates(
     resembles one of the other's. Texts with a passage under ``chars`` characters say too little to compare.
     """
     firsts: dict[Hashable, list[tuple[str, list[Shingles]]]] = {}
-    found: dict[str, str] = {}
+    duplicates: dict[str, str] = {}
     for uid, group, passages in texts:
         if not passages or any(len(passage) < chars for passage in passages):
             continue
-        worded = [Shingles(passage) for passage in passages]
-        same = next((first for first, of in firsts.get(group, ()) if _is_covered(worded, of, least)), None)
-        if same is not None:
-            found[uid] = same
+        shingles = [Shingles(passage) for passage in passages]
+        original = next((first for first, of in firsts.get(group, ()) if _is_covered(shingles, of, least)), None)
+        if original is not None:
+            duplicates[uid] = original
         else:
-            firsts.setdefault(group, []).append((uid, worded))
-    return found
+            firsts.setdefault(group, []).append((uid, shingles))
+    return duplicates
 
 
-def _is_covered(worded: Sequence[Shingles], first: Sequence[Shingles], least: float) -> bool:
-    return all(any(one.resembles(other, least) for other in first) for one in worded)
+def _is_covered(shingles: Sequence[Shingles], first: Sequence[Shingles], least: float) -> bool:
+    return all(any(one.resembles(other, least) for other in first) for one in shingles)

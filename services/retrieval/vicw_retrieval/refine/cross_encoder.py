@@ -50,12 +50,12 @@ async def rerank(
     except (VicwError, TimeoutError) as error:
         _log.warning("the re-ranker does not answer; the order stands as it was", error=str(error))
         return found, Reranked(in_time=False)
-    told = [found[at] for at in places]
-    scores = {one.key: score for one, score in zip(told, judged, strict=True)}
+    readable = [found[at] for at in places]
+    scores = {one.key: score for one, score in zip(readable, judged, strict=True)}
     before = {found[at].key: at + 1 for at in places}
     ordered = list(found)
-    worth = [one.score for one in told]
-    for at, share, one in zip(places, worth, sorted(told, key=lambda one: -scores[one.key]), strict=True):
+    old_scores = [one.score for one in readable]
+    for at, share, one in zip(places, old_scores, sorted(readable, key=lambda one: -scores[one.key]), strict=True):
         if share != one.score:
             one.boost(RERANK, share - one.score)
         ordered[at] = one

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.access.visibility import Visibility
-from vicw_retrieval.channels.graph.item_nodes import said_by
+from vicw_retrieval.channels.graph.item_nodes import items_of_statements
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_shared.ports import Direction, ItemRef
@@ -28,7 +28,7 @@ _VERSIONS = 10
 _FANOUT = 5
 _JUST_ABOVE = 1e-6
 _PROVES = ("EVIDENCED_BY", Direction.IN)
-_LIKE = 0.2
+_MIN_SIMILARITY = 0.2
 """Minimum similarity (cosine or share of words) of the statement that the question is about."""
 _PAST = re.compile(
     r"\b(?:before|used to|did (?:\w+ ){1,3}use to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?"
@@ -47,25 +47,27 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     Raises the errors of the graph and the vectors; then nothing has changed.
     """
     first = {one.passages[0][0]: one for one in found[:_CANDIDATES] if one.passages}
-    told, past = await _statements_of(question, list(first))
-    now = await _now(question, sorted(past)) if past else {}
-    compared = {passage: uids for passage, uids in told.items() if not now.keys().isdisjoint(uids)}
-    alike = await question.likeness.alike(sorted(set().union(*compared.values()))) if compared else {}
-    asked = {passage: asked_statement(uids, past, alike) for passage, uids in compared.items()}
-    newer = {passage: now[uid] for passage, uid in asked.items() if uid in now}
-    said = await _said(question, sorted(set().union(*newer.values()))) if newer else {}
-    everything = {key: one for one in found for key in (one.key, *one.duplicates)}
+    statements_by_passage, past = await _statements_of(question, list(first))
+    replacements = await _replacements(question, sorted(past)) if past else {}
+    compared = {
+        passage: uids for passage, uids in statements_by_passage.items() if not replacements.keys().isdisjoint(uids)
+    }
+    similarities = await question.similarity.similarities(sorted(set().union(*compared.values()))) if compared else {}
+    statement_of = {passage: asked_statement(uids, past, similarities) for passage, uids in compared.items()}
+    newer = {passage: replacements[uid] for passage, uid in statement_of.items() if uid in replacements}
+    items = await _items_of(question, sorted(set().union(*newer.values()))) if newer else {}
+    by_key = {key: one for one in found for key in (one.key, *one.duplicates)}
     for passage, statements in newer.items():
-        for item, proof in (said[uid] for uid in statements if uid in said):
+        for item, proof in (items[uid] for uid in statements if uid in items):
             old = first[passage]
-            candidate = everything.setdefault(item.key, Candidate(item, old.score))
+            candidate = by_key.setdefault(item.key, Candidate(item, old.score))
             if candidate is not old and candidate.score <= old.score:
                 candidate.boost(CURRENT, old.score + _JUST_ABOVE - candidate.score)
                 candidate.passages = [
                     (proof, old.passages[0][1]),
                     *(one for one in candidate.passages if one[0] != proof),
                 ]
-    return in_order({one.key: one for one in everything.values()}.values()) if said else list(found)
+    return in_order({one.key: one for one in by_key.values()}.values()) if items else list(found)
 
 
 def asks_for_past(query: str) -> bool:
@@ -80,7 +82,7 @@ def asks_for_past(query: str) -> bool:
 def asked_statement(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
     """Return the statement that the question is about: the most similar, of equals one that holds; None: none is."""
     best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
-    return best if alike.get(best, -1.0) >= _LIKE else None
+    return best if alike.get(best, -1.0) >= _MIN_SIMILARITY else None
 
 
 async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
@@ -91,19 +93,19 @@ async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[d
     if all(proof.node.valid_to is None for proof in proofs):
         return {}, set()
     holding = {proof.node.uid for proof in await question.visibility.visible(proofs)}
-    told: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     past: set[str] = set()
     for proof in await Visibility(graph, scope, ever=True).visible(proofs):
         if proof.node.retired_at is None:
-            told.setdefault(proof.origin, []).append(proof.node.uid)
+            statements.setdefault(proof.origin, []).append(proof.node.uid)
             past |= {proof.node.uid} - holding
-    return told, past
+    return statements, past
 
 
-async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
+async def _replacements(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
     """Return the current statements that replaced each of these, in one step or several."""
     ever = Visibility(question.graph, question.scope, ever=True)
-    after: dict[str, set[str]] = defaultdict(set)
+    successors: dict[str, set[str]] = defaultdict(set)
     holding: set[str] = set()
     front, seen = list(past), set(past)
     for _ in range(_VERSIONS):
@@ -112,13 +114,13 @@ async def _now(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
         newer = await ever.expand(front, [("SUPERSEDES", Direction.IN)], _FANOUT)
         holding |= {node.uid for node in await question.visibility.nodes([one.node for one in newer])}
         for one in newer:
-            after[one.origin].add(one.node.uid)
+            successors[one.origin].add(one.node.uid)
         front = [uid for uid in dict.fromkeys(one.node.uid for one in newer) if uid not in holding | seen]
         seen |= set(front)
-    return {uid: found for uid in past if (found := _ends(uid, after, holding))}
+    return {uid: current for uid in past if (current := _current_successors(uid, successors, holding))}
 
 
-def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[str]:
+def _current_successors(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[str]:
     """Return the current statements among all that replaced a statement."""
     reached, front = {uid}, [uid]
     while front:
@@ -127,16 +129,16 @@ def _ends(uid: str, after: Mapping[str, set[str]], holding: set[str]) -> list[st
     return sorted(reached & holding)
 
 
-async def _said(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+async def _items_of(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the items that contain these statements and may be results, each with the passage."""
-    graph, tenant, said = question.graph, question.scope.tenant, await said_by(question, statements)
-    nodes = await graph.nodes(tenant, [item.uid for item, _ in said.values()]) if said else {}
+    graph, tenant, items = question.graph, question.scope.tenant, await items_of_statements(question, statements)
+    nodes = await graph.nodes(tenant, [item.uid for item, _ in items.values()]) if items else {}
     seen = {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
     # Filtered by this passage: another one of the item may be outdated.
-    saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in said.values() if item.uid in seen}
+    saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in items.values() if item.uid in seen}
     kept = (
         {node.qdrant_id for node in await filter_results(graph, question.scope, list(saying.values()))}
         if saying
         else set()
     )
-    return {uid: (item, passage) for uid, (item, passage) in said.items() if passage in kept}
+    return {uid: (item, passage) for uid, (item, passage) in items.items() if passage in kept}

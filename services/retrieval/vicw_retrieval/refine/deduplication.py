@@ -28,7 +28,11 @@ async def read_texts(graph: GraphStore, scope: Scope, found: Sequence[Candidate]
 
 
 async def cover(
-    likeness: QuerySimilarity, texts: Mapping[str, Sequence[str]], found: Sequence[Candidate], limit: int, share: float
+    similarity: QuerySimilarity,
+    texts: Mapping[str, Sequence[str]],
+    found: Sequence[Candidate],
+    limit: int,
+    share: float,
 ) -> Sequence[Candidate]:
     """Return the candidates in their new order: those with query terms that no better one has gain.
 
@@ -39,9 +43,9 @@ async def cover(
     pages = {place for place, one in enumerate(first) if one.item.label is Label.ENTITY}
     if not pages or len(found) <= limit:
         return found
-    asked = await rarest(likeness)
-    has = [asked.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
-    gains = coverage([one.strength for one in first], has, asked, share, pages)
+    rarity = await rarest(similarity)
+    has = [rarity.keys() & set(chain(*(sparse.encode_query(text).indices for text in texts[one.key]))) for one in first]
+    gains = coverage([one.strength for one in first], has, rarity, share, pages)
     for one, gain in zip(first, gains, strict=True):
         if gain > 0:
             one.boost(COVERAGE, gain)
@@ -57,9 +61,9 @@ def merge_duplicates(
     resemblance from which two are the same.
     """
     first = [one for one in found if one.key in texts]
-    told = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]
-    same = near_duplicates(told, least=least, chars=LEAST_CHARS)
+    compared = [(one.key, (one.item.context, one.item.domain, one.item.speaker), texts[one.key]) for one in first]
+    originals = near_duplicates(compared, least=least, chars=LEAST_CHARS)
     by_uid = {one.key: one for one in first}
-    for uid, best in same.items():
+    for uid, best in originals.items():
         by_uid[best].duplicates.append(uid)
-    return [one for one in found if one.key not in same] if same else found
+    return [one for one in found if one.key not in originals] if originals else found

@@ -15,7 +15,7 @@ from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph import Spread, spread
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor, by_item
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
@@ -29,7 +29,7 @@ from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
 MERGE = "merge"
-_AFTERWARDS = 2
+_READ_FACTOR = 2
 
 
 @dataclass(slots=True)
@@ -40,25 +40,27 @@ class RefinePipeline:
     ports: RetrievalPorts
     search: FirstWave
     spreads: Spread = field(default_factory=Spread)
-    placed: ResolvedTime | None = None
+    resolved_time: ResolvedTime | None = None
     associates: list[tags.Associate] = field(default_factory=list)
     reranked: Reranked | None = None
 
-    async def run(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> list[Candidate]:
+    async def run(
+        self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None
+    ) -> list[Candidate]:
         """Return the results: the best candidates after all stages, at most as many as asked for."""
-        question = self._question(found, wave, domains)
+        question = self._question(candidates, wave, domains)
         if self.request.channels is None:
-            found = await self._spread(question, found) if found else found
-            found = await self._place(question, found)  # adds items of that time, too
+            candidates = await self._spread(question, candidates) if candidates else candidates
+            candidates = await self._rank_by_time(question, candidates)  # adds items of that time, too
             with isolate(self.search.degraded, RECENT):
-                found = prefer_recent(found, self.ports.settings)
-        found = await self._merge(question, found)
-        found = await self._rerank(found)
-        found = await self._prefer_current(question, found)  # last: no model knows what was replaced
-        top = chosen(found, wave, self.request.limit)
+                candidates = prefer_recent(candidates, self.ports.settings)
+        candidates = await self._merge(question, candidates)
+        candidates = await self._rerank(candidates)
+        candidates = await self._prefer_current(question, candidates)  # last: no model knows what was replaced
+        top = choose(candidates, wave, self.request.limit)
         if self.request.channels is None and self.request.expand.hops > 0:
             await self._walk_tags(question, top)
-        return tags.among(top, self.associates, self.request.limit)
+        return tags.add_associates(top, self.associates, self.request.limit)
 
     @contextmanager
     def _isolate(self, stage: str) -> Iterator[None]:
@@ -69,99 +71,99 @@ class RefinePipeline:
         """Return the timeout of a stage: an answer does without what comes later."""
         return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
 
-    def _question(self, found: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
+    def _question(self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
         viewer = self.request.viewer
         names = (viewer.user, *viewer.participants) if viewer is not None else ()
-        brought = {hit.id for hit in wave.ranked.get(GRAPH, ())}
+        seeded = {hit.id for hit in wave.ranked.get(GRAPH, ())}
         return Question(
             self.ports.graph,
-            self.search.likeness(),
+            self.search.similarity(),
             replace(self.search.scope, domains=domains),
             self.request.query,
-            {candidate.key: candidate.strength for candidate in found},
+            {candidate.key: candidate.strength for candidate in candidates},
             tuple(dict.fromkeys(fold_case(name) for name in names if name)),
-            {c.item.uid: passage for c in found for passage, _ in c.passages if passage in brought},
+            {c.item.uid: passage for c in candidates for passage, _ in c.passages if passage in seeded},
         )
 
-    async def _spread(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _spread(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Spread from the candidates through the graph."""
         settings = self.ports.settings
         with self._isolate("graph"):
-            found = prefer_speaker(self.request.query, found) if settings.speaker_boost else found
+            candidates = prefer_speaker(self.request.query, candidates) if settings.speaker_boost else candidates
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
-            async with self._within(_AFTERWARDS * settings.spread_ms):  # reached items are read when that is over
-                found, self.spreads = await spread(question, found, settings, self.ports.registry, seconds)
+            async with self._within(_READ_FACTOR * settings.spread_ms):  # reached items are read when that is over
+                candidates, self.spreads = await spread(question, candidates, settings, self.ports.registry, seconds)
         if not self.spreads.in_time:
             self.search.degraded.append(GRAPH)
-        return found
+        return candidates
 
-    async def _place(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _rank_by_time(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Raise items of the question's time."""
         if not self.search.time:
-            return found
-        self.placed = ResolvedTime(self.search.time, self.request.limit)
-        asked = replace(question, strengths={candidate.key: candidate.strength for candidate in found})
+            return candidates
+        self.resolved_time = ResolvedTime(self.search.time, self.request.limit)
+        rescored = replace(question, strengths={candidate.key: candidate.strength for candidate in candidates})
         settings = self.ports.settings
         seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
         with self._isolate(TIME):
-            async with self._within(_AFTERWARDS * settings.spread_ms):
-                found = await rank_by_time(
-                    asked, found, self.placed, settings.time_boost, self.search.by_phrase, seconds
+            async with self._within(_READ_FACTOR * settings.spread_ms):
+                candidates = await rank_by_time(
+                    rescored, candidates, self.resolved_time, settings.time_boost, self.search.by_phrase, seconds
                 )
-        if not self.placed.in_time:
+        if not self.resolved_time.in_time:
             self.search.degraded.append(TIME)
-        return found
+        return candidates
 
-    async def _prefer_current(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _prefer_current(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Rank current statements before what they replaced, unless the question is about the past."""
-        if not self.ports.settings.current_first or self.request.channels is not None or not found:
-            return found
+        if not self.ports.settings.current_first or self.request.channels is not None or not candidates:
+            return candidates
         if self.search.time.is_over(question.scope.judged_at) or asks_for_past(self.request.query):
-            return found
+            return candidates
         with self._isolate(CURRENT):
             async with self._within(self.ports.settings.spread_ms):
-                return await prefer_current(question, found)
-        return found
+                return await prefer_current(question, candidates)
+        return candidates
 
-    async def _merge(self, question: Question, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _merge(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Raise results that add to the others, and merge near-duplicates."""
         settings, limit = self.ports.settings, self.request.limit
-        prose = 1 - self.search.understood.code  # questions about code use other words than the code
+        prose = 1 - self.search.intent.code  # questions about code use other words than the code
         least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
-        if not found or not (least or share):
-            return found
+        if not candidates or not (least or share):
+            return candidates
         with self._isolate(MERGE):
-            async with self._within(_AFTERWARDS * settings.graph_ms):
-                texts = await read_texts(self.ports.graph, self.search.scope, found, limit)
-                found = await cover(question.likeness, texts, found, limit, share) if share else found
-                return merge_duplicates(texts, found, least) if least else found
-        return found
+            async with self._within(_READ_FACTOR * settings.graph_ms):
+                texts = await read_texts(self.ports.graph, self.search.scope, candidates, limit)
+                candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates
+                return merge_duplicates(texts, candidates, least) if least else candidates
+        return candidates
 
-    async def _rerank(self, found: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _rerank(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Let the re-ranker order the first candidates; all of them are visible to the caller."""
         reranker, settings = self.ports.reranker, self.ports.settings
         if reranker is None or not settings.rerank_top or self.request.channels is not None:
-            return found
+            return candidates
         with self.search.watch.stage(RERANK):
-            found, self.reranked = await rerank(
+            candidates, self.reranked = await rerank(
                 reranker,
                 self.ports.graph,
                 self.search.scope,
                 self.request.query,
-                found,
+                candidates,
                 top=settings.rerank_top,
                 seconds=self.ports.deadline.extra_seconds(settings.rerank_ms),
             )
         if not self.reranked.in_time:
             self.search.degraded.append(RERANK)
-        return found
+        return candidates
 
     async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
         """Find items that share a tag with the results."""
-        most, dreams = self.ports.settings.associates, self.ports.settings.dreams
-        if not most:
+        limit, dreams = self.ports.settings.associates, self.ports.settings.dreams
+        if not limit:
             return
         anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
         with self._isolate(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
-                self.associates = await tags.walk_tags(question, by_item(anchors), most, dreams=dreams)
+                self.associates = await tags.walk_tags(question, by_item(anchors), limit, dreams=dreams)

@@ -24,8 +24,8 @@ def prefer_recent(candidates: Sequence[Candidate], settings: RetrievalSettings) 
     times = {one.key: one.item.timestamp for one in best if one.item.timestamp is not None}
     if len(times) < 2:
         return list(candidates)
-    worth = recency(times, timedelta(days=settings.recency_days))
+    recencies = recency(times, timedelta(days=settings.recency_days))
     for candidate in best:
-        if candidate.key in worth:
-            candidate.boost(RECENT, settings.recency_weight * worth[candidate.key] * candidate.strength)
+        if candidate.key in recencies:
+            candidate.boost(RECENT, settings.recency_weight * recencies[candidate.key] * candidate.strength)
     return in_order(candidates)

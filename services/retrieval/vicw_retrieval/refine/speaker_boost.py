@@ -25,7 +25,7 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
 
     A speaker is named by the whole name or by its first word.
     """
-    named = _named(query, candidates)
+    named = _named_speakers(query, candidates)
     if len(named) != 1:
         return list(candidates)
     bonus = SHARE * max(candidate.strength for candidate in candidates)
@@ -35,7 +35,7 @@ def prefer_speaker(query: str, candidates: Sequence[Candidate]) -> list[Candidat
     return in_order(candidates)
 
 
-def vouch_for_domain(
+def raise_speaker_votes(
     query: str, candidates: Sequence[Candidate], strengths: Mapping[str, float]
 ) -> Mapping[str, float]:
     """Return the strengths of passages, raised for named speakers' turns if all these turns are of one domain.
@@ -44,7 +44,7 @@ def vouch_for_domain(
     """
     named = {
         speaker
-        for speaker in _named(query, candidates)
+        for speaker in _named_speakers(query, candidates)
         if speaker.casefold() not in ROLES and _as_written(_first(speaker), query)
     }
     turns = [candidate for candidate in candidates if candidate.item.speaker in named]
@@ -53,13 +53,13 @@ def vouch_for_domain(
     return {**strengths, **{uid: strengths[uid] + VOTE for one in turns for uid, _ in one.passages}}
 
 
-def _named(query: str, candidates: Sequence[Candidate]) -> set[str]:
-    asked = set(phrases_in(query))
+def _named_speakers(query: str, candidates: Sequence[Candidate]) -> set[str]:
+    phrases = set(phrases_in(query))
     speakers = {candidate.item.speaker for candidate in candidates if candidate.item.speaker}
-    return {speaker for speaker in speakers if asked & _calls(speaker)}
+    return {speaker for speaker in speakers if phrases & _names_of(speaker)}
 
 
-def _calls(speaker: str) -> set[str]:
+def _names_of(speaker: str) -> set[str]:
     return {phrase_of(speaker), phrase_of(_first(speaker))} - {""}
 
 

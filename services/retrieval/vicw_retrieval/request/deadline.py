@@ -23,8 +23,8 @@ class Deadline:
     @classmethod
     def in_ms(cls, milliseconds: int) -> Deadline:
         """Return the deadline so many milliseconds from now."""
-        begun, seconds = time.monotonic(), milliseconds / 1000
-        return cls(begun + seconds, begun + _OF_EXTRAS * seconds)
+        now, seconds = time.monotonic(), milliseconds / 1000
+        return cls(now + seconds, now + _OF_EXTRAS * seconds)
 
     def seconds(self, most_ms: int) -> float:
         """Return the time in seconds (≥ 0) for an operation with a time limit of ``most_ms``."""

@@ -36,8 +36,8 @@ class _CacheSlot[T]:
     def serves(self, spreads: Set[Spread], limit: int) -> bool:
         """Return whether the store would answer no more, and no less, along these spreads up to a limit."""
         return spreads <= self.known and all(
-            limit == asked or (len(led) < asked and len(led) <= limit)
-            for spread, (asked, led) in self.found.items()
+            limit == read_limit or (len(edges) < read_limit and len(edges) <= limit)
+            for spread, (read_limit, edges) in self.found.items()
             if spread in spreads
         )
 
@@ -63,7 +63,7 @@ class _Hops[T]:
         uids: Iterable[str],
         spreads: Set[Spread],
         limit: int,
-        found: Iterable[tuple[str, Spread, T]],
+        edges: Iterable[tuple[str, Spread, T]],
     ) -> None:
         """Store the edges read of each spread of these nodes, empty results too."""
         for uid in uids:
@@ -74,17 +74,17 @@ class _Hops[T]:
             place.known |= spreads
             for spread in spreads & place.found.keys():
                 del place.found[spread]
-        for uid, spread, one in found:
+        for uid, spread, one in edges:
             self._places[tenant, uid].found.setdefault(spread, (limit, []))[1].append(one)
 
     def recall(self, tenant: str, uids: Iterable[str], spreads: Sequence[Spread]) -> list[T]:
         """Return the stored edges, spread by spread, heaviest first in each."""
-        led: dict[Spread, list[T]] = {spread: [] for spread in spreads}
+        by_spread: dict[Spread, list[T]] = {spread: [] for spread in spreads}
         for uid in uids:
-            for spread, (_, found) in self._places[tenant, uid].found.items():
-                if spread in led:
-                    led[spread] += found
-        return [one for of_spread in led.values() for one in sorted(of_spread, key=self.order)]
+            for spread, (_, edges) in self._places[tenant, uid].found.items():
+                if spread in by_spread:
+                    by_spread[spread] += edges
+        return [one for of_spread in by_spread.values() for one in sorted(of_spread, key=self.order)]
 
 
 class _CachedGraph:
@@ -104,58 +104,58 @@ class _CachedGraph:
         return getattr(self._graph, operation)
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
-        wanted = list(dict.fromkeys(uids))
-        if lacking := [uid for uid in wanted if (tenant, uid) not in self._nodes]:
+        unique = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in unique if (tenant, uid) not in self._nodes]:
             self._know(tenant, (await self._graph.nodes(tenant, lacking)).values())
-        return _of(self._nodes, tenant, wanted)
+        return _select(self._nodes, tenant, unique)
 
     async def texts(self, tenant: str, uids: Sequence[str]) -> dict[str, str]:
-        wanted = list(dict.fromkeys(uids))
-        if lacking := [uid for uid in wanted if (tenant, uid) not in self._texts and (tenant, uid) not in self._nodes]:
+        unique = list(dict.fromkeys(uids))
+        if lacking := [uid for uid in unique if (tenant, uid) not in self._texts and (tenant, uid) not in self._nodes]:
             read = await self._graph.texts(tenant, lacking)
             self._texts |= {(tenant, uid): text for uid, text in read.items()}
-        return _of(self._texts, tenant, wanted)
+        return _select(self._texts, tenant, unique)
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
-        wanted = list(dict.fromkeys(chunk_uids))
-        if lacking := [uid for uid in wanted if (tenant, uid) not in self._owners]:
+        unique = list(dict.fromkeys(chunk_uids))
+        if lacking := [uid for uid in unique if (tenant, uid) not in self._owners]:
             read = await self._graph.owners(tenant, lacking)
             self._owners |= {(tenant, uid): item for uid, item in read.items()}
-        return _of(self._owners, tenant, wanted)
+        return _select(self._owners, tenant, unique)
 
     async def expand(self, tenant: str, uids: Sequence[str], spreads: Sequence[Spread], limit: int) -> list[Neighbour]:
-        wanted, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
+        unique, spreads = list(dict.fromkeys(uids)), list(dict.fromkeys(spreads))
         along = frozenset(spreads)
-        if lacking := self._hops.lacking(tenant, wanted, along, limit):
+        if lacking := self._hops.lacking(tenant, unique, along, limit):
             read = await self._graph.expand(tenant, lacking, spreads, limit, among=self._among)
             self._know(tenant, (one.node for one in read))
             if any(one.edge.source == one.edge.target for one in read):
                 # A loop does not show its direction.
-                if lacking == wanted:
+                if lacking == unique:
                     return read
-                return await self._graph.expand(tenant, wanted, spreads, limit, among=self._among)
-            self._hops.keep(tenant, lacking, along, limit, _placed(read))
-        return self._hops.recall(tenant, wanted, spreads)
+                return await self._graph.expand(tenant, unique, spreads, limit, among=self._among)
+            self._hops.keep(tenant, lacking, along, limit, _with_spreads(read))
+        return self._hops.recall(tenant, unique, spreads)
 
     async def weighted_neighbours(
         self, tenant: str, uids: Sequence[str], spread: Spread, limit: int
     ) -> list[WeightedNeighbour]:
-        wanted, along = list(dict.fromkeys(uids)), frozenset({spread})
-        if not self._hops.lacking(tenant, wanted, along, limit):
-            return [_lead(one) for one in self._hops.recall(tenant, wanted, [spread])]
-        if lacking := self._leads.lacking(tenant, wanted, along, limit):
+        unique, along = list(dict.fromkeys(uids)), frozenset({spread})
+        if not self._hops.lacking(tenant, unique, along, limit):
+            return [_as_weighted(one) for one in self._hops.recall(tenant, unique, [spread])]
+        if lacking := self._leads.lacking(tenant, unique, along, limit):
             read = await self._graph.weighted_neighbours(tenant, lacking, spread, limit, among=self._among)
             self._leads.keep(tenant, lacking, along, limit, ((one.origin, spread, one) for one in read))
-        return self._leads.recall(tenant, wanted, [spread])
+        return self._leads.recall(tenant, unique, [spread])
 
     async def find_names(
         self, tenant: str, queries: Sequence[NameQuery], *, contexts: Sequence[str] | None = None
     ) -> list[dict[str, list[Node]]]:
-        home = tuple(contexts) if contexts is not None else None
-        if lacking := [query for query in queries if (tenant, home, query) not in self._names]:
-            found = await self._graph.find_names(tenant, lacking, contexts=contexts)
-            self._names |= {(tenant, home, query): of for query, of in zip(lacking, found, strict=True)}
-        return [self._names[tenant, home, query] for query in queries]
+        contexts_key = tuple(contexts) if contexts is not None else None
+        if lacking := [query for query in queries if (tenant, contexts_key, query) not in self._names]:
+            answers = await self._graph.find_names(tenant, lacking, contexts=contexts)
+            self._names |= {(tenant, contexts_key, query): of for query, of in zip(lacking, answers, strict=True)}
+        return [self._names[tenant, contexts_key, query] for query in queries]
 
     def _know(self, tenant: str, nodes: Iterable[Node]) -> None:
         for node in nodes:
@@ -164,18 +164,18 @@ class _CachedGraph:
                 self._texts[tenant, node.uid] = node.text
 
 
-def _of[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) -> dict[str, T]:
+def _select[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]) -> dict[str, T]:
     return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
 
 
-def _placed(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
+def _with_spreads(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
     """Return each neighbour with its origin and the spread that led to it."""
     for one in found:
         origin, kind, way = spread_of(one)
         yield origin, (kind, way), one
 
 
-def _lead(one: Neighbour) -> WeightedNeighbour:
+def _as_weighted(one: Neighbour) -> WeightedNeighbour:
     node = one.node
     return WeightedNeighbour(
         one.origin, node.uid, node.label, node.name, node.content_hash is not None, one.edge.weight

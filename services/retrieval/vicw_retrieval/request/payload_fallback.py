@@ -72,15 +72,15 @@ class _PayloadGraph:
 
     async def owners(self, tenant: str, chunk_uids: Sequence[str]) -> dict[str, ItemRef]:
         """Return the items of passages, by their payloads."""
-        found: dict[str, ItemRef] = {}
+        items: dict[str, ItemRef] = {}
         for passage, payload in (await self._vectors.payloads(chunk_uids)).items():
             if payload.get("tenant") != tenant or not isinstance(payload.get("item"), str):
                 continue
             node = _node_of(payload)
             self._nodes[node.uid] = node
             self._texts[passage] = str(payload.get("text", ""))
-            found[passage] = ItemRef.of(node)
-        return found
+            items[passage] = ItemRef.of(node)
+        return items
 
     async def nodes(self, tenant: str, uids: Sequence[str]) -> dict[str, Node]:
         """Return the items that ``owners`` has read."""
@@ -118,16 +118,16 @@ class _PayloadGraph:
         self, tenant: str, start: datetime, end: datetime, *, contexts: Sequence[str] | None = None, limit: int
     ) -> list[Node]:
         """Return the latest of that time's items that ``owners`` has read: the vector store has no index by time."""
-        homes = None if contexts is None else set(contexts)
-        found = [
+        allowed_contexts = None if contexts is None else set(contexts)
+        nodes = [
             node
             for node in self._nodes.values()
-            if (homes is None or node.context in homes)
+            if (allowed_contexts is None or node.context in allowed_contexts)
             and node.retired_at is None
             and node.timestamp is not None
             and start <= node.timestamp < end
         ]
-        return sorted(found, key=lambda node: (node.timestamp, node.uid), reverse=True)[:limit]
+        return sorted(nodes, key=lambda node: (node.timestamp, node.uid), reverse=True)[:limit]
 
 
 def _node_of(payload: Mapping[str, Any]) -> Node:

@@ -30,11 +30,11 @@ class UsageCounter:
         self._most = most
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
         self._items = 0
-        self._asked = False
+        self._had_question = False
 
     def count(self, tenant: str, uids: Iterable[str]) -> None:
         """Count that these items were shown once more."""
-        self._asked = True
+        self._had_question = True
         shown = self._shown[tenant]
         for uid in uids:
             if uid not in shown:
@@ -46,9 +46,9 @@ class UsageCounter:
     async def flush(self, uses: Uses) -> None:
         """Write the counts, and the fact that a question was asked, to the graph. Failed writes are logged and lost."""
         shown, self._shown, self._items = self._shown, defaultdict(Counter), 0
-        asked, self._asked = self._asked, False
+        had_question, self._had_question = self._had_question, False
         try:
-            if asked:
+            if had_question:
                 await uses.record_question()
             for tenant, times in shown.items():
                 for part in batched(times.items(), _AT_ONCE):

@@ -11,11 +11,11 @@ from dataclasses import replace
 import structlog
 
 from vicw_retrieval.access.scope import holds_in_scope
-from vicw_retrieval.channels import run_channels, sound
+from vicw_retrieval.channels import run_channels, valid_hits
 from vicw_retrieval.channels.bm25 import search_bm25
 from vicw_retrieval.channels.dense import StatementScores, search_dense
 from vicw_retrieval.channels.fulltext import search_fulltext
-from vicw_retrieval.channels.selection import wanted
+from vicw_retrieval.channels.selection import select_channels
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_retrieval.intent.resolver import IntentResolver
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
@@ -64,13 +64,13 @@ class FirstWave:
         with isolate(self.degraded, TIME):
             self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
-        self._told = StatementScores()
-        self._handed: set[str] = set()
-        self.understood = IntentResolver(ports.settings, ports.settings)
-        self._wordy = ports.words is not None  # there are no vectors
-        self._vectors_away = False  # the vector store does not answer now
-        self._wanted = wanted(request.channels, ports.settings, vectors=not self._wordy)
-        self.degraded += [channel.value for channel in request.channels or () if channel not in self._wanted]
+        self._statements = StatementScores()
+        self._scored_summaries: set[str] = set()
+        self.intent = IntentResolver(ports.settings, ports.settings)
+        self._without_vectors = ports.words is not None  # there are no vectors
+        self._vectors_down = False  # the vector store does not answer now
+        self._channels = select_channels(request.channels, ports.settings, vectors=not self._without_vectors)
+        self.degraded += [channel.value for channel in request.channels or () if channel not in self._channels]
         self._limit = max(ports.settings.candidates, request.limit)
 
     @property
@@ -78,16 +78,16 @@ class FirstWave:
         """The question in the wording that was embedded."""
         return self._vector.wrapped
 
-    def likeness(self) -> QuerySimilarity:
+    def similarity(self) -> QuerySimilarity:
         """Return the measure of similarity to the question."""
         ports, query = self._ports, self._request.query
-        if self._wordy or self._vectors_away:
+        if self._without_vectors or self._vectors_down:
             return WordSimilarity(ports.graph, ports.words, self.scope.tenant, query)
         return VectorSimilarity(ports.vectors, self._vector.now, query)
 
     async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
         """Return the passages that have the words of a phrase, best first. Raises the engine's errors."""
-        if self._wordy or self.by_words or self._vectors_away:
+        if self._without_vectors or self.by_words or self._vectors_down:
             return await search_fulltext(self._ports.graph, phrase, scope, limit)
         terms = sparse.encode_query(phrase)
         return await search_bm25(self._ports.vectors, terms, scope, limit) if terms.indices else []
@@ -103,7 +103,11 @@ class FirstWave:
         candidates, wave = await self._rank(wave, scope)
         for _ in range(_WIDENINGS):
             by_vectors = FULLTEXT not in last.ranked
-            if len(candidates) >= self._request.limit or not is_full(last, limit) or not (by_vectors or self._wordy):
+            if (
+                len(candidates) >= self._request.limit
+                or not is_full(last, limit)
+                or not (by_vectors or self._without_vectors)
+            ):
                 break
             seen = tuple(candidate.item.uid for candidate in candidates) if by_vectors else ()
             limit = limit if by_vectors else limit * _WIDER
@@ -118,17 +122,17 @@ class FirstWave:
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Run the channels, then cross-score their hits."""
         with self.watch.stage("channels"):
-            found, seeds = await asyncio.gather(
-                self._ask(scope, domain, limit, without), self._find_seeds(scope, without)
+            hits, seeds = await asyncio.gather(
+                self._search_channels(scope, domain, limit, without), self._find_seeds(scope, without)
             )
-        told_apart = self._analyse(found) if not without else _nothing()
+        analysis = self._analyse(hits) if not without else _do_nothing()
         # Independent of each other; only questions about code are searched, and so scored, again.
-        (scored, failed), _ = await asyncio.gather(self._complete(found, seeds), told_apart)
+        (scored, failed), _ = await asyncio.gather(self._cross_score(hits, seeds), analysis)
         if not without and self._asks_for_code():
             with self.watch.stage("plain"):
-                plain = await self._in_plain_words(scope, domain, limit, without)
+                plain = await self._search_plain(scope, domain, limit, without)
             if plain is not None:
-                scored, failed = await self._complete({**found, "dense": plain}, seeds)
+                scored, failed = await self._cross_score({**hits, "dense": plain}, seeds)
         self.degraded += failed
         return self._wave(scored)
 
@@ -146,36 +150,36 @@ class FirstWave:
             self.degraded.append(GRAPH)
         return [VectorHit(seed.qdrant_id, 1 / rank) for rank, seed in enumerate(seeds, start=1) if seed.qdrant_id]
 
-    async def _ask(
+    async def _search_channels(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
     ) -> dict[str, list[VectorHit]]:
         """Run the selected channels at the same time; while the vector index is incomplete, full text instead."""
         if self._ports.rebuilding:
-            self.degraded += [channel.value for channel in self._wanted]
-        wordless: VicwError | None = None
+            self.degraded += [channel.value for channel in self._channels]
+        fulltext_error: VicwError | None = None
         if self.by_words:
             try:
-                return await self._find_words(scope)
+                return await self._search_fulltext(scope)
             except VicwError as error:  # an incomplete vector index is better than nothing
                 _log.warning("words do not answer while the vector index is rebuilt", error=error.detail)
                 self.degraded.append(FULLTEXT)
-                self.by_words, wordless = False, error
+                self.by_words, fulltext_error = False, error
         channels: dict[str, Awaitable[list[VectorHit]]] = {}
-        if Channel.DENSE in self._wanted:
+        if Channel.DENSE in self._channels:
             channels["dense"] = self._dense(scope, domain, limit, without)
-        if Channel.BM25 in self._wanted and self.terms.indices:
+        if Channel.BM25 in self._channels and self.terms.indices:
             channels["bm25"] = search_bm25(self._ports.vectors, self.terms, scope, limit, without)
-        if Channel.FULLTEXT in self._wanted and not without:
+        if Channel.FULLTEXT in self._channels and not without:
             channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
-        within = self._ports.deadline.seconds(self._ports.settings.budget_ms)
-        brought, without_answer = await run_channels(channels, within)
-        ranked = {name: sound(hits) for name, hits in brought.items()}
-        self.degraded += [name for name, hits in ranked.items() if len(hits) < len(brought[name])]
-        failed = {name: error or self._out_of_time(name) for name, error in without_answer.items()}
+        seconds = self._ports.deadline.seconds(self._ports.settings.budget_ms)
+        results, errors = await run_channels(channels, seconds)
+        ranked = {name: valid_hits(hits) for name, hits in results.items()}
+        self.degraded += [name for name, hits in ranked.items() if len(hits) < len(results[name])]
+        failed = {name: error or self._out_of_time(name) for name, error in errors.items()}
         self.degraded += failed
-        if wordless is not None and not any(ranked.values()):
-            raise wordless  # an empty index is no answer
-        return await self._search_words_instead(scope, failed) if failed and not ranked else ranked
+        if fulltext_error is not None and not any(ranked.values()):
+            raise fulltext_error  # an empty index is no answer
+        return await self._fall_back_to_fulltext(scope, failed) if failed and not ranked else ranked
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that ran out of time: it names the engine for which the channel waited."""
@@ -184,20 +188,20 @@ class FirstWave:
         budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
-    async def _search_words_instead(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
+    async def _fall_back_to_fulltext(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
         """Search full text if no channel answers. Raises a channel's error if that fails or channels were named."""
         first = next(iter(failed.values()))
         if self._request.channels is not None:
             raise first
-        self._vectors_away = any(
+        self._vectors_down = any(
             isinstance(error, UnavailableError) and error.dependency == "vectors" for error in failed.values()
         )
         try:
-            return await self._find_words(scope)
+            return await self._search_fulltext(scope)
         except VicwError as error:
             raise first from error
 
-    async def _find_words(self, scope: Scope) -> dict[str, list[VectorHit]]:
+    async def _search_fulltext(self, scope: Scope) -> dict[str, list[VectorHit]]:
         """Search the graph's full-text index. Raises its errors."""
         return {FULLTEXT: await search_fulltext(self._ports.graph, self._request.query, scope, self._limit)}
 
@@ -232,15 +236,15 @@ class FirstWave:
                 await self._vector.embed(domain)
         query = VectorQuery(scope=scope, limit=limit, dense=self._vector.now, without=without)
         graph = self._ports.graph if self._ports.settings.statements else None
-        hits, self._told = await search_dense(self._ports.vectors, query, graph)
+        hits, self._statements = await search_dense(self._ports.vectors, query, graph)
         return hits
 
     def _asks_for_code(self) -> bool:
         """Return whether the question is about code and was not searched in its plain form yet."""
-        wanted = self._ports.settings.bare_query and self.understood.code >= _IS_CODE
-        return wanted and self._vector.now is not None and not self._vector.bare
+        is_code = self._ports.settings.bare_query and self.intent.code >= _IS_CODE
+        return is_code and self._vector.now is not None and not self._vector.bare
 
-    async def _in_plain_words(
+    async def _search_plain(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
     ) -> list[VectorHit] | None:
         """Return the dense hits for a vector between those of the wrapped and the plain question.
@@ -253,23 +257,23 @@ class FirstWave:
                 await self._vector.embed(domain, bare=True)
                 if self._vector.now is vector:
                     return None
-                return sound(await self._dense(scope, domain, limit, without))
+                return valid_hits(await self._dense(scope, domain, limit, without))
         self._vector.wrapped, self._vector.now, self._vector.bare = wrapped, vector, False
         self.degraded.append(Channel.DENSE.value)
         return None
 
-    async def _complete(
+    async def _cross_score(
         self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
     ) -> tuple[Scored, list[str]]:
         """Return the hits scored by all channels, and the channels that still lack scores."""
         with self.watch.stage("complete"):
-            self._handed = set()
-            return await score_all(found, seeds, self._completion() if "dense" in found else None)
+            self._scored_summaries = set()
+            return await score_all(found, seeds, self._scorer() if "dense" in found else None)
 
     def _wave(self, scored: Scored) -> Wave:
         """Return the scored hits with the channel weights for this question."""
         ranked, scores = scored
-        settings = self.understood.settings
+        settings = self.intent.settings
         weights = {"dense": settings.alpha, "bm25": 1 - settings.alpha, FULLTEXT: settings.fulltext_weight}
         if "bm25" not in scores:
             weights[FULLTEXT] = 1 - settings.alpha  # full text replaces bm25
@@ -279,10 +283,10 @@ class FirstWave:
         """Infer the intent of the question from its words and hits, and the settings that follow."""
         ports = self._ports
         with self.watch.stage("intent"):
-            if self.understood.question is None:
-                self.understood.read(self._request.query)
-            within = ports.deadline.extra_seconds(ports.settings.budget_ms)
-            if not await self.understood.judge(ranked, ports.vectors, within):
+            if self.intent.question is None:
+                self.intent.read(self._request.query)
+            seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
+            if not await self.intent.judge(ranked, ports.vectors, seconds):
                 self.degraded.append(INTENT)
 
     async def _score_sources(self, candidates: Sequence[Candidate], wave: Wave) -> Wave:
@@ -293,10 +297,10 @@ class FirstWave:
         if not summaries:
             return wave
         scores = {name: dict(of) for name, of in wave.scores.items()}
-        self.degraded += await self._completion().score_sources(scores, summaries)
+        self.degraded += await self._scorer().score_sources(scores, summaries)
         return replace(wave, scores=scores) if scores != wave.scores else wave
 
-    def _completion(self) -> CrossScorer:
+    def _scorer(self) -> CrossScorer:
         ports = self._ports
         assert self._vector.now is not None
         return CrossScorer(
@@ -305,11 +309,11 @@ class FirstWave:
             self.scope.tenant,
             self._vector.now,
             self.terms,
-            self._told,
+            self._statements,
             lambda: ports.deadline.extra_seconds(ports.settings.budget_ms),
-            self._handed,
+            self._scored_summaries,
         )
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Do nothing."""

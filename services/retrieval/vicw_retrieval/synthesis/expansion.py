@@ -12,7 +12,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _FANOUT = 20
-_TOLD_EVENTS = 100
+_MOST_EXTRACTED = 100
 _SPREADS = (
     ("CAUSED", Direction.OUT),
     ("CAUSED", Direction.IN),
@@ -28,7 +28,7 @@ _OF_STATEMENTS = (
 )
 _REPLACED = (("SUPERSEDES", Direction.OUT),)
 _REPLACED_BY = (("SUPERSEDES", Direction.IN),)
-_OF_TOLD = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLACED_BY)))
+_OF_EXTRACTED = tuple(dict.fromkeys((*_SPREADS, *_OF_STATEMENTS, *_REPLACED, *_REPLACED_BY)))
 
 
 async def expand(
@@ -41,34 +41,36 @@ async def expand(
     if not uids:
         return Neighbourhood()
     visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ever=True)
-    nodes, found, back = await asyncio.gather(  # on connections of their own
+    nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),
-        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _TOLD_EVENTS),
+        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _MOST_EXTRACTED),
     )
     around = Neighbourhood(nodes=dict(nodes))
-    around.edges = {n.edge.id: n.edge for n in back if n.edge.source in nodes}
+    around.edges = {n.edge.id: n.edge for n in evidence if n.edge.source in nodes}
     owner = {e.target: e.source for e in around.edges.values() if e.type == "EVIDENCED_BY"}
-    proving = [n for n in back if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
-    told = {n.node.uid: n for n in await visibility.visible(proving)}
+    proving = [n for n in evidence if n.origin in owner and n.node.label is Label.EVENT and n.node.uid not in nodes]
+    extracted = {n.node.uid: n for n in await visibility.visible(proving)}
     # A passage may contain outdated statements, too: what replaced them is shown beside it.
-    past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, told)])}
-    statements = [uid for uid, proof in told.items() if proof.node.is_statement]
-    await graph.expand(scope.tenant, [*told, *past], _OF_TOLD, _FANOUT)  # one read; the cache has the next ones
-    found += await visibility.expand(
-        [uid for uid, proof in told.items() if not proof.node.is_statement], _SPREADS, _FANOUT
+    past = {n.node.uid: n for n in await ever.visible([n for n in proving if _is_past(n, extracted)])}
+    statements = [uid for uid, proof in extracted.items() if proof.node.is_statement]
+    await graph.expand(
+        scope.tenant, [*extracted, *past], _OF_EXTRACTED, _FANOUT
+    )  # one read; the cache has the next ones
+    neighbours += await visibility.expand(
+        [uid for uid, proof in extracted.items() if not proof.node.is_statement], _SPREADS, _FANOUT
     )
-    found += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
-    found += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
-    visible = [*found, *await ever.expand(statements, _REPLACED, _FANOUT)]
+    neighbours += await visibility.expand(statements, _OF_STATEMENTS, _FANOUT)
+    neighbours += await visibility.expand(list(past), _REPLACED_BY, _FANOUT)
+    visible = [*neighbours, *await ever.expand(statements, _REPLACED, _FANOUT)]
     visible = [neighbour for neighbour in visible if not neighbour.node.is_duplicate]  # it repeats another item
-    told |= past
+    extracted |= past
     # A statement is in its passage already; one with a cause or a replacement gets a line of its own.
-    telling = {neighbour.origin for neighbour in visible}
-    _add(around, [proof for uid, proof in told.items() if uid in telling or not proof.node.is_statement])
+    with_edges = {neighbour.origin for neighbour in visible}
+    _add(around, [proof for uid, proof in extracted.items() if uid in with_edges or not proof.node.is_statement])
     _add(around, visible)
     for neighbour in visible:
-        proof = told.get(neighbour.origin)
+        proof = extracted.get(neighbour.origin)
         result = owner[proof.origin] if proof is not None else neighbour.origin
         around.neighbours.setdefault(result, []).append(neighbour)
     await show_canonical(graph, visibility, known_by, around)
@@ -76,9 +78,9 @@ async def expand(
     return around
 
 
-def _is_past(proof: Neighbour, told: Collection[str]) -> bool:
+def _is_past(proof: Neighbour, current: Collection[str]) -> bool:
     node = proof.node
-    return node.is_statement and node.uid not in told and node.valid_to is not None and node.retired_at is None
+    return node.is_statement and node.uid not in current and node.valid_to is not None and node.retired_at is None
 
 
 def _add(around: Neighbourhood, neighbours: Iterable[Neighbour]) -> None:

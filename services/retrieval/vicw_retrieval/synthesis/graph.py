@@ -17,11 +17,11 @@ def draw_graph(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
     nodes = sorted(around.nodes.values(), key=lambda n: (order.get(n.uid, len(order)), n.uid))
     edges = sorted(around.edges.values(), key=lambda e: (e.type, e.id))
     chains = [tuple(step.edge.id for step in chain.steps) for chain in around.chains]
-    told = {edge_id for chain in chains for edge_id in chain}
+    in_chains = {edge_id for chain in chains for edge_id in chain}
     return AnswerGraph(
         nodes=tuple(_draw_node(node, around) for node in nodes),
         edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
-        paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in told)),
+        paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in in_chains)),
         chains=tuple(to_wire(chain, around) for chain in around.chains),
     )
 

@@ -33,30 +33,30 @@ def surrounding_lines(
     ``alone``: another result has shown the neighbours of the node, only this item's own in the flow remain; ``speaks``:
     the result itself names the speaker.
     """
-    told: set[tuple[str, str, str]] = set()
+    shown: set[tuple[str, str, str]] = set()
     speaker = fold_case(result.speaker or "")
-    beside = around.beside.get(result.uid)
-    for direction, node in beside or ():
+    adjacent = around.adjacent.get(result.uid)
+    for direction, node in adjacent or ():
         yield f"    {_WORDS['NEXT', direction]}: {_node_line(node, around)}"
     for neighbour in around.neighbours.get(result.node, ()) if not alone else ():
         edge = neighbour.edge
         direction = Direction.IN if edge.target == neighbour.origin else Direction.OUT
         word = _WORDS.get((edge.type, direction))
-        said = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
-        by_speaker = result.consolidated_into == neighbour.origin or _is_called(neighbour.node, speaker)
+        relation = (edge.type, edge.source, edge.target)  # duplicates of a relation, and its two ends, share a line
+        by_speaker = result.consolidated_into == neighbour.origin or _has_name(neighbour.node, speaker)
         if speaks and edge.type == "INITIATED" and by_speaker:
             continue
-        if word is None or neighbour.node.uid == result.node or said in told or edge.id in in_chains:
+        if word is None or neighbour.node.uid == result.node or relation in shown or edge.id in in_chains:
             continue
-        if beside is not None and edge.type == "NEXT" and neighbour.origin == result.node:
+        if adjacent is not None and edge.type == "NEXT" and neighbour.origin == result.node:
             continue  # shown above
-        told.add(said)
+        shown.add(relation)
         # An event of the result's text is the subject of its own line.
         subject = f"{around.nodes[neighbour.origin].name} " if neighbour.origin != result.node else ""
         yield f"    {subject}{word}: {_neighbour_line(neighbour, around)}"
 
 
-def _is_called(node: Node, name: str) -> bool:
+def _has_name(node: Node, name: str) -> bool:
     return name in {fold_case(known) for known in (node.name, *node.aliases)}
 
 
@@ -72,7 +72,7 @@ def _neighbour_line(neighbour: Neighbour, around: Neighbourhood) -> str:
 
 def _node_line(node: Node, around: Neighbourhood) -> str:
     text = " ".join(around.texts.get(node.uid, "").split())
-    said = f"{node.name}: {text}" if text else node.name
+    line = f"{node.name}: {text}" if text else node.name
     if text.startswith(node.name.rstrip(ELLIPSIS)) and text:
-        said = text  # the name is the text's own beginning
-    return _SHORT.cut(said, _SHORT.limit)
+        line = text  # the name is the text's own beginning
+    return _SHORT.cut(line, _SHORT.limit)

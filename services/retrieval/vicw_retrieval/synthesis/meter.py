@@ -37,10 +37,10 @@ class TextMeter:
         """
         if self.size(text) <= room:
             return text
-        left = room - self.size(ELLIPSIS)
-        if left < 0:
+        remaining = room - self.size(ELLIPSIS)
+        if remaining < 0:
             return self._head(text, max(0, room))
-        return self._head(text, left) + ELLIPSIS
+        return self._head(text, remaining) + ELLIPSIS
 
     def _head(self, text: str, room: int) -> str:
         if self.in_bytes:  # a character that is cut through is left out

@@ -8,7 +8,7 @@ from typing import Any
 
 from vicw_retrieval.channels.tags import TAGS
 from vicw_retrieval.intent.domain import DomainDecision
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, shown
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, wire_score
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.synthesis.text import WrittenText
@@ -50,14 +50,14 @@ def to_results(
         for name, hits in wave.ranked.items()
     }
     return [
-        _result(rank, _as_shown(candidate, fusion), parts.get(candidate.key), passages, places, around, ids)
+        _result(rank, _with_wire_scores(candidate, fusion), parts.get(candidate.key), passages, places, around, ids)
         for rank, candidate in enumerate(top, start=1)
     ]
 
 
-def _as_shown(candidate: Candidate, fusion: str) -> Candidate:
-    passages = [(passage, shown(score, fusion)) for passage, score in candidate.passages]
-    return replace(candidate, score=shown(candidate.score, fusion), passages=passages)
+def _with_wire_scores(candidate: Candidate, fusion: str) -> Candidate:
+    passages = [(passage, wire_score(score, fusion)) for passage, score in candidate.passages]
+    return replace(candidate, score=wire_score(candidate.score, fusion), passages=passages)
 
 
 def _result(
@@ -102,18 +102,18 @@ def _result(
 
 def _channel_hits(candidate: Candidate, places: Mapping[str, Mapping[str, tuple[int, float]]]) -> list[ChannelHit]:
     """Return each channel that found the item, at the rank of its best passage there."""
-    found = []
-    way: dict[str, Any] = {"depth": 0} if candidate.reached is None else asdict(candidate.reached)
+    hits = []
+    reach: dict[str, Any] = {"depth": 0} if candidate.reached is None else asdict(candidate.reached)
     for name, ranks in places.items():
         best = min((ranks[uid] for uid, _ in candidate.passages if uid in ranks), default=None)
         if best is not None:
-            led = way if name == GRAPH else {}
-            found.append(ChannelHit.model_validate({**led, "channel": name, "rank": best[0], "score": best[1]}))
-    if candidate.reached is not None and all(hit.channel != GRAPH for hit in found):
-        found.append(ChannelHit(channel=GRAPH, **way))
+            details = reach if name == GRAPH else {}
+            hits.append(ChannelHit.model_validate({**details, "channel": name, "rank": best[0], "score": best[1]}))
+    if candidate.reached is not None and all(hit.channel != GRAPH for hit in hits):
+        hits.append(ChannelHit(channel=GRAPH, **reach))
     if candidate.tagged is not None:
-        found.append(ChannelHit(channel=TAGS, rank=candidate.tagged[0], score=candidate.tagged[1]))
-    return found
+        hits.append(ChannelHit(channel=TAGS, rank=candidate.tagged[0], score=candidate.tagged[1]))
+    return hits
 
 
 def _via(uid: str, around: Neighbourhood) -> list[Via]:
@@ -127,18 +127,18 @@ def _via(uid: str, around: Neighbourhood) -> list[Via]:
 
 
 def explain(
-    second: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
+    refinement: RefinePipeline, decision: DomainDecision, wave: Wave, top: Sequence[Candidate], written: WrittenText
 ) -> Explanation:
     """Return how the answer was made: the channels' hits, the fusion, boosts, domains searched, what was cut."""
-    settings, spreads = second.ports.settings, second.spreads
+    settings, spreads = refinement.ports.settings, refinement.spreads
     weights = {name: wave.weights[name] for name in wave.scores}
     return Explanation(
-        wrapped_query=second.search.wrapped_query,
+        wrapped_query=refinement.search.wrapped_query,
         domains_searched=decision.domains,
-        filters=_filters(second.search.scope, decision),
+        filters=_filters(refinement.search.scope, decision),
         profile=ProfileWeights(
-            code=second.search.understood.code,
-            long=second.search.understood.long,
+            code=refinement.search.intent.code,
+            long=refinement.search.intent.long,
             alpha=settings.alpha,
             graph_weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
@@ -146,7 +146,7 @@ def explain(
             recency_days=settings.recency_days,
         ),
         fusion=f"{settings.fusion}: " + ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
-        channels=_channels(second, wave),
+        channels=_channels(refinement, wave),
         graph=GraphChannel(
             weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
@@ -155,8 +155,8 @@ def explain(
             reached={name: len(reached.ways) for name, reached in spreads.all.items()},
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
-        time=_time(second.placed),
-        rerank=_rerank(second, top),
+        time=_time(refinement.resolved_time),
+        rerank=_rerank(refinement, top),
         boosts={candidate.key: dict(candidate.boosts) for candidate in top if candidate.boosts},
         cut=written.cut,
         shortened=written.shortened,
@@ -164,12 +164,12 @@ def explain(
     )
 
 
-def _channels(second: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
+def _channels(refinement: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
     """Return the passages of each channel, then the items of each spread and of the tags, best first."""
     found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
-    found |= second.spreads.gained()
-    if second.associates:
-        found[TAGS] = [(one.node.uid, one.score) for one in second.associates]
+    found |= refinement.spreads.gained()
+    if refinement.associates:
+        found[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
     return {
         name: tuple(
             {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
@@ -193,29 +193,29 @@ def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
     )
 
 
-def _rerank(second: RefinePipeline, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
+def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
     """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
-    reranked = second.reranked
+    reranked = refinement.reranked
     if reranked is None or not reranked.in_time:
         return None
     uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
     return {uid: JudgedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
 
 
-def _time(placed: ResolvedTime | None) -> AskedTime | None:
-    if placed is None:
+def _time(resolved: ResolvedTime | None) -> AskedTime | None:
+    if resolved is None:
         return None
     spans = [
         AskedSpan(text=one.text, kind=one.kind.value, start=one.start, end=one.end, confidence=one.confidence)
-        for one in placed.reading.spans
+        for one in resolved.reading.spans
     ]
     events = [
         AskedEvent(
             text=anchor.phrase,
             direction=anchor.direction.value,
             confidence=anchor.confidence,
-            uid=placed.events[anchor].uid if anchor in placed.events else None,
+            uid=resolved.events[anchor].uid if anchor in resolved.events else None,
         )
-        for anchor in placed.reading.anchors
+        for anchor in resolved.reading.anchors
     ]
-    return AskedTime(spans=tuple(spans), events=tuple(events), only=placed.only, in_time=placed.in_time)
+    return AskedTime(spans=tuple(spans), events=tuple(events), only=resolved.only, in_time=resolved.in_time)

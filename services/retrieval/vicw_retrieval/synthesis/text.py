@@ -18,7 +18,7 @@ from vicw_shared.wire.answer_format import Template
 from vicw_shared.wire.retrieve import Result
 
 ANCHOR_SHARE = 0.7
-_ALSO = 1_000_000
+_FIRST_ASSOCIATE_LINE = 1_000_000
 """Number of the first line of associates, below all other lines of a result."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -48,16 +48,18 @@ def write_text(
     associates = {r.node: TextBlock(r.rank, 0, write_result(as_result, r)) for r in results if r.kind == "associative"}
     for best in anchors[:1]:
         page.begin(best)
-    told: set[str] = set()
-    nodes: set[str] = set()
+    shown_edges: set[str] = set()
+    shown_nodes: set[str] = set()
     before: frozenset[int] = frozenset()
     for share in (ANCHOR_SHARE, 1.0):
         ranks = page.ranks
         page.fill((anchor for anchor in anchors if anchor.rank not in ranks), share)
         new = page.ranks - before
-        told |= _write_chains(page, around, new)
+        shown_edges |= _write_chains(page, around, new)
         shown = [result for result in results if result.rank in new]
-        _write_surrounding_lines(page, shown, around, told, nodes, associates, speaks=writes_speaker(as_result))
+        _write_surrounding_lines(
+            page, shown, around, shown_edges, shown_nodes, associates, speaks=writes_speaker(as_result)
+        )
         before = page.ranks
     ranks = page.ranks
     uids = {result.rank: result.uid for result in results}
@@ -71,22 +73,22 @@ def write_text(
 
 def _write_chains(page: TextPage, around: Neighbourhood, ranks: Collection[int]) -> set[str]:
     """Add chains of results in order while they fit, without proofs if need be; return their edges."""
-    told: set[str] = set()
+    shown_edges: set[str] = set()
     for number, chain in enumerate((chain for chain in around.chains if chain.rank in ranks), start=1):
         line, block = render_chain(chain, around)
         if any(page.fill([TextBlock(chain.rank, number, text)]) for text in (block, line)):
-            told |= {step.edge.id for step in chain.steps}
+            shown_edges |= {step.edge.id for step in chain.steps}
         else:
             page.lines[chain.rank] += 1
-    return told
+    return shown_edges
 
 
 def _write_surrounding_lines(
     page: TextPage,
     results: Sequence[Result],
     around: Neighbourhood,
-    told: set[str],
-    nodes: set[str],
+    shown_edges: set[str],
+    shown_nodes: set[str],
     associates: Mapping[str, TextBlock],
     *,
     speaks: bool,
@@ -94,30 +96,32 @@ def _write_surrounding_lines(
     """Add the neighbourhood of results on the page, in order, while it fits.
 
     An associate that is a result, too (``associates``, by node), is written as one, or as a line if that is too long.
-    ``nodes`` are those whose neighbourhood an earlier result has shown; ``speaks``: results name their speaker.
+    ``shown_nodes`` are those whose neighbourhood an earlier result has shown; ``speaks``: results name their speaker.
     """
     for result in results:
-        alone = result.node in nodes
-        nodes.add(result.node)
-        around_it = surrounding_lines(result, around, told, alone=alone, speaks=speaks)
+        alone = result.node in shown_nodes
+        shown_nodes.add(result.node)
+        around_it = surrounding_lines(result, around, shown_edges, alone=alone, speaks=speaks)
         lines = enumerate(around_it, start=1 + len(around.chains))
         blocks = [TextBlock(result.rank, number, line) for number, line in lines]
         lacking = len(blocks) - len(page.fill(blocks))
-        for number, (tag, item) in enumerate(() if alone else around.associates.get(result.node, ()), start=_ALSO):
-            tellings = [TextBlock(result.rank, number, associate_line(tag, item, around))]
+        for number, (tag, item) in enumerate(
+            () if alone else around.associates.get(result.node, ()), start=_FIRST_ASSOCIATE_LINE
+        ):
+            forms = [TextBlock(result.rank, number, associate_line(tag, item, around))]
             if block := associates.get(item.uid):
                 shared = f"    shares {tag.name} with [{result.rank}]"
-                tellings = [replace(block, text=f"{block.text}\n{shared}"), *tellings]
+                forms = [replace(block, text=f"{block.text}\n{shared}"), *forms]
             if block is None or block.rank not in page.ranks:  # one result may be an associate of several
-                lacking += not any(page.fill([telling]) for telling in tellings)
+                lacking += not any(page.fill([form]) for form in forms)
         if lacking:
             page.lines[result.rank] += lacking
 
 
-def _places(found: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:
+def _places(results: Sequence[Result], items: Mapping[str, Node]) -> Mapping[int, tuple[int, int]]:
     """Return the place of each rank: at the best rank of its thread, and there in the order of NEXT, else by time."""
     threads: dict[tuple[str, str], list[Result]] = {}
-    for result in found:
+    for result in results:
         threads.setdefault((result.context, result.flow_id or result.uid), []).append(result)
     places = {}
     for thread in threads.values():

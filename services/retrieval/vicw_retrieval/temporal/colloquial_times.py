@@ -30,7 +30,7 @@ _SPOKEN = re.compile(
 _CLOCK = re.compile(rf"at\ (?:{_HOUR})", re.VERBOSE | re.IGNORECASE)
 _CLOCK_AFTER = re.compile(rf",?\ at\ (?P<hour>{_HOUR})(?!\w)", re.VERBOSE | re.IGNORECASE)
 _CLOCK_BEFORE = re.compile(rf"\bat\ (?P<hour>{_HOUR}),?\ (?:on\ )?$", re.VERBOSE | re.IGNORECASE)
-_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|came|went|said|told)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:did|was|were|had|happened|came|went|said|told)\b", re.IGNORECASE)
 _BEFORE_DAY = re.compile(
     r"\b(?!(?:every|each|any|some|the|an?|this|next|last|of|on|for|to|with|and|or|about|by|like|than|from|between|until"
     r"|before|after|since|is|named?|call(?:ed)?|first|second|third|fourth|black|good|my|our|his|her|their|your|its)\ )"
@@ -48,21 +48,21 @@ def colloquial_times_in(query: str, asked_at: datetime, *, future: bool) -> Iter
     """Yield the colloquial times of a question; ambiguous ones are left out."""
     today = asked_at.replace(hour=0, minute=0, second=0, microsecond=0)
     for match in _SPOKEN.finditer(query):
-        said = {name: value.lower() for name, value in match.groupdict().items() if value}
+        groups = {name: value.lower() for name, value in match.groupdict().items() if value}
         try:
-            if said.keys() & {"half", "count", "fortnight"}:
-                yield (match.start(), match.end(), *about(*_ago(said, asked_at, today), asked_at), True, False)
-            elif "month" in said:
-                yield from _in_small(match, asked_at, future=future)
-            elif "clock" in said or "bare" in said:
-                yield from _of_past(match, query, asked_at, today)
+            if groups.keys() & {"half", "count", "fortnight"}:
+                yield (match.start(), match.end(), *about(*_ago(groups, asked_at, today), asked_at), True, False)
+            elif "month" in groups:
+                yield from _lower_case_month(match, asked_at, future=future)
+            elif "clock" in groups or "bare" in groups:
+                yield from _past_time(match, query, asked_at, today)
             else:
-                yield (match.start(), match.end(), *_of_calendar(said, today), False, False)
+                yield (match.start(), match.end(), *_calendar_time(groups, today), False, False)
         except (ValueError, OverflowError):
             continue
 
 
-def _in_small(match: re.Match[str], asked_at: datetime, *, future: bool) -> Iterator[Spoken]:
+def _lower_case_month(match: re.Match[str], asked_at: datetime, *, future: bool) -> Iterator[Spoken]:
     """Yield a month in small letters, which would be a verb without the word before it."""
     lead = match[0].lower().split()[0]
     if not match["month"].islower():
@@ -72,9 +72,9 @@ def _in_small(match: re.Match[str], asked_at: datetime, *, future: bool) -> Iter
         yield begins, match.end(), time.at, months_on(time.at, 1), False, True
 
 
-def _of_past(match: re.Match[str], query: str, asked_at: datetime, today: datetime) -> Iterator[Spoken]:
+def _past_time(match: re.Match[str], query: str, asked_at: datetime, today: datetime) -> Iterator[Spoken]:
     """Yield an hour of today, or the last day with this name, if the question is about the past."""
-    if _OF_PAST.search(query) is None:
+    if _PAST.search(query) is None:
         return
     if match["clock"]:
         at = _at(match["clock"].lower(), today)
@@ -85,12 +85,12 @@ def _of_past(match: re.Match[str], query: str, asked_at: datetime, today: dateti
             yield match.start(), match.end(), time.at, time.at + timedelta(days=1), False, False
 
 
-def _of_calendar(said: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
+def _calendar_time(groups: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     """Return a quarter, or a day of the week so many weeks ago."""
-    if "quarter" in said:
-        start = today.replace(year=int(said["year"]), month=3 * int(said["quarter"]) - 2, day=1)
+    if "quarter" in groups:
+        start = today.replace(year=int(groups["year"]), month=3 * int(groups["quarter"]) - 2, day=1)
         return start, months_on(start, 3)
-    start = _day_of_week_ago(said, today)
+    start = _day_of_week_ago(groups, today)
     return start, start + timedelta(days=1)
 
 
@@ -138,24 +138,24 @@ def about(at: datetime, unit: str, asked_at: datetime) -> tuple[datetime, dateti
     return at - margin, at + margin
 
 
-def _number(said: str) -> int:
-    return int(said) if said.isdigit() else _NUMBERS[said]
+def _number(words: str) -> int:
+    return int(words) if words.isdigit() else _NUMBERS[words]
 
 
-def _ago(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, str]:
+def _ago(groups: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, str]:
     """Return the instant so long ago, and the unit in which its words count."""
-    if "half" in said:
+    if "half" in groups:
         return asked_at - timedelta(minutes=90), "minute"
-    if "fortnight" in said:
+    if "fortnight" in groups:
         return today - timedelta(days=14), "week"
-    unit = said["unit"][:3]
+    unit = groups["unit"][:3]
     name = {"sec": "seconds", "min": "minutes", "hr": "hours", "hrs": "hours"}[unit]
-    return asked_at - timedelta(**{name: _number(said["count"])}), "hour" if name == "hours" else "minute"
+    return asked_at - timedelta(**{name: _number(groups["count"])}), "hour" if name == "hours" else "minute"
 
 
-def _day_of_week_ago(said: dict[str, str], today: datetime) -> datetime:
-    weeks = _number(said.get("weeks") or said["weeks_second"])
-    day = said.get("that_day") or said["day_first"]
+def _day_of_week_ago(groups: dict[str, str], today: datetime) -> datetime:
+    weeks = _number(groups.get("weeks") or groups["weeks_second"])
+    day = groups.get("that_day") or groups["day_first"]
     return today - timedelta(days=today.weekday() + 7 * weeks - WEEKDAYS.index(day))
 
 

@@ -66,7 +66,9 @@ _PARTICLE = re.compile(
     r"|\b(?:ever|long)\ since|\b(?:the|its|his|her|their)\ following|\bat\ once|\bthan\ once|^\W*once)$",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"(?:do|does|did|is|are|was|were|will|would|can|could|should|shall|has|have|had)(?:n['’]t)?\b", re.I)
+_AUXILIARY = re.compile(
+    r"(?:do|does|did|is|are|was|were|will|would|can|could|should|shall|has|have|had)(?:n['’]t)?\b", re.I
+)
 _ASKS_WHAT_HAPPENED = re.compile(
     r"\bwhat(?:\ else)?\ (?:has\ |had\ )?(?:happen|came|occurr|took\ place|follow|follows|changed|broke|went\ on)"
     r"|\bnext\b",
@@ -99,7 +101,7 @@ def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventA
 
 
 def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnchor]:
-    asked = _ASKS_WHAT_HAPPENED.search(query) is not None
+    asks_what_happened = _ASKS_WHAT_HAPPENED.search(query) is not None
     over = 0
     for lead in _LEAD.finditer(query):
         begins, place = lead.start(), lead.end()
@@ -107,17 +109,19 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnch
             continue
         limit = min((start for start, _ in taken if start >= place), default=len(query))
         phrase = _phrase(query[:limit], place)
-        said = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
-        before = query[max(said, begins - 40) : lead.end() - 1]
+        times_end = max((end for _, end in taken if end <= begins), default=0)  # "last week" is no part of "week after"
+        before = query[max(times_end, begins - 40) : lead.end() - 1]
         if not phrase or _START.match(phrase) is None or _NO_EVENT.match(phrase) or _PARTICLE.search(before):
             continue
         word = lead[0].strip().lower()
-        if word in {"when", "while"} and (_ASKS.match(phrase) or (word == "when" and _inner_question(before))):
+        if word in {"when", "while"} and (_AUXILIARY.match(phrase) or (word == "when" and _inner_question(before))):
             continue
         over = place + len(phrase)
-        way = next(AnchorSide(name) for name, value in lead.groupdict().items() if value)
+        side = next(AnchorSide(name) for name, value in lead.groupdict().items() if value)
         confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
-        yield EventAnchor(way, phrase, 0.9 if asked and confidence > 0.5 else confidence, query[begins:over], begins)
+        yield EventAnchor(
+            side, phrase, 0.9 if asks_what_happened and confidence > 0.5 else confidence, query[begins:over], begins
+        )
 
 
 def _phrase(query: str, place: int) -> str:

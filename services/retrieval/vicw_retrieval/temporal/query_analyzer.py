@@ -11,7 +11,7 @@ from vicw_retrieval.temporal.spans import TimeSpan, spans_in
 
 _READ_CHARS = 2000
 _SURE = 0.5
-_NO_CONDITION = 0.7
+_SURE_EVENT = 0.7
 """Minimum confidence of an anchor that is surely an event: "when" and "since" may mean whether and why."""
 _GENERIC = frozenset(
     "a about again all an and any anything are at back been between brief by can change changed changes chat chats "
@@ -30,7 +30,7 @@ _PHRASES = re.compile(
 )
 """Words that select nothing, among them hours that were not parsed: they belong to the day beside them."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_TELLS_OF_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ def read_time(query: str, asked_at: datetime) -> TimeReading:
     for begins, ends in cuts:
         rest = rest[:begins] + " " + rest[ends:]
     sure = any(span.confidence >= _SURE for span in spans)
-    says_more = _says_more(rest)
-    tells_when = bool(spans) or any(anchor.confidence >= _NO_CONDITION for anchor in anchors)
-    tells_when = tells_when or (bool(anchors) and _TELLS_OF_PAST.search(read) is not None)
+    says_more = _selects_more(rest)
+    tells_when = bool(spans) or any(anchor.confidence >= _SURE_EVENT for anchor in anchors)
+    tells_when = tells_when or (bool(anchors) and _PAST.search(read) is not None)
     alone = sure and not anchors and not says_more
     return TimeReading(tuple(spans), tuple(anchors), alone, tells_when and not says_more)
 
 
-def _says_more(rest: str) -> bool:
+def _selects_more(rest: str) -> bool:
     words = _WORD.findall(_PHRASES.sub(" ", rest).lower())
     return any(word.replace("’", "'").removesuffix("'s") not in _GENERIC for word in words)

@@ -17,7 +17,7 @@ _PAGE = 500
 _INSTANT = timedelta(microseconds=1)
 
 
-async def inside(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
+async def items_in_span(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
     """Return the latest items of a span that may be results, and whether time sufficed.
 
     They are ``limit`` or fifty at most, whichever is more. The usual case is one read. If invisible items or other
@@ -25,7 +25,7 @@ async def inside(question: Question, span: TimeSpan, until: float, limit: int) -
     event loop is at ``until``: items found by then count. Raises the graph's errors.
     """
     scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
-    found: list[Node] = []
+    items: list[Node] = []
     read: set[str] = set()
     end, room = span.end, question.visibility.read_limit(most)
     while True:
@@ -33,16 +33,16 @@ async def inside(question: Question, span: TimeSpan, until: float, limit: int) -
             async with asyncio.timeout_at(until if read else None):
                 page = await graph.between(scope.tenant, span.start, end, contexts=scope.contexts, limit=room)
                 new = [node for node in page if node.uid not in read]
-                found += await filter_results(graph, scope, await question.visibility.nodes(new))
+                items += await filter_results(graph, scope, await question.visibility.nodes(new))
         except TimeoutError:
             if not read:
                 raise
-            return found[:most], False
+            return items[:most], False
         read |= {node.uid for node in new}
-        if len(found) >= most or len(page) < room or len(read) >= MOST_READ:
-            return found[:most], True
+        if len(items) >= most or len(page) < room or len(read) >= MOST_READ:
+            return items[:most], True
         last = page[-1].timestamp
         assert last is not None
         # More items than a page may have the same time: then the next page is larger.
-        stands = last + _INSTANT == end
-        end, room = last + _INSTANT, min(2 * room if stands else max(room, _PAGE), MOST_READ)
+        is_stuck = last + _INSTANT == end
+        end, room = last + _INSTANT, min(2 * room if is_stuck else max(room, _PAGE), MOST_READ)

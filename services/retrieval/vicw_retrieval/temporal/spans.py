@@ -60,7 +60,7 @@ _UNITS = {"day": 1, "night": 1, "morning": 1, "evening": 1, "week": 7, "weekend"
 def spans_in(query: str, asked_at: datetime) -> list[TimeSpan]:
     """Return the spans of a question in order."""
     phrases = phrases_in(query, asked_at)
-    found: list[TimeSpan] = []
+    spans: list[TimeSpan] = []
     number = 0
     while number < len(phrases):
         pair = phrases[number : number + 2]
@@ -68,8 +68,8 @@ def spans_in(query: str, asked_at: datetime) -> list[TimeSpan]:
         span = joined or _single(query, phrases[number], asked_at)
         number += 2 if joined else 1
         if span is not None and span.start < span.end:
-            found.append(span)
-    return [span for span in found if not any(_within(span, other) for other in found)]
+            spans.append(span)
+    return [span for span in spans if not any(_within(span, other) for other in spans)]
 
 
 def _within(span: TimeSpan, other: TimeSpan) -> bool:

@@ -26,7 +26,7 @@ _COUNT = r"\d{1,4}|a\ couple\ of|couple\ of|few|several|" + "|".join(
 )
 _UNIT = "minute|hour|day|week|month|year"
 _LEAD = r"before|prior\ to|after|following|since|until|till|by|from|to|between|and|or|during|through|throughout|around"
-_FEASTS = {
+_HOLIDAYS = {
     "christmas eve": (12, 24),
     "christmas": (12, 25),
     "new year's eve": (12, 31),
@@ -36,11 +36,11 @@ _FEASTS = {
 }
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
-_FEAST = (
+_HOLIDAY = (
     r"christmas\ eve|christmas|new\ year['’]s\ eve|new\ year(?=['’]s\ day\b|['’]s\b|\b)|halloween|valentine['’]s\ day"
 )
 
-_ASKED = re.compile(
+_QUESTION_TIME = re.compile(
     rf"""\b(?:
       (?P<day>this|last|yesterday|tomorrow|(?:on\ |last\ )?(?:{_WEEKDAY}))\ (?P<part>morning|afternoon|evening|night)
     | (?:(?:in|over|during|within|for)\ )?(?:the|these|this)?\ ?(?:last|past|previous)
@@ -53,7 +53,7 @@ _ASKED = re.compile(
       (?!\ of\ (?!{_YEAR})|\ (?:olympics|games|sports?)\b)
       (?:\ (?:of\ |in\ )?(?P<season_year>{_YEAR}))?
     | (?P<season_of>spring|summer|autumn|fall|winter)\ (?:of\ |in\ )?(?P<season_of_year>{_YEAR})
-    | (?:on|at|over|last|this|before|after|since|until|till|by|around|during|for)\ (?P<feast>{_FEAST})
+    | (?:on|at|over|last|this|before|after|since|until|till|by|around|during|for)\ (?P<feast>{_HOLIDAY})
       (?:\ (?:in\ )?(?P<feast_year>{_YEAR}))?
     | (?:early|mid|late|the\ (?:end|beginning|start|middle)\ of)[ -]?(?P<part_month>{_MONTH})
       (?:,?\ (?P<part_year>{_YEAR}))?
@@ -88,11 +88,11 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
     future = is_about_future(query) and not re.match(
         r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I
     )
-    found = list(_asked(query, asked_at, future))
+    found = list(_question_times(query, asked_at, future))
     for time in times_in(query, asked_at, ahead=future):
         # In a question about the past, "in three months" is a duration.
         if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
-            found.append(_of_time(time, query, asked_at))
+            found.append(_statement_time(time, query, asked_at))
     found += [
         TimeExpression(begins, ends, start, end, EXPLICIT, loose, yearless)
         for begins, ends, start, end, loose, yearless in colloquial_times_in(query, asked_at, future=future)
@@ -117,12 +117,12 @@ def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:
     if phrase.end - phrase.start > timedelta(days=1):
         return phrase
     try:
-        said = hour_beside(query, (phrase.begins, phrase.ends), over, phrase.start, phrase.end)
+        narrowed = hour_beside(query, (phrase.begins, phrase.ends), over, phrase.start, phrase.end)
     except OverflowError:
         return phrase
-    if said is None:
+    if narrowed is None:
         return phrase
-    begins, ends, start, end = said
+    begins, ends, start, end = narrowed
     return replace(phrase, begins=begins, ends=ends, start=start, end=end, loose=True)
 
 
@@ -133,7 +133,7 @@ def after(start: datetime, precision: str) -> datetime:
     return start + timedelta(**{f"{precision}s": 1})
 
 
-def _of_time(time: Time, query: str, asked_at: datetime) -> TimeExpression:
+def _statement_time(time: Time, query: str, asked_at: datetime) -> TimeExpression:
     """Return a statement's time as an interval; a counted one is as wide as people count."""
     words = query[time.span.start : time.span.end].lower()
     lead = _LED.match(words) if time.unit is None else None
@@ -148,68 +148,81 @@ def _of_time(time: Time, query: str, asked_at: datetime) -> TimeExpression:
         return TimeExpression(*where, time.at, time.at, 0.0, False, False)
 
 
-def _asked(query: str, asked_at: datetime, future: bool) -> Iterator[TimeExpression]:
+def _question_times(query: str, asked_at: datetime, future: bool) -> Iterator[TimeExpression]:
     today = asked_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    for match in _ASKED.finditer(query):
-        said = {name: value.lower() for name, value in match.groupdict().items() if value}
+    for match in _QUESTION_TIME.finditer(query):
+        groups = {name: value.lower() for name, value in match.groupdict().items() if value}
         begins = match.start()
-        if said.keys() & {"weekday", "month", "year"}:
-            name = next(name for name in ("weekday", "month", "year") if name in said)
-            if name == "month" and match["month"].islower() and said["month"] in {"may", "march", "mar", "sep", "dec"}:
+        if groups.keys() & {"weekday", "month", "year"}:
+            name = next(name for name in ("weekday", "month", "year") if name in groups)
+            if (
+                name == "month"
+                and match["month"].islower()
+                and groups["month"] in {"may", "march", "mar", "sep", "dec"}
+            ):
                 continue
             begins = match.start(name)
-        elif said.keys() & {"season", "feast"}:
+        elif groups.keys() & {"season", "feast"}:
             lead = re.match(r"(?:last|this past|this|next|that) ", match[0], re.IGNORECASE)
-            begins = match.start() if lead else match.start("season" if "season" in said else "feast")
+            begins = match.start() if lead else match.start("season" if "season" in groups else "feast")
         try:
-            interval = _interval(said, asked_at, today, future)
+            interval = _interval(groups, asked_at, today, future)
         except (ValueError, OverflowError):
             continue
         if interval is not None:
-            loose = "vague" in said or "few" in said
-            yield TimeExpression(begins, match.end(), *interval, loose, "month" in said)
+            loose = "vague" in groups or "few" in groups
+            yield TimeExpression(begins, match.end(), *interval, loose, "month" in groups)
 
 
 def _interval(
-    said: dict[str, str], asked_at: datetime, today: datetime, future: bool
+    groups: dict[str, str], asked_at: datetime, today: datetime, future: bool
 ) -> tuple[datetime, datetime, float] | None:
-    if "part" in said:
-        return _part_of_day(said["day"], said["part"], asked_at)
-    if {"back", "rolling", "few", "vague"} & said.keys():
-        return _counted_back(said, asked_at, today)
-    return _of_calendar(said, asked_at, today, future)
+    if "part" in groups:
+        return _part_of_day(groups["day"], groups["part"], asked_at)
+    if {"back", "rolling", "few", "vague"} & groups.keys():
+        return _counted_back(groups, asked_at, today)
+    return _calendar_time(groups, asked_at, today, future)
 
 
-def _counted_back(said: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, datetime, float]:
+def _counted_back(groups: dict[str, str], asked_at: datetime, today: datetime) -> tuple[datetime, datetime, float]:
     """Return a time counted back from now, exact or approximate."""
-    if "few" in said:
-        unit = said["few_unit"]
-        return _back(9 if said["few"] == "several" else 7, unit, asked_at)[0], _back(2, unit, asked_at)[0], LOOSE
-    if said.get("vague") == "earlier today":
+    if "few" in groups:
+        unit = groups["few_unit"]
+        return _back(9 if groups["few"] == "several" else 7, unit, asked_at)[0], _back(2, unit, asked_at)[0], LOOSE
+    if groups.get("vague") == "earlier today":
         return today, asked_at, EXPLICIT
-    if "vague" in said:
-        back = _VAGUE[said["vague"]]
+    if "vague" in groups:
+        back = _VAGUE[groups["vague"]]
         return asked_at - back, asked_at, LOOSE if back < timedelta(days=1) else VAGUE
-    unit = said.get("back_unit") or said["rolling"]
-    return *_back(_NUMBERS.get(said.get("back", "one")) or int(said["back"]), unit, asked_at), EXPLICIT
+    unit = groups.get("back_unit") or groups["rolling"]
+    return *_back(_NUMBERS.get(groups.get("back", "one")) or int(groups["back"]), unit, asked_at), EXPLICIT
 
 
-def _of_calendar(
-    said: dict[str, str], asked_at: datetime, today: datetime, future: bool
+def _calendar_time(
+    groups: dict[str, str], asked_at: datetime, today: datetime, future: bool
 ) -> tuple[datetime, datetime, float] | None:
     """Return a season, a holiday, a month, a year or a day of the week."""
-    if "season" in said or "season_of" in said:
-        name, year = said.get("season") or said["season_of"], said.get("season_year") or said.get("season_of_year")
+    if "season" in groups or "season_of" in groups:
+        name, year = (
+            groups.get("season") or groups["season_of"],
+            groups.get("season_year") or groups.get("season_of_year"),
+        )
         return _latest(_SEASONS[name], 1, 3, year, today, future)
-    if "feast" in said:
-        month, day = _FEASTS[said["feast"].replace("’", "'")]
-        return _latest(month, day, 0, said.get("feast_year"), today, future)
-    if "part_month" in said:
+    if "feast" in groups:
+        month, day = _HOLIDAYS[groups["feast"].replace("’", "'")]
+        return _latest(month, day, 0, groups.get("feast_year"), today, future)
+    if "part_month" in groups:
         words = (
-            f"{said['part_month']} {said['part_year']}" if "part_year" in said else f"In {said['part_month'].title()}"
+            f"{groups['part_month']} {groups['part_year']}"
+            if "part_year" in groups
+            else f"In {groups['part_month'].title()}"
         )
     else:
-        words = f"on {said['weekday']}" if "weekday" in said else f"in {(said.get('month') or said['year']).title()}"
+        words = (
+            f"on {groups['weekday']}"
+            if "weekday" in groups
+            else f"in {(groups.get('month') or groups['year']).title()}"
+        )
     time = next(times_in(words, asked_at, ahead=future), None)
     return (time.at, after(time.at, time.precision), EXPLICIT) if time is not None else None
 

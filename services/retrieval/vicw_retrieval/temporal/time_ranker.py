@@ -12,7 +12,7 @@ from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor, distinctive_words
 from vicw_retrieval.temporal.query_analyzer import TimeReading
-from vicw_retrieval.temporal.span_filter import inside
+from vicw_retrieval.temporal.span_filter import items_in_span
 from vicw_retrieval.temporal.spans import SpanRelation
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 from vicw_shared.model import Label, Node
@@ -57,7 +57,7 @@ class ResolvedTime:
 async def rank_by_time(
     question: Question,
     found: Sequence[Candidate],
-    placed: ResolvedTime,
+    resolved: ResolvedTime,
     boost: float,
     find: Find,
     seconds: float = math.inf,
@@ -68,16 +68,16 @@ async def rank_by_time(
     span are read, and ``placed.in_time`` stays false. Raises the graph's errors.
     """
     until = asyncio.get_running_loop().time() + seconds
-    placed.events = await _events(question, placed.reading, find)
-    then, in_time = await _happened_then(question, placed, until)
-    known = {candidate.key for candidate in found}
+    resolved.events = await _events(question, resolved.reading, find)
+    then, in_time = await _items_of_time(question, resolved, until)
+    known_keys = {candidate.key for candidate in found}
     nodes = {node.uid: node for node in then}
-    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known and n.qdrant_id]
+    new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known_keys and n.qdrant_id]
     judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
-    if placed.events:  # nearness to an event needs flow steps; a span needs no more than what is read
+    if resolved.events:  # nearness to an event needs flow steps; a span needs no more than what is read
         unread = [one.item.uid for one in judged if one.item.uid not in nodes]
         nodes |= await question.graph.nodes(question.scope.tenant, unread)
-    weights = _weights(placed, judged, nodes, boost)
+    weights = _weights(resolved, judged, nodes, boost)
     # Items with nothing but their time rank below similar ones, the latest first.
     best = question.best or 1.0
     least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
@@ -87,19 +87,19 @@ async def rank_by_time(
         candidate.boost(
             "time", (weights[candidate.key].factor - 1) * max(least.get(candidate.item.uid, 0.0), candidate.strength)
         )
-    placed.in_time = in_time
-    placed.only = placed.reading.alone and bool(then_too)
-    if placed.only:
+    resolved.in_time = in_time
+    resolved.only = resolved.reading.alone and bool(then_too)
+    if resolved.only:
         return in_order(then_too)
-    return in_order([*found, *(candidate for candidate in then_too if candidate.key not in known)])
+    return in_order([*found, *(candidate for candidate in then_too if candidate.key not in known_keys)])
 
 
 def _weights(
-    placed: ResolvedTime, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float
+    resolved: ResolvedTime, judged: Sequence[Candidate], nodes: Mapping[str, Node], boost: float
 ) -> dict[str, Weight]:
     moments = [_moment(one.item, nodes.get(one.item.uid)) for one in judged]
-    events = {anchor: Moment.of(node) for anchor, node in placed.events.items()}
-    weights = weigh(placed.reading, moments, events, boost=boost)
+    events = {anchor: Moment.of(node) for anchor, node in resolved.events.items()}
+    weights = weigh(resolved.reading, moments, events, boost=boost)
     return {one.key: weight for one, weight in zip(judged, weights, strict=True)}
 
 
@@ -112,7 +112,7 @@ def _moment(item: ItemRef, node: Node | None) -> Moment:
 
 async def _events(question: Question, reading: TimeReading, find: Find) -> dict[EventAnchor, Node]:
     """Return the visible Event that each phrase most likely means: the earliest of the best matches."""
-    found: dict[EventAnchor, Node] = {}
+    by_anchor: dict[EventAnchor, Node] = {}
     for anchor in reading.anchors:
         owners = await _items_of_event(question.graph, question.scope, anchor, find)
         items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
@@ -120,8 +120,8 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
             n for n in await question.visibility.nodes(list(items.values())) if n.label is Label.EVENT and n.timestamp
         ]
         if events:
-            found[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
-    return found
+            by_anchor[anchor] = min(events, key=lambda node: (node.timestamp, node.arrival or 0, node.uid))
+    return by_anchor
 
 
 async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
@@ -132,18 +132,18 @@ async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, 
     scope = replace(scope, tags_any=(), tags_all=(), tags_none=())  # these choose results, not anchors
     hits = await find(distinctive_words(anchor.phrase), scope, _EVENTS)
     owners = await graph.owners(scope.tenant, [hit.id for hit in hits]) if hits else {}
-    known = [hit for hit in hits if hit.id in owners]
-    told = [hit for hit in known if owners[hit.id].label is Label.EVENT] or known
-    return {hit.id: owners[hit.id] for hit in told if hit.score >= _AS_GOOD * told[0].score}
+    owned = [hit for hit in hits if hit.id in owners]
+    matches = [hit for hit in owned if owners[hit.id].label is Label.EVENT] or owned
+    return {hit.id: owners[hit.id] for hit in matches if hit.score >= _AS_GOOD * matches[0].score}
 
 
-async def domains_of(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
+async def event_domains(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
     """Return the domains of the items that match the events of a question. Raises the stores' errors."""
-    tellers = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.anchors]
-    return {item.domain for owners in tellers for item in owners.values()}
+    owners_by_event = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.anchors]
+    return {item.domain for owners in owners_by_event for item in owners.values()}
 
 
-async def _happened_then(question: Question, placed: ResolvedTime, until: float) -> tuple[list[Node], bool]:
+async def _items_of_time(question: Question, resolved: ResolvedTime, until: float) -> tuple[list[Node], bool]:
     """Return items of the sure spans and next to the events, visible and in scope.
 
     And whether time sufficed.
@@ -151,29 +151,29 @@ async def _happened_then(question: Question, placed: ResolvedTime, until: float)
     scope, in_time = question.scope, True
     then: list[Node] = []
     if scope.as_of is None and scope.known_at is None:  # the index by time has the present only
-        for span in placed.reading.spans:
+        for span in resolved.reading.spans:
             if span.confidence >= _SURE and (
-                placed.reading.alone or span.kind in {SpanRelation.ON, SpanRelation.AROUND}
+                resolved.reading.alone or span.kind in {SpanRelation.ON, SpanRelation.AROUND}
             ):
-                found, all_read = await inside(question, span, until, placed.limit)
-                then += found
+                items, all_read = await items_in_span(question, span, until, resolved.limit)
+                then += items
                 in_time = in_time and all_read
-    near = [node for anchor, event in placed.events.items() for node in await _next_to(question, anchor, event)]
+    near = [node for anchor, event in resolved.events.items() for node in await _follow_thread(question, anchor, event)]
     then += await filter_results(question.graph, scope, near) if near else []
     return list({node.uid: node for node in then}.values()), in_time
 
 
-async def _next_to(question: Question, anchor: EventAnchor, event: Node) -> list[Node]:
+async def _follow_thread(question: Question, anchor: EventAnchor, event: Node) -> list[Node]:
     """Follow an event's thread, as far as every step is visible."""
     if anchor.direction is AnchorSide.DURING:
         return [event]
     spread = ("NEXT", Way.OUT if anchor.direction is AnchorSide.AFTER else Way.IN)
-    found: list[Node] = []
+    nodes: list[Node] = []
     front = [event.uid]
     for _ in range(_STEPS):
         steps = await question.visibility.expand(front, [spread], 1)
         if not steps:
             break
-        found.append(steps[0].node)
+        nodes.append(steps[0].node)
         front = [steps[0].node.uid]
-    return found
+    return nodes

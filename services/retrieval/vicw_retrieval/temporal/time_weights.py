@@ -78,20 +78,20 @@ def weigh(
 def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventAnchor, Moment], boost: float) -> Weight:
     judged = [_in_spans(reading.spans, moment)] if reading.spans else []
     judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.anchors if anchor in events]
-    standings = [standing for standing, _ in judged]
-    if TimeFit.OUTSIDE in standings:
-        standing = TimeFit.OUTSIDE
-    elif TimeFit.INSIDE in standings:
-        standing = TimeFit.INSIDE
+    fits = [fit for fit, _ in judged]
+    if TimeFit.OUTSIDE in fits:
+        fit = TimeFit.OUTSIDE
+    elif TimeFit.INSIDE in fits:
+        fit = TimeFit.INSIDE
     else:
-        standing = TimeFit.UNKNOWN
-    if reading.alone and standing is not TimeFit.INSIDE:
-        return Weight(standing, 0.0)
+        fit = TimeFit.UNKNOWN
+    if reading.alone and fit is not TimeFit.INSIDE:
+        return Weight(fit, 0.0)
     factor = 1.0
-    if standing is TimeFit.INSIDE:
+    if fit is TimeFit.INSIDE:
         for _, share in judged:
             factor *= 1 + boost * share
-    return Weight(standing, min(factor, 1 + boost))
+    return Weight(fit, min(factor, 1 + boost))
 
 
 def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[TimeFit, float]:

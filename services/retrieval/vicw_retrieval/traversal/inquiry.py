@@ -95,9 +95,11 @@ class Traversal:
         """Return the answer of a walk: its nodes as they were reached, or in the ``order`` of the question."""
         nodes = order(walk) if order is not None else list(walk.nodes.values())
         texts = await texts_of(self.graph, self.scope, nodes)
-        told_by = await self._source_items(nodes)
-        begun = [node.uid for node in starts] or [uid for uid, hops in walk.hops.items() if hops == 0]
-        paths = paths_of(begun, walk.edges, {event: item for event, item in told_by.items() if item in walk.nodes})
+        source_items = await self._source_items(nodes)
+        start_uids = [node.uid for node in starts] or [uid for uid, hops in walk.hops.items() if hops == 0]
+        paths = paths_of(
+            start_uids, walk.edges, {event: item for event, item in source_items.items() if item in walk.nodes}
+        )
         return GraphAnswer(
             start=tuple(node.uid for node in starts),
             nodes=tuple(
@@ -106,7 +108,7 @@ class Traversal:
                     hops=walk.hops[node.uid],
                     path=paths.get(node.uid, ()),
                     text=texts.get(node.uid),
-                    told_by=told_by.get(node.uid),
+                    source_item=source_items.get(node.uid),
                 )
                 for node in nodes
             ),
@@ -116,15 +118,15 @@ class Traversal:
 
     async def _source_items(self, nodes: Sequence[Node]) -> dict[str, str]:
         """Return the source item of each extracted event."""
-        told = [node.uid for node in nodes if node.label is Label.EVENT and node.content_hash is None]
-        if not told:
+        events = [node.uid for node in nodes if node.label is Label.EVENT and node.content_hash is None]
+        if not events:
             return {}
-        found = await self.graph.expand(self.scope.tenant, told, [("EVIDENCED_BY", Direction.OUT)], 1)
-        proven = await self.visibility.visible(found)
+        neighbours = await self.graph.expand(self.scope.tenant, events, [("EVIDENCED_BY", Direction.OUT)], 1)
+        proven = await self.visibility.visible(neighbours)
         return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
 
 
-def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, told_by: str | None) -> WalkedNode:
+def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, source_item: str | None) -> WalkedNode:
     return WalkedNode(
         uid=node.uid,
         id=node.source_id,
@@ -137,7 +139,7 @@ def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, to
         timestamp=node.timestamp,
         hops=hops,
         path=path,
-        source_item=told_by,
+        source_item=source_item,
         speaker=node.speaker,
         source=node.source,
         flow_id=node.flow_id,

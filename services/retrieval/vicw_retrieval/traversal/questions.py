@@ -25,7 +25,7 @@ from vicw_shared.wire.graph import (
 )
 
 _WAYS = {"out": (Direction.OUT,), "in": (Direction.IN,), "both": (Direction.OUT, Direction.IN)}
-_BEARERS = (
+_MEMORIES = (
     ("ABOUT", Direction.IN),
     ("MENTIONS", Direction.IN),
     ("INITIATED", Direction.OUT),
@@ -45,11 +45,11 @@ async def find(request: FindRequest, inquiry: Traversal) -> GraphAnswer:
         )
     complete = True
     if request.name is None:
-        found, complete = await inquiry.finder.page(request.subtype, request.limit)
+        nodes, complete = await inquiry.finder.page(request.subtype, request.limit)
     else:
-        found = [node for node in await inquiry.finder.all(request.name) if request.subtype in {None, node.subtype}]
+        nodes = [node for node in await inquiry.finder.all(request.name) if request.subtype in {None, node.subtype}]
     walk = inquiry.walk((), hops=0, limit=request.limit)
-    walk.add(found)
+    walk.add(nodes)
     walk.complete &= complete
     return await inquiry.answer(walk, [])
 
@@ -68,8 +68,8 @@ async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
         )
     starts = [await inquiry.finder.one(start, f"start[{at}]") for at, start in enumerate(request.start)]
     if request.query is not None:
-        brought = {node.uid: node for node in (*starts, *await inquiry.finder.by_words(request.query))}
-        starts = list(brought.values())
+        by_uid = {node.uid: node for node in (*starts, *await inquiry.finder.by_words(request.query))}
+        starts = list(by_uid.values())
     starts += await _pages_of(inquiry, starts)
     walk = inquiry.walk(
         spreads,
@@ -96,22 +96,22 @@ async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
     )
 
 
-async def _all_of(inquiry: Traversal, walk: Walk, asked: Sequence[str] = ()) -> list[Node]:
-    """Return the nodes of the context that lead anywhere, newest first; ``asked``: see ``Walk.leading``."""
+async def _all_of(inquiry: Traversal, walk: Walk, counted_types: Sequence[str] = ()) -> list[Node]:
+    """Return the context's nodes that lead anywhere, newest first; ``counted_types``: see ``Walk.leading_nodes``."""
     (context,) = await inquiry.contexts()
     root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
     seen = [n.node for n in await inquiry.visibility.visible(inside) if n.node.label is not Label.CHUNK]
-    leading = await walk.leading(seen, asked)
+    leading = await walk.leading_nodes(seen, counted_types)
     known = await inquiry.finder.allowed(leading)
     return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
 
 
 async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     """Return a person and the memories about the person or its users, newest first; for a user, its person's."""
-    start, everybody = await _person_and_users(request, inquiry)
+    start, starts = await _person_and_users(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
-    await walk.run(everybody)
+    await walk.run(starts)
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
@@ -152,10 +152,12 @@ async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
     starts, around = [start], None
     if is_named(start):
-        around = inquiry.walk(_BEARERS, hops=1, limit=inquiry.limits.graph_nodes, fanout=MOST_LOOKED_AT, sentences=True)
+        around = inquiry.walk(
+            _MEMORIES, hops=1, limit=inquiry.limits.graph_nodes, fanout=MOST_LOOKED_AT, sentences=True
+        )
         await around.run([start])
         bearing = inquiry.walk(_REPLACED, hops=0, limit=len(around.nodes) or 1, sentences=True)
-        starts += await bearing.leading([node for uid, node in around.nodes.items() if uid != start.uid])
+        starts += await bearing.leading_nodes([node for uid, node in around.nodes.items() if uid != start.uid])
     walk = inquiry.walk(_REPLACED, hops=request.limit, limit=request.limit, fanout=MOST_LOOKED_AT, sentences=True)
     if around is not None:
         walk.adopt(around)
@@ -168,15 +170,15 @@ async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
 
     Raises InvalidInputError for an unknown flow, or if several contexts have it.
     """
-    found = {
+    by_context = {
         context: items for context in await inquiry.contexts() if (items := await _thread(request, inquiry, context))
     }
-    if not found:
+    if not by_context:
         raise InvalidInputError(FieldProblem("flow", "is not known", "Name the `flow_id` that its items have"))
-    if len(found) > 1:
-        names = ", ".join(map(repr, found))
+    if len(by_context) > 1:
+        names = ", ".join(map(repr, by_context))
         raise InvalidInputError(FieldProblem("context", "is missing, and several have this flow", f"Name one: {names}"))
-    (items,) = found.values()
+    (items,) = by_context.values()
     walk = inquiry.walk([("NEXT", Direction.OUT)], hops=0, limit=request.limit)
     await walk.run(items)
     return await inquiry.answer(walk, [])
@@ -194,9 +196,9 @@ async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> l
         looked_at = min(looked_at * 8, most)
 
 
-async def _identity(request: NodeQuestion, inquiry: Traversal, way: Direction) -> GraphAnswer:
+async def _identity(request: NodeQuestion, inquiry: Traversal, direction: Direction) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
-    walk = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
+    walk = inquiry.walk([(IS_PERSON, direction)], hops=1, limit=request.limit)
     await walk.run([start])
     return await inquiry.answer(walk, [start])
 
@@ -204,12 +206,12 @@ async def _identity(request: NodeQuestion, inquiry: Traversal, way: Direction) -
 async def _person_and_users(request: NodeQuestion, inquiry: Traversal) -> tuple[Node, list[Node]]:
     """Return the node that is meant, and with it the person, if it is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
-    found = [start]
-    for way in (Direction.OUT, Direction.IN):
-        same = inquiry.walk([(IS_PERSON, way)], hops=1, limit=request.limit)
-        await same.run(found)
-        found = list(same.nodes.values())
-    return start, found
+    nodes = [start]
+    for direction in (Direction.OUT, Direction.IN):
+        same = inquiry.walk([(IS_PERSON, direction)], hops=1, limit=request.limit)
+        await same.run(nodes)
+        nodes = list(same.nodes.values())
+    return start, nodes
 
 
 def _newest_first(walk: Walk) -> list[Node]:

@@ -38,11 +38,11 @@ def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[Size]:
     names = {"context": request.context}
     names |= {field: getattr(request, field, None) for field in ("node", "name", "subtype", "flow")}
     lists: dict[str, tuple[str, ...]] = {}
-    asked: list[Size] = [("limit", request.limit, limits.graph_nodes, "VICW_MAX_GRAPH_NODES", "nodes")]
+    sizes: list[Size] = [("limit", request.limit, limits.graph_nodes, "VICW_MAX_GRAPH_NODES", "nodes")]
     if isinstance(request, WalkRequest):
         if request.query is not None:
-            asked.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
-        asked.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
+            sizes.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
+        sizes.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
         lists = {"start": request.start, "types.only": request.types.only or ()}
         lists["types.left_out"] = request.types.left_out or ()
-    return [*asked, *name_sizes(names, lists, request.viewer, limits)]
+    return [*sizes, *name_sizes(names, lists, request.viewer, limits)]

@@ -22,7 +22,7 @@ from vicw_shared.uids import named_uid
 _VERSIONS = 100
 _REPLACED = 10
 _HINTS = 5
-_TOLD_CANDIDATES = 10
+_MOST_NAMED = 10
 _SHOWN_CHARS = 80
 
 
@@ -43,13 +43,13 @@ class StartFinder:
         """
         found = await self.all(reference)
         if not found:
-            told = f"{_cut(reference)!r} is no uid, id or name of anything here"
-            raise InvalidInputError(FieldProblem(field, told, await self._hint(reference)))
+            message = f"{_cut(reference)!r} is no uid, id or name of anything here"
+            raise InvalidInputError(FieldProblem(field, message, await self._hint(reference)))
         if len(found) > 1:
-            more = f"; and {len(found) - _TOLD_CANDIDATES} more" if len(found) > _TOLD_CANDIDATES else ""
-            told = "; ".join(_describe(node) for node in found[:_TOLD_CANDIDATES])
+            more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+            message = "; ".join(_describe(node) for node in found[:_MOST_NAMED])
             raise InvalidInputError(
-                FieldProblem(field, f"{_cut(reference)!r} may be {len(found)} things", f"Name a uid: {told}{more}")
+                FieldProblem(field, f"{_cut(reference)!r} may be {len(found)} things", f"Name a uid: {message}{more}")
             )
         return found[0]
 
@@ -61,19 +61,19 @@ class StartFinder:
                 return exact
         contexts = self.scope.contexts
         roots = await self.graph.contexts(self.scope.tenant)
-        inside = [root.name for root in roots] if contexts is None else list(contexts)
-        items = await self._items(reference, inside)
+        context_names = [root.name for root in roots] if contexts is None else list(contexts)
+        items = await self._items(reference, context_names)
         files = set(await self.files_of(items))  # an item with the file's path is the file
-        found = items + [node for node in await self._called(reference) if node.uid not in files]
-        if not found:
+        nodes = items + [node for node in await self._by_name(reference) if node.uid not in files]
+        if not nodes:
             same = [root for root in roots if fold_case(root.name) == fold_case(reference)]
-            found = await self.allowed(same)
-        return found
+            nodes = await self.allowed(same)
+        return nodes
 
     async def by_words(self, question: str) -> list[Node]:
         """Return the items with a trigger phrase in the question; without any, those with its words."""
-        brought = await seeds_of(question, self.scope, self.graph, self.settings)
-        return brought or await self._with_words(question, self.settings.trigger_seeds)
+        seeds = await seeds_of(question, self.scope, self.graph, self.settings)
+        return seeds or await self._with_words(question, self.settings.trigger_seeds)
 
     async def files_of(self, items: Sequence[Node]) -> list[str]:
         """Return the uids of the files whose texts these items are: files that they mention by their own path."""
@@ -83,28 +83,28 @@ class StartFinder:
             for path in (item.source, item.name, item.source_id)
             if path is not None
         }
-        known = await self.graph.nodes(self.scope.tenant, sorted({file for _, file in own})) if own else {}
-        tellers = sorted({item for item, file in own if file in known})
-        if not tellers:
+        files = await self.graph.nodes(self.scope.tenant, sorted({file for _, file in own})) if own else {}
+        mentioning = sorted({item for item, file in own if file in files})
+        if not mentioning:
             return []
-        told = await self.graph.expand(self.scope.tenant, tellers, [("MENTIONS", Direction.OUT)], MOST_LOOKED_AT)
-        return sorted({n.node.uid for n in told if (n.origin, n.node.uid) in own})
+        mentions = await self.graph.expand(self.scope.tenant, mentioning, [("MENTIONS", Direction.OUT)], MOST_LOOKED_AT)
+        return sorted({n.node.uid for n in mentions if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
         """Return named things of the scope's contexts, by context and name, and whether these are all."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for context in self.scope.contexts or ():
-            things = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
+            scan = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
             for _ in range(0, MOST_LOOKED_AT, limit):
-                page = await self.graph.scan(things, after=after, limit=limit + 1)
-                found += await self.allowed(page)
-                if len(found) > limit:
-                    return found[:limit], False
+                page = await self.graph.scan(scan, after=after, limit=limit + 1)
+                nodes += await self.allowed(page)
+                if len(nodes) > limit:
+                    return nodes[:limit], False
                 if len(page) <= limit:
                     break
-                after = things.place(page[-1])
-        return found, True
+                after = scan.place(page[-1])
+        return nodes, True
 
     async def allowed(self, nodes: Iterable[Node]) -> list[Node]:
         """Keep visible nodes; of named things those known to the viewer."""
@@ -115,42 +115,42 @@ class StartFinder:
 
     async def _items(self, reference: str, contexts: Sequence[str]) -> list[Node]:
         """Return the items with this id, each in the latest visible version."""
-        found: dict[str, Node] = {}
+        by_context: dict[str, Node] = {}
         versions = await self.graph.items(self.scope.tenant, reference, contexts)
         for _ in range(_VERSIONS):
-            found |= {node.context: node for node in await self.allowed(versions)}
-            hidden = [node.uid for node in versions if node.context not in found]
+            by_context |= {node.context: node for node in await self.allowed(versions)}
+            hidden = [node.uid for node in versions if node.context not in by_context]
             if not hidden:
                 break
             older = await self.graph.expand(self.scope.tenant, hidden, [("SUPERSEDES", Direction.OUT)], _REPLACED)
             versions = [neighbour.node for neighbour in older if neighbour.node.source_id == reference]
-        return [found[context] for context in sorted(found)]
+        return [by_context[context] for context in sorted(by_context)]
 
-    async def _called(self, name: str) -> list[Node]:
+    async def _by_name(self, name: str) -> list[Node]:
         """Return the nodes with this name, or with this word in a name; merged ones as their canonical nodes."""
         scope, texts = self.scope, [fold_case(name)]
         for by in (By.NAME, By.WORD):
             named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MOST_LOOKED_AT)
-            things = await self.allowed(node for nodes in named.values() for node in nodes)
-            if things:
-                return await self._canonical(things)
+            entities = await self.allowed(node for nodes in named.values() for node in nodes)
+            if entities:
+                return await self._canonical(entities)
         return []
 
-    async def _canonical(self, things: Sequence[Node]) -> list[Node]:
-        stands_for = await canonical(self.graph, self.scope.tenant, [thing.uid for thing in things])
-        ends = await self.graph.nodes(self.scope.tenant, sorted(set(stands_for.values())))
+    async def _canonical(self, nodes: Sequence[Node]) -> list[Node]:
+        canonical_uids = await canonical(self.graph, self.scope.tenant, [start.uid for start in nodes])
+        ends = await self.graph.nodes(self.scope.tenant, sorted(set(canonical_uids.values())))
         allowed = {node.uid: node for node in await self.allowed(ends.values())}
-        standing = {node.uid: node for node in (allowed.get(stands_for[thing.uid], thing) for thing in things)}
-        for user in await self._users_of(standing):
-            del standing[user]
-        return sorted(standing.values(), key=lambda node: (node.context, node.name, node.uid))
+        by_uid = {node.uid: node for node in (allowed.get(canonical_uids[start.uid], start) for start in nodes)}
+        for user in await self._users_of(by_uid):
+            del by_uid[user]
+        return sorted(by_uid.values(), key=lambda node: (node.context, node.name, node.uid))
 
-    async def _users_of(self, called: Mapping[str, Node]) -> set[str]:
+    async def _users_of(self, nodes: Mapping[str, Node]) -> set[str]:
         """Return the users among these whose person is among them, too."""
-        if len(called) < 2:
+        if len(nodes) < 2:
             return set()
-        found = await self.graph.expand(self.scope.tenant, list(called), [(IS_PERSON, Direction.OUT)], _VERSIONS)
-        return {n.origin for n in await self.visibility.visible(found) if n.node.uid in called.keys() - {n.origin}}
+        found = await self.graph.expand(self.scope.tenant, list(nodes), [(IS_PERSON, Direction.OUT)], _VERSIONS)
+        return {n.origin for n in await self.visibility.visible(found) if n.node.uid in nodes.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
         """Return a hint: items with the words of the reference, one of which may be meant."""

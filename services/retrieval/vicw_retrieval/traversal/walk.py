@@ -19,10 +19,10 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _BATCH = 100
-_MOST_TOLD = 100
+_MOST_EXTRACTED = 100
 _BOTH = (Direction.OUT, Direction.IN)
 _MERGES = tuple((MERGED_INTO, way) for way in _BOTH)
-_SAYS_NOTHING = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "DERIVED_FROM"})
+_COMMON_TYPES = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "DERIVED_FROM"})
 """Edges that every extracted event has: they alone make none worth a look beside its item."""
 
 
@@ -64,8 +64,8 @@ class Walk:
         for hop in range(1, self.plan.hops + 1):
             if not frontier:
                 break
-            found = await self._around(frontier)
-            reached = sorted(found, key=_order)
+            neighbours = await self._around(frontier)
+            reached = sorted(neighbours, key=_order)
             frontier = await self._take([*await self._extracted_events(frontier), *(n.node for n in reached)], hop)
         await self._around([uid for uid in self.nodes if uid not in self._near], last=True)
 
@@ -81,11 +81,11 @@ class Walk:
         """Adopt the edges found by another walk."""
         self._edges |= other._edges
 
-    async def leading(self, nodes: Sequence[Node], asked: Collection[str] = ()) -> list[Node]:
+    async def leading_nodes(self, nodes: Sequence[Node], counted_types: Collection[str] = ()) -> list[Node]:
         """Return the nodes from which the walk would lead anywhere, by name.
 
-        Edges that every extracted event has count only if their type was ``asked`` for; those of a statement only if
-        the plan includes statements.
+        Edges that every extracted event has count only if their type is in ``counted_types``; those of a statement only
+        if the plan includes statements.
         """
         self._named |= {node.uid for node in nodes if is_named(node)}
         found = await self._around([node.uid for node in nodes])
@@ -93,7 +93,8 @@ class Walk:
         leading = {
             neighbour.origin
             for neighbour in found
-            if (kind := neighbour.edge.type) not in _SAYS_NOTHING or (kind in asked and neighbour.origin not in mere)
+            if (kind := neighbour.edge.type) not in _COMMON_TYPES
+            or (kind in counted_types and neighbour.origin not in mere)
         }
         return sorted((node for node in nodes if node.uid in leading), key=lambda node: (node.name, node.uid))
 
@@ -130,9 +131,9 @@ class Walk:
         self._near |= {uid: [] for uid in unread}
         for neighbour in await self.read(unread, self.plan.spreads, last=last):
             self._near[neighbour.origin].append(neighbour)
-        found = [neighbour for uid in uids for neighbour in self._near[uid]]
-        self._add_found(found)
-        return found
+        neighbours = [neighbour for uid in uids for neighbour in self._near[uid]]
+        self._add_found(neighbours)
+        return neighbours
 
     def _add_found(self, found: Iterable[Neighbour]) -> None:
         self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
@@ -141,11 +142,11 @@ class Walk:
         """Return the heaviest visible edges of each node and spread, up to the fan-out."""
         kept: list[Neighbour] = []
         for batch in batched(uids, _BATCH):
-            seen = await self.visibility.heaviest(batch, spreads, self.plan.fanout + 1, self._worth, ties=True)
+            seen = await self.visibility.heaviest(batch, spreads, self.plan.fanout + 1, self._followed, ties=True)
             kept += self._cut(seen, last=last)
         return kept
 
-    async def _worth(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+    async def _followed(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep the neighbours that are visible and to be followed."""
         seen = [n for n in await self.visibility.visible(found) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.sentences:
@@ -170,13 +171,13 @@ class Walk:
         items = [uid for uid in uids if self.nodes[uid].content_hash is not None]
         passages = await self._prove(items, Direction.OUT)
         events = await self._prove([n.node.uid for n in passages if n.node.label is Label.CHUNK], Direction.IN)
-        told = {n.node.uid: n.node for n in events if n.node.label is Label.EVENT and n.node.content_hash is None}
-        return await self.leading(list(told.values()))
+        extracted = {n.node.uid: n.node for n in events if n.node.label is Label.EVENT and n.node.content_hash is None}
+        return await self.leading_nodes(list(extracted.values()))
 
     async def _prove(self, uids: Sequence[str], way: Direction) -> list[Neighbour]:
         if not uids:
             return []
-        found = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MOST_TOLD)
+        found = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MOST_EXTRACTED)
         return await self.visibility.visible(found)
 
 

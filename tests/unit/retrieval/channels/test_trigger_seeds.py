@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.graph_queries import Asker, joined
 from support.stores.memory import Memory
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, chosen
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef, VectorHit
@@ -183,7 +183,7 @@ def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
     ranked = [Candidate(replace(item, uid=uid), 1.0, [(f"k{uid}", 1.0)]) for uid in "abcdefgh"]
 
     def uids(limit: int, *brought: str) -> str:
-        return "".join(candidate.item.uid for candidate in chosen(ranked, wave(*brought), limit))
+        return "".join(candidate.item.uid for candidate in choose(ranked, wave(*brought), limit))
 
     assert uids(4) == "abcd"
     assert uids(4, "g") == "abcg"

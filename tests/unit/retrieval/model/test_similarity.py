@@ -39,7 +39,7 @@ async def test_a_text_is_like_a_question_by_its_share_of_the_rarity_of_its_words
         # "tower", "on" and "skye" are in one passage of four, "built" is in two, "the" in none
         rare, common = idf(4, 1), idf(4, 2)
         whole = 3 * rare + common
-        found = await likeness.alike([*passages.values(), "00000000-0000-0000-0000-000000000000"])
+        found = await likeness.similarities([*passages.values(), "00000000-0000-0000-0000-000000000000"])
         assert {name: found[passages[name]] for name in TEXTS} == {
             "both": pytest.approx(3 * rare / whole),
             "one": pytest.approx(common / whole),
@@ -52,7 +52,7 @@ async def test_a_text_is_like_a_question_by_its_share_of_the_rarity_of_its_words
             passages["one"]: {built},
             passages["other"]: {built},
         }
-        assert await likeness.speaking(list(passages.values())) == set(passages.values()) - {passages["none"]}
+        assert await likeness.matching(list(passages.values())) == set(passages.values()) - {passages["none"]}
 
 
 async def test_a_question_of_words_that_nothing_has_is_like_nothing(store: Path) -> None:
@@ -61,5 +61,5 @@ async def test_a_question_of_words_that_nothing_has_is_like_nothing(store: Path)
         graph = memory.standalone.graph
         for question in ("volcano", "who?", ""):
             likeness = WordSimilarity(graph, graph, memory.tenant, question)
-            assert set((await likeness.alike(list(passages.values()))).values()) <= {0.0}
-            assert await likeness.speaking(list(passages.values())) == set()
+            assert set((await likeness.similarities(list(passages.values()))).values()) <= {0.0}
+            assert await likeness.matching(list(passages.values())) == set()

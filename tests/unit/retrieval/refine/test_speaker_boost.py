@@ -10,7 +10,7 @@ import pytest
 from support.answers.explanation import explained
 from support.stores.memory import Memory
 from vicw_retrieval.model.candidates import Candidate
-from vicw_retrieval.refine.speaker_boost import VOTE, prefer_speaker, vouch_for_domain
+from vicw_retrieval.refine.speaker_boost import VOTE, prefer_speaker, raise_speaker_votes
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
 
@@ -29,7 +29,7 @@ def candidates(*turns: tuple[str | None, str]) -> list[Candidate]:
 @pytest.mark.parametrize("query", ["What did Maria Braun cook?", "Why is Maria late?", "maria? No, Maria!"])
 def test_turns_of_who_is_named_weigh_more_in_the_vote(query: str) -> None:
     found = candidates(("Maria Braun", "general"), (None, "creative"), ("Ben", "general"))
-    assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+    assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_turns_of_who_is_named_weigh_more_in_the_vote(query: str) -> None:
 )
 def test_a_name_with_marks_or_without_spaces_is_named_like_others(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
-    assert vouch_for_domain(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
+    assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_the_first_letter_of_a_name_names_nobody(query: str, speaker: str, other
 )
 def test_nobody_who_is_not_named_does(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
-    assert vouch_for_domain(query, found, STRENGTHS) == STRENGTHS
+    assert raise_speaker_votes(query, found, STRENGTHS) == STRENGTHS
 
 
 def test_who_speaks_in_two_domains_tells_of_neither() -> None:
     found = candidates(("Maria", "general"), ("Maria", "coding"), (None, "creative"))
-    assert vouch_for_domain("What did Maria say?", found, STRENGTHS) == STRENGTHS
+    assert raise_speaker_votes("What did Maria say?", found, STRENGTHS) == STRENGTHS
 
 
 @pytest.mark.parametrize(("on", "domain"), [(True, "general"), (False, None)])

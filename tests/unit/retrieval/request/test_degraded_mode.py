@@ -135,8 +135,8 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
     ("place", "name", "stage"),
     [
         ("channels.graph", "lift", "graph"),
-        ("channels.graph", "named_pages", "graph"),
-        ("channels.graph", "known_of_people", "graph"),
+        ("channels.graph", "reach_named_pages", "graph"),
+        ("channels.graph", "reach_memories", "graph"),
         ("refine.pipeline", "rank_by_time", "time"),
         ("refine.pipeline", "merge_duplicates", "merge"),
         ("refine.pipeline", "prefer_current", "current"),
@@ -146,7 +146,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
         ("refine.pipeline", "prefer_recent", "recent"),
         ("pipeline", "infer", "domain"),
         ("pipeline", "expand", "expand"),
-        ("pipeline", "add_besides", "expand"),
+        ("pipeline", "add_adjacent", "expand"),
         ("pipeline", "attach_chains", "why"),
     ],
 )

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.bridges import BridgeSpread
 from vicw_retrieval.channels.graph.neighbour_lift import lift
-from vicw_retrieval.channels.graph.people import known_of_people
+from vicw_retrieval.channels.graph.people import reach_memories
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.seed_neighbourhood import look_around
-from vicw_retrieval.channels.graph.title_match import named_pages
+from vicw_retrieval.channels.graph.seed_neighbourhood import prefetch
+from vicw_retrieval.channels.graph.title_match import reach_named_pages
 from vicw_retrieval.channels.graph.typed_spread import SpreadPlan, walk
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph, by_item
 from vicw_retrieval.model.candidates import Candidate, GraphHit, in_order
@@ -46,7 +46,7 @@ class Spread:
     people: Reached = field(default_factory=Reached)
     walk: Reached = field(default_factory=Reached)
     in_time: bool = False
-    seen: list[Candidate] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
 
     @property
     def all(self) -> dict[str, Reached]:
@@ -57,26 +57,26 @@ class Spread:
         self, question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings, registry: EdgeRegistry
     ) -> None:
         """Reach the pages that the question names, then spread from the best items of each label."""
-        await look_around(question, candidates, settings)
+        await prefetch(question, candidates, settings)
         if settings.title_match:
-            await named_pages(question, self.named)
-        standings = dict(question.strengths)
+            await reach_named_pages(question, self.named)
+        strengths = dict(question.strengths)
         for uid, reach in self.named.ways.items():
-            standings[uid] = standings.get(uid, 0.0) + reach.gain
-        question = replace(question, strengths=standings)
-        anchors = _anchors(candidates, self.named, standings)
+            strengths[uid] = strengths.get(uid, 0.0) + reach.gain
+        question = replace(question, strengths=strengths)
+        anchors = _anchors(candidates, self.named, strengths)
         spreads: list[Awaitable[None]] = []
         if settings.neighbour_lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
-        if settings.bridge_hops and anchors[Label.ENTITY] and question.likeness.is_known:
+        if settings.bridge_hops and anchors[Label.ENTITY] and question.similarity.is_known:
             bridges = BridgeSpread(question, settings.bridge_hops, self.named.ways)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
-        first = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.strength, one.key)))
+        starts = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.strength, one.key)))
         if settings.people_match:
-            spreads.append(known_of_people(question, question.people, first, self.people))
+            spreads.append(reach_memories(question, question.people, starts, self.people))
         if settings.graph_weight:
             plan = SpreadPlan(registry, settings.graph_weight, settings.causal_bias)
-            spreads.append(walk(question, first, plan, self.walk))
+            spreads.append(walk(question, starts, plan, self.walk))
         await asyncio.gather(*spreads)
 
     def boosts(self) -> dict[str, dict[str, float]]:
@@ -91,12 +91,12 @@ class Spread:
         """Return the items that each spread raised, by key, with their gains, the largest first."""
         gained: dict[str, list[tuple[str, float]]] = {}
         for name in self.all:
-            raised = [(one.key, one.boosts[name]) for one in self.seen if name in one.boosts]
+            raised = [(one.key, one.boosts[name]) for one in self.candidates if name in one.boosts]
             if raised:
                 gained[name] = sorted(raised, key=lambda one: (-one[1], one[0]))
         return gained
 
-    def hand_on(self, candidates: Sequence[Candidate]) -> None:
+    def move_to_parts(self, candidates: Sequence[Candidate]) -> None:
         """Move what a Macro-Event was reached for to the best of its items among ``candidates``, if any."""
         best: dict[str, str] = {}
         for candidate in candidates:
@@ -131,71 +131,73 @@ async def spread(
 
     Spreading stops after ``seconds``; what it has reached by then counts.
     """
-    found = Spread()
+    spreads = Spread()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await found.run(question, candidates, settings, registry)
-            found.in_time = True
-    found.hand_on(candidates)
-    boosts = found.boosts()
-    known = {candidate.key for candidate in candidates}
-    gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known}
-    everything = [*candidates, *await _new(question, gains, found.nodes())]
-    reached = [candidate for candidate in everything if candidate.key in boosts]
+            await spreads.run(question, candidates, settings, registry)
+            spreads.in_time = True
+    spreads.move_to_parts(candidates)
+    boosts = spreads.boosts()
+    known_keys = {candidate.key for candidate in candidates}
+    gains = {uid: sum(gained.values()) for uid, gained in boosts.items() if uid not in known_keys}
+    all_candidates = [*candidates, *await _new_candidates(question, gains, spreads.nodes())]
+    reached = [candidate for candidate in all_candidates if candidate.key in boosts]
     for candidate in reached:
         candidate.score = candidate.strength  # a reached item starts from 0 at least
         for name, gain in boosts[candidate.key].items():
             candidate.boost(name, gain)
-    _rank(reached, found, question.best)
-    found.seen = reached
-    return in_order(everything), found
+    _rank(reached, spreads, question.best)
+    spreads.candidates = reached
+    return in_order(all_candidates), spreads
 
 
-def _rank(reached: Sequence[Candidate], found: Spread, best: float) -> None:
+def _rank(reached: Sequence[Candidate], spreads: Spread, best: float) -> None:
     """Set ``reached`` of each candidate: rank by gain, best way, and gain as a share of ``best``, at most 1."""
     gains = {
-        candidate.key: sum(candidate.boosts[name] for name in found.all if name in candidate.boosts)
+        candidate.key: sum(candidate.boosts[name] for name in spreads.all if name in candidate.boosts)
         for candidate in reached
     }
     for rank, candidate in enumerate(sorted(reached, key=lambda one: (-gains[one.key], one.key)), start=1):
-        way = found.way(candidate.key)
+        way = spreads.way(candidate.key)
         score = min(1.0, gains[candidate.key] / best) if best > 0 else 0.0
         candidate.reached = GraphHit(rank, score, way.depth, way.edge_type, way.sub_graph)
 
 
 def _anchors(
-    candidates: Sequence[Candidate], named: Reached, standings: Mapping[str, float]
+    candidates: Sequence[Candidate], named: Reached, strengths: Mapping[str, float]
 ) -> dict[Label, list[Anchor]]:
     """Return the anchors by label: the best items with a strength above 0."""
     best: dict[Label, list[Anchor]] = {}
-    found = {candidate.key: candidate for candidate in candidates}
+    by_key = {candidate.key: candidate for candidate in candidates}
     for label in (Label.EVENT, Label.ENTITY):
         # Sorted before they are built: few of many candidates become anchors.
-        places = [(-standings[key], key) for key, one in found.items() if one.item.label is label]
-        best[label] = [_anchor(found[key], -less) for less, key in heapq.nsmallest(_ANCHORS, places) if less < 0]
+        places = [(-strengths[key], key) for key, one in by_key.items() if one.item.label is label]
+        best[label] = [_anchor(by_key[key], -less) for less, key in heapq.nsmallest(_ANCHORS, places) if less < 0]
     pages = [
-        Anchor(uid, standings[uid], (node.qdrant_id,))
+        Anchor(uid, strengths[uid], (node.qdrant_id,))
         for uid, node in named.nodes.items()
-        if uid not in found and node.qdrant_id is not None
+        if uid not in by_key and node.qdrant_id is not None
     ]
     best[Label.ENTITY] = heapq.nsmallest(_ANCHORS, best[Label.ENTITY] + pages, key=lambda one: (-one.strength, one.key))
     return best
 
 
-def _anchor(candidate: Candidate, standing: float) -> Anchor:
+def _anchor(candidate: Candidate, strength: float) -> Anchor:
     passages = tuple(passage for passage, _ in candidate.passages)
-    return Anchor(candidate.item.uid, standing, passages, candidate.item.part)
+    return Anchor(candidate.item.uid, strength, passages, candidate.item.part)
 
 
-async def _new(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:
+async def _new_candidates(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:
     """Return candidates for reached items that no other channel found, filtered by the scope."""
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
-    kept = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
+    results = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
     keys = {nodes[uid].qdrant_id: uid for uid in best}
-    consolidated = [node.qdrant_id for node in kept if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid]
+    consolidated = [
+        node.qdrant_id for node in results if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid
+    ]
     items = await question.graph.owners(question.scope.tenant, consolidated) if consolidated else {}
     return [
         Candidate(items.get(node.qdrant_id) or ItemRef.of(node), 0.0, [(node.qdrant_id, gains[keys[node.qdrant_id]])])
-        for node in kept[:MOST_NEW]
+        for node in results[:MOST_NEW]
         if node.qdrant_id is not None
     ]

@@ -15,22 +15,22 @@ from itertools import chain
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.title_match import titled
+from vicw_retrieval.channels.graph.title_match import find_titled
 from vicw_retrieval.channels.graph.uncovered_terms import UncoveredTerms
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
 
-HANDING = 15
+MOST_SENDERS = 15
 """Maximum items that pass on their score at each hop, the best."""
-_LIKE = 0.2
+_MIN_SIMILARITY = 0.2
 """Minimum similarity of a statement to the question: a cosine, or a share of words."""
-_OF_NAMED = 0.6
+_NAMED_SIMILARITY = 0.6
 """Minimum similarity given to statements of a page that the question names: they are on its subject in any words."""
 _DECAY = 0.7
 """Factor on the strength at each further hop."""
-_IN_TITLE = 0.8
+_TITLE_SHARE = 0.8
 """Minimum share of a page whose title contains the name."""
 _RARE = 8
 """Maximum items that share a name at full share; with more, an item's share depends on its own strength."""
@@ -45,7 +45,7 @@ class _Sentence:
     """A statement similar to the question: its item, the score that it passes on, and its text."""
 
     item: str
-    handed: float
+    score: float
     text: str
 
 
@@ -67,89 +67,94 @@ class BridgeSpread:
         self._hops = hops
         self._named = named
         self._tenant = question.scope.tenant
-        self._leftover = UncoveredTerms(question.likeness)
+        self._uncovered = UncoveredTerms(question.similarity)
 
     async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
         """Add the Entity items that ``anchors`` lead to, each with its gains summed over all hops."""
         total: dict[str, float] = {}
-        front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:HANDING]
+        front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:MOST_SENDERS]
         for depth in range(1, self._hops + 1):
             sentences = await self._sentences(front)
-            step = await self._step(sentences, reached) if sentences else {}
-            for uid, gain in step.items():
+            gains = await self._step(sentences, reached) if sentences else {}
+            for uid, gain in gains.items():
                 total[uid] = total.get(uid, 0.0) + gain
-                first = reached.ways.get(uid)
+                earlier = reached.ways.get(uid)
                 reached.ways[uid] = Reach(
-                    uid, total[uid], first.depth if first else depth, "MENTIONS", SubGraph.KNOWLEDGE
+                    uid, total[uid], earlier.depth if earlier else depth, "MENTIONS", SubGraph.KNOWLEDGE
                 )
-            best = sorted(step, key=lambda uid: (-step[uid], uid))[:HANDING]
-            front = [Anchor(uid, step[uid] * _DECAY, _proof(reached.nodes[uid])) for uid in best]
+            best = sorted(gains, key=lambda uid: (-gains[uid], uid))[:MOST_SENDERS]
+            front = [Anchor(uid, gains[uid] * _DECAY, _passages(reached.nodes[uid])) for uid in best]
 
     async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
         """Return the statements of these items that are similar to the question."""
         question = self._question
-        standing = {anchor.uid: anchor.strength for anchor in front}
+        strengths = {anchor.uid: anchor.strength for anchor in front}
         owner = {passage: anchor.uid for anchor in front for passage in anchor.passages}
         spread = [("EVIDENCED_BY", Direction.IN)]
-        found = await question.visibility.expand(list(owner), spread, _STATEMENTS)
-        said = [neighbour for neighbour in found if neighbour.node.is_statement]
-        nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in said}
-        cosines = await question.likeness.alike(list(nodes))
-        alike = {uid: (*nodes[uid], self._likeness(nodes[uid][0], cosine)) for uid, cosine in cosines.items()}
-        like = {uid: one for uid, one in alike.items() if one[2] >= _LIKE}
-        return {uid: _Sentence(o, standing[o] * cosine, node.text or "") for uid, (o, node, cosine) in like.items()}
+        neighbours = await question.visibility.expand(list(owner), spread, _STATEMENTS)
+        statements = [neighbour for neighbour in neighbours if neighbour.node.is_statement]
+        nodes = {neighbour.node.uid: (owner[neighbour.origin], neighbour.node) for neighbour in statements}
+        cosines = await question.similarity.similarities(list(nodes))
+        scored = {uid: (*nodes[uid], self._similarity(nodes[uid][0], cosine)) for uid, cosine in cosines.items()}
+        similar = {uid: one for uid, one in scored.items() if one[2] >= _MIN_SIMILARITY}
+        return {
+            uid: _Sentence(item, strengths[item] * cosine, node.text or "")
+            for uid, (item, node, cosine) in similar.items()
+        }
 
-    def _likeness(self, item: str, cosine: float) -> float:
+    def _similarity(self, item: str, cosine: float) -> float:
         """Return the similarity of a statement to the question."""
-        return max(cosine, _OF_NAMED) if item in self._named else cosine
+        return max(cosine, _NAMED_SIMILARITY) if item in self._named else cosine
 
     async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
         """Return the gain of each item that the sentences lead to, by its best path; no item gains from itself."""
-        ways = await self._ways(sentences)
-        ways = [way for way in ways if way.target != sentences[way.sentence].item]
-        worth = {way: sentences[way.sentence].handed * way.share for way in ways}
-        best = sorted(ways, key=lambda way: (-worth[way], way.target, way.sentence))
-        targets = list(dict.fromkeys(way.target for way in best))[:_MOST_READ]
+        paths = await self._paths(sentences)
+        paths = [path for path in paths if path.target != sentences[path.sentence].item]
+        scores = {path: sentences[path.sentence].score * path.share for path in paths}
+        best = sorted(paths, key=lambda path: (-scores[path], path.target, path.sentence))
+        targets = list(dict.fromkeys(path.target for path in best))[:_MOST_READ]
         nodes = await self._question.graph.nodes(self._tenant, targets)
         seen = await self._question.visibility.nodes(list(nodes.values()))
-        kept = await filter_results(self._question.graph, self._question.scope, seen)
-        reached.know(kept)
-        open_ = await self._leftover.answered(
-            {uid: one.text for uid, one in sentences.items()}, {node.uid: _proof(node) for node in kept}
+        receivers = await filter_results(self._question.graph, self._question.scope, seen)
+        reached.know(receivers)
+        factor = await self._uncovered.cover_factor(
+            {uid: one.text for uid, one in sentences.items()}, {node.uid: _passages(node) for node in receivers}
         )
         gains: dict[str, float] = {}
-        for way in best:
-            if way.target in reached.nodes:
-                gain = worth[way] * open_(way.sentence, way.target)
-                gains[way.target] = max(gains.get(way.target, 0.0), gain)
+        for path in best:
+            if path.target in reached.nodes:
+                gain = scores[path] * factor(path.sentence, path.target)
+                gains[path.target] = max(gains.get(path.target, 0.0), gain)
         return gains
 
-    async def _ways(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
+    async def _paths(self, sentences: Mapping[str, _Sentence]) -> list[_BridgePath]:
         """Return the paths over names that are in the sentences but not in the question."""
-        found = await self._question.graph.weighted_neighbours(
+        neighbours = await self._question.graph.weighted_neighbours(
             self._tenant, list(sentences), ("MENTIONS", Direction.OUT), _NAMES
         )
-        named = [lead for lead in found if lead.label is Label.ENTITY and not self._question.names(lead.name)]
-        names = {lead.uid: phrase_of(lead.name) for lead in named}
+        entities = [lead for lead in neighbours if lead.label is Label.ENTITY and not self._question.names(lead.name)]
+        names = {lead.uid: phrase_of(lead.name) for lead in entities}
         phrases = sorted(set(chain.from_iterable(map(spellings, names.values()))))
-        called = await titled(self._question, phrases)
+        pages = await find_titled(self._question, phrases)
         mentions = await self._mentions(list(names))
         shares = {uid: self._shares(name, mentions.get(uid, ())) for uid, name in names.items()}
         for uid, name in names.items():
-            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in called.get(one, ())}
-        return [_BridgePath(lead.origin, target, share) for lead in named for target, share in shares[lead.uid].items()]
+            shares[uid] |= {node.uid: 1.0 for one in spellings(name) for node in pages.get(one, ())}
+        return [
+            _BridgePath(lead.origin, target, share) for lead in entities for target, share in shares[lead.uid].items()
+        ]
 
-    async def _mentions(self, things: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
+    async def _mentions(self, entities: Sequence[str]) -> dict[str, list[WeightedNeighbour]]:
         """Return the visible Entity items that mention each thing."""
         leads = await self._question.graph.weighted_neighbours(
-            self._tenant, things, ("MENTIONS", Direction.IN), _MENTIONS
+            self._tenant, entities, ("MENTIONS", Direction.IN), _MENTIONS
         )
-        found: dict[str, dict[str, WeightedNeighbour]] = {}
+        by_entity: dict[str, dict[str, WeightedNeighbour]] = {}
         for lead in leads:
             if lead.is_item and lead.label is Label.ENTITY:
-                found.setdefault(lead.origin, {})[lead.uid] = lead
-        seen = await self._visible({lead.uid for items in found.values() for lead in items.values()})
-        return {uid: [lead for lead in items.values() if lead.uid in seen] for uid, items in found.items()}
+                by_entity.setdefault(lead.origin, {})[lead.uid] = lead
+        visible = await self._visible({lead.uid for items in by_entity.values() for lead in items.values()})
+        return {uid: [lead for lead in items.values() if lead.uid in visible] for uid, items in by_entity.items()}
 
     async def _visible(self, items: set[str]) -> set[str]:
         """Keep the visible items: the number that shares a name must not reveal invisible ones."""
@@ -165,14 +170,14 @@ class BridgeSpread:
         spread = 1 / math.log(1 + len(items)) if len(items) > 1 else 0.0
         shares: dict[str, float] = {}
         for lead in items:
-            alike = 1.0 if len(items) <= _RARE else 2 * question.strengths.get(lead.uid, 0.0) / (question.best or 1.0)
-            share = spread * alike
+            factor = 1.0 if len(items) <= _RARE else 2 * question.strengths.get(lead.uid, 0.0) / (question.best or 1.0)
+            share = spread * factor
             if phrase in f" {phrase_of(lead.name)} ":
-                share = max(share, _IN_TITLE)
+                share = max(share, _TITLE_SHARE)
             if share > 0:
                 shares[lead.uid] = share
         return shares
 
 
-def _proof(node: Node) -> tuple[str, ...]:
+def _passages(node: Node) -> tuple[str, ...]:
     return (node.qdrant_id,) if node.qdrant_id is not None else ()

@@ -21,33 +21,35 @@ _MENTIONS = 20
 _NODES_OF_AN_ITEM = 3
 
 
-async def inside(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
+async def nodes_of_items(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
     """Return the further nodes of ``items``, each with its item. ``passages``: passage → item."""
     graph, tenant = question.graph, question.scope.tenant
-    said = await extracted_nodes(graph, tenant, list(passages), _STATEMENTS)
-    found = {lead.uid: passages[lead.origin] for lead in said}
+    extracted = await extracted_nodes(graph, tenant, list(passages), _STATEMENTS)
+    owners = {lead.uid: passages[lead.origin] for lead in extracted}
     nodes = await graph.nodes(tenant, items)
     pages = [node for node in nodes.values() if node.label is Label.ENTITY and node.source_id is not None]
-    return found | {page_uid(tenant, node.context, node.source_id or ""): node.uid for node in pages}
+    return owners | {page_uid(tenant, node.context, node.source_id or ""): node.uid for node in pages}
 
 
-async def carry(question: Question, found: Sequence[tuple[Node, Reach]], most: int) -> list[tuple[Node, Reach]]:
+async def carry_to_items(
+    question: Question, reached: Sequence[tuple[Node, Reach]], limit: int
+) -> list[tuple[Node, Reach]]:
     """Return the items to which these nodes belong, visible and in scope, each by its best way.
 
-    At most the ``most`` best items are read, and three times as many nodes: an item may have several.
+    At most the ``limit`` best items are read, and three times as many nodes: an item may have several.
     """
-    found = [(node, reach) for node, reach in found if _has_item(node)]
-    found = sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * most]
-    told = {node.uid: node.uid for node, _ in found if node.content_hash is not None}
-    said = await said_by(question, [node.uid for node, _ in found if node.is_statement])
-    told |= {statement: item.uid for statement, (item, _) in said.items()}
-    told |= await _pages_of(question, [node.uid for node, _ in found if is_knowledge(node)])
+    reached = [(node, reach) for node, reach in reached if _has_item(node)]
+    reached = sorted(reached, key=lambda entry: (-entry[1].gain, entry[0].uid))[: _NODES_OF_AN_ITEM * limit]
+    items = {node.uid: node.uid for node, _ in reached if node.content_hash is not None}
+    statements = await items_of_statements(question, [node.uid for node, _ in reached if node.is_statement])
+    items |= {statement: item.uid for statement, (item, _) in statements.items()}
+    items |= await _pages_of(question, [node.uid for node, _ in reached if is_knowledge(node)])
     ways: dict[str, Reach] = {}
-    for node, reach in found:
-        item = told.get(node.uid)
+    for node, reach in reached:
+        item = items.get(node.uid)
         if item is not None and (item not in ways or reach.gain > ways[item].gain):
             ways[item] = reach
-    best = sorted(ways, key=lambda uid: (-ways[uid].gain, uid))[:most]
+    best = sorted(ways, key=lambda uid: (-ways[uid].gain, uid))[:limit]
     nodes = await question.graph.nodes(question.scope.tenant, best)
     seen = await question.visibility.nodes(list(nodes.values()))
     return [(node, ways[node.uid]) for node in await filter_results(question.graph, question.scope, seen)]
@@ -57,7 +59,7 @@ def _has_item(node: Node) -> bool:
     return node.content_hash is not None or node.is_statement or is_knowledge(node)
 
 
-async def said_by(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+async def items_of_statements(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the item of each statement, and the passage that contains it."""
     graph, tenant = question.graph, question.scope.tenant
     proofs = (

@@ -15,7 +15,7 @@ from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)
 """Share of an Event's strength that its neighbours gain at a distance of one and two."""
-_ENOUGH = 400
+_SHORT_CHARS = 400
 """Characters of a turn that is understood by itself: longer turns gain less from their neighbours."""
 
 
@@ -25,17 +25,17 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
     sources = {anchor.key: {anchor.key: anchor.strength} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
-        found = await threads.adjacent(list(sources))  # invisible items pass nothing on
-        nodes = {beside.key: beside.node for beside in found}
+        adjacents = await threads.adjacent(list(sources))  # invisible items pass nothing on
+        nodes = {beside.key: beside.node for beside in adjacents}
         reached.nodes |= nodes
-        need = await _need(question, nodes)
-        sources = _anchor_strengths(sources, found)
-        for uid, standings in sources.items():
-            best = max((standing for source, standing in standings.items() if source != uid), default=0.0)
-            reached.add(Reach(uid, need[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
+        lift_shares = await _lift_shares(question, nodes)
+        sources = _anchor_strengths(sources, adjacents)
+        for uid, strengths in sources.items():
+            best = max((strength for source, strength in strengths.items() if source != uid), default=0.0)
+            reached.add(Reach(uid, lift_shares[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
 
 
-async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
+async def _lift_shares(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
     """Return the share in (0, 1] of its neighbours' scores that each item takes: below 1 only for long turns."""
     graph, tenant = question.graph, question.scope.tenant
     passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}
@@ -45,15 +45,15 @@ async def _need(question: Question, nodes: Mapping[str, Node]) -> dict[str, floa
     turns = {passage: uid for passage, uid in passages.items() if speakers[passage] is not None}
     # Read as nodes, not as texts: the validity check reads the same passages next.
     chunks = await graph.nodes(tenant, list(turns)) if turns else {}
-    said = {turns[uid]: len(chunk.text) for uid, chunk in chunks.items() if chunk.text is not None}
-    return {uid: min(1.0, _ENOUGH / max(1, said.get(uid, 0))) for uid in nodes}
+    lengths = {turns[uid]: len(chunk.text) for uid, chunk in chunks.items() if chunk.text is not None}
+    return {uid: min(1.0, _SHORT_CHARS / max(1, lengths.get(uid, 0))) for uid in nodes}
 
 
 def _anchor_strengths(
-    sources: Mapping[str, Mapping[str, float]], found: Sequence[Adjacent]
+    sources: Mapping[str, Mapping[str, float]], adjacents: Sequence[Adjacent]
 ) -> dict[str, dict[str, float]]:
     """Return, for each neighbour, the anchors from which it was reached and their strengths."""
-    handed: dict[str, dict[str, float]] = {}
-    for beside in found:
-        handed.setdefault(beside.key, {}).update(sources[beside.origin])
-    return handed
+    strengths: dict[str, dict[str, float]] = {}
+    for beside in adjacents:
+        strengths.setdefault(beside.key, {}).update(sources[beside.origin])
+    return strengths

@@ -24,7 +24,7 @@ SHARE = 0.3
 _RESULTS = 10
 """Best results whose subjects (ABOUT) are read."""
 _ABOUT = 5
-_LIKE = 0.2
+_MIN_SIMILARITY = 0.2
 """Minimum similarity (cosine or share of words) to the question: not every memory of a person is relevant."""
 _FANOUT = 100
 _MOST_PEOPLE = 50
@@ -39,7 +39,7 @@ _PEOPLE: tuple[Spread, ...] = tuple(
     (name, way) for name in ("HAS_RELATIONSHIP", IS_PERSON, MERGED_INTO) for way in Direction
 )
 
-TAKES_PART = ""
+PARTICIPANT = ""
 """Source key of a participant, who is not brought in by an item."""
 type Sources = dict[str, float]
 """Sources of a person: item uids or TAKES_PART, each with a share in (0, 1]."""
@@ -49,72 +49,76 @@ type Sources = dict[str, float]
 class _PersonPath:
     """Path from a person to a memory: weight in (0, HOPS[0]], number of hops, edge type."""
 
-    worth: float
+    weight: float
     depth: int
     edge_type: str
 
 
-async def known_of_people(question: Question, people: Sequence[str], found: Sequence[Anchor], reached: Reached) -> None:
-    """Add to ``reached`` the memories of ``people`` (folded names or uids) and of the subjects of the best ``found``.
+async def reach_memories(
+    question: Question, people: Sequence[str], anchors: Sequence[Anchor], reached: Reached
+) -> None:
+    """Reach the memories of ``people`` (folded names or uids) and of the subjects of the best ``anchors``.
 
     Only memories similar to the question are added. A result passes on a share by its strength, never to itself.
     """
-    if not question.likeness.is_known:
+    if not question.similarity.is_known:
         return
     graph, scope = question.graph, question.scope
-    seeds = await _seeds(question, people, found)
-    ways = await _ways(question, seeds) if seeds else {}
-    if not ways:
+    seeds = await _seeds(question, people, anchors)
+    paths = await _memory_paths(question, seeds) if seeds else {}
+    if not paths:
         return
-    best = sorted(ways, key=lambda uid: (-ways[uid].worth, uid))[: question.visibility.read_limit(_MOST_READ)]
+    best = sorted(paths, key=lambda uid: (-paths[uid].weight, uid))[: question.visibility.read_limit(_MOST_READ)]
     nodes = await graph.nodes(scope.tenant, best)
     seen = await question.visibility.nodes([nodes[uid] for uid in best if uid in nodes])
-    kept = await filter_results(graph, scope, seen[:_MOST_READ])
-    proofs = {node.qdrant_id: node for node in kept if node.qdrant_id is not None}
-    for proof, cosine in (await question.likeness.alike(list(proofs))).items():
-        node = proofs[proof]
-        if cosine >= _LIKE:
-            way = ways[node.uid]
+    memories = await filter_results(graph, scope, seen[:_MOST_READ])
+    by_passage = {node.qdrant_id: node for node in memories if node.qdrant_id is not None}
+    for proof, cosine in (await question.similarity.similarities(list(by_passage))).items():
+        node = by_passage[proof]
+        if cosine >= _MIN_SIMILARITY:
+            path = paths[node.uid]
             reached.know([node])
-            gain = SHARE * question.best * cosine * way.worth / HOPS[0]
-            part = SubGraph.CAUSAL if way.edge_type == "INITIATED" else SubGraph.KNOWLEDGE
-            reached.add(Reach(node.uid, gain, way.depth, way.edge_type, part))
+            gain = SHARE * question.best * cosine * path.weight / HOPS[0]
+            sub_graph = SubGraph.CAUSAL if path.edge_type == "INITIATED" else SubGraph.KNOWLEDGE
+            reached.add(Reach(node.uid, gain, path.depth, path.edge_type, sub_graph))
 
 
-async def _seeds(question: Question, people: Sequence[str], found: Sequence[Anchor]) -> dict[str, Sources]:
+async def _seeds(question: Question, people: Sequence[str], anchors: Sequence[Anchor]) -> dict[str, Sources]:
     """Return the people from whom the walk starts, each with its sources."""
     named = await look_up(question.graph, question.scope.tenant, people) if people else {}
-    part = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
-    seeds: dict[str, Sources] = {uid: {TAKES_PART: 1.0} for uid in part}
-    shares = {anchor.uid: min(1.0, anchor.strength / question.best) for anchor in found[:_RESULTS] if question.best > 0}
-    for one in await question.visibility.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
-        seeds.setdefault(one.node.uid, {})[one.origin] = shares[one.origin]
+    participants = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
+    seeds: dict[str, Sources] = {uid: {PARTICIPANT: 1.0} for uid in participants}
+    shares = {
+        anchor.uid: min(1.0, anchor.strength / question.best) for anchor in anchors[:_RESULTS] if question.best > 0
+    }
+    for neighbour in await question.visibility.expand(list(shares), [("ABOUT", Direction.OUT)], _ABOUT):
+        seeds.setdefault(neighbour.node.uid, {})[neighbour.origin] = shares[neighbour.origin]
     return seeds
 
 
-async def _ways(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
+async def _memory_paths(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
     """Return the best path to each memory of these people and of people related to them."""
-    ways: dict[str, _PersonPath] = {}
-    for depth, worth in enumerate(HOPS, start=1):
+    paths: dict[str, _PersonPath] = {}
+    for depth, weight in enumerate(HOPS, start=1):
         people = seeds if depth == 1 else await _related(question, seeds)
-        for uid, way in (await _memories(question, people, depth, worth)).items():
-            if uid not in ways or way.worth > ways[uid].worth:
-                ways[uid] = way
-    return ways
+        for uid, path in (await _memories(question, people, depth, weight)).items():
+            if uid not in paths or path.weight > paths[uid].weight:
+                paths[uid] = path
+    return paths
 
 
 async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return the entities related or identical to these people, along visible edges."""
     related: dict[str, Sources] = {}
-    for one in await question.visibility.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
+    for neighbour in await question.visibility.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
         # Includes people the walk started from: an item that is the source of a person cannot pass a score to itself.
-        sources = related.setdefault(one.node.uid, {})
-        sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[one.origin].items()})
+        sources = related.setdefault(neighbour.node.uid, {})
+        sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[neighbour.origin].items()})
     return related
 
 
 async def _memories(
-    question: Question, people: Mapping[str, Sources], depth: int, worth: float
+    question: Question, people: Mapping[str, Sources], depth: int, weight: float
 ) -> dict[str, _PersonPath]:
     """Return the items about these people. Visibility is not checked here: the caller filters them."""
     start = sorted(people)[:_MOST_PEOPLE]
@@ -125,6 +129,6 @@ async def _memories(
         ):
             share = max((of for by, of in people[lead.origin].items() if by != lead.uid), default=0.0)
             # On a tie the first edge type wins: ABOUT.
-            if lead.is_item and share * worth > (items[lead.uid].worth if lead.uid in items else 0.0):
-                items[lead.uid] = _PersonPath(share * worth, depth, spread[0])
+            if lead.is_item and share * weight > (items[lead.uid].weight if lead.uid in items else 0.0):
+                items[lead.uid] = _PersonPath(share * weight, depth, spread[0])
     return items

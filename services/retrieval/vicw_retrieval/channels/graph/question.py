@@ -15,7 +15,7 @@ from vicw_shared.ports import GraphStore, Scope
 _WORD_CHARS = 4
 _BEGINNING_CHARS = 5
 """Minimum characters of a word that is looked up as the beginning of a name."""
-_LITTLE = frozenset(
+_FUNCTION_WORDS = frozenset(
     "about above after again along among because before behind being below between could doing during every might never"
     " other shall should since still their theirs there these things those through under until using where which while"
     " whose within without would".split()
@@ -32,7 +32,7 @@ class Question:
     """
 
     graph: GraphStore
-    likeness: QuerySimilarity
+    similarity: QuerySimilarity
     scope: Scope
     text: str
     strengths: Mapping[str, float]
@@ -62,7 +62,7 @@ class Question:
     @cached_property
     def beginnings(self) -> list[str]:
         """The words with which a name, or a word of one, may begin."""
-        return [word for word in self.words if len(word) >= _BEGINNING_CHARS and word not in _LITTLE]
+        return [word for word in self.words if len(word) >= _BEGINNING_CHARS and word not in _FUNCTION_WORDS]
 
     def names(self, name: str) -> bool:
         """Return whether the question contains this name."""

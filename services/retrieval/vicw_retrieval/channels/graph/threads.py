@@ -37,27 +37,27 @@ def as_source_item(macro: Node, item: str) -> Node:
     return macro if item == macro.uid else replace(macro, qdrant_id=chunk_uid(item, 0))
 
 
-def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], found: Sequence[Neighbour]) -> list[Adjacent]:
+def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], neighbours: Sequence[Neighbour]) -> list[Adjacent]:
     """Return the items next to each of ``keys``.
 
-    ``nodes`` holds the Macro-Events of consolidated items, ``found`` the neighbours along NEXT.
+    ``nodes`` holds the Macro-Events of consolidated items, ``neighbours`` those along NEXT.
     """
-    ways: dict[tuple[str, Direction], list[Node]] = {}
-    for neighbour in found:
-        ways.setdefault((neighbour.origin, spread_of(neighbour)[2]), []).append(neighbour.node)
-    told = []
+    by_direction: dict[tuple[str, Direction], list[Node]] = {}
+    for neighbour in neighbours:
+        by_direction.setdefault((neighbour.origin, spread_of(neighbour)[2]), []).append(neighbour.node)
+    adjacents = []
     for key in keys:
         node = nodes.get(key)
         items = node.items if node is not None else (key,)
-        for way, step in ((Direction.OUT, 1), (Direction.IN, -1)):
-            other = items.index(key) + step if key in items else -1
-            if node is not None and 0 <= other < len(items):
-                told.append(Adjacent(key, way, items[other], as_source_item(node, items[other])))
+        for direction, step in ((Direction.OUT, 1), (Direction.IN, -1)):
+            position = items.index(key) + step if key in items else -1
+            if node is not None and 0 <= position < len(items):
+                adjacents.append(Adjacent(key, direction, items[position], as_source_item(node, items[position])))
                 continue
-            for next_node in ways.get((node.uid if node is not None else key, way), ()):
-                nearest = next_node.items[0 if way is Direction.OUT else -1]
-                told.append(Adjacent(key, way, nearest, as_source_item(next_node, nearest)))
-    return told
+            for next_node in by_direction.get((node.uid if node is not None else key, direction), ()):
+                nearest = next_node.items[0 if direction is Direction.OUT else -1]
+                adjacents.append(Adjacent(key, direction, nearest, as_source_item(next_node, nearest)))
+    return adjacents
 
 
 class Threads:
@@ -76,7 +76,7 @@ class Threads:
     async def adjacent(self, keys: Sequence[str]) -> list[Adjacent]:
         """Return the items next to each of ``keys``. A consolidated key must come from ``begin`` or an earlier call."""
         uids = [self.nodes[key].uid if key in self.nodes else key for key in keys]
-        found = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
-        told = adjacent(keys, self.nodes, found)
-        self.nodes |= {one.key: one.node for one in told if one.node.is_macro}
-        return told
+        neighbours = await self._visibility.expand(list(dict.fromkeys(uids)), NEXT, _FANOUT)
+        adjacents = adjacent(keys, self.nodes, neighbours)
+        self.nodes |= {one.key: one.node for one in adjacents if one.node.is_macro}
+        return adjacents

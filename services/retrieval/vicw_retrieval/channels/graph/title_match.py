@@ -10,33 +10,33 @@ from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
 from vicw_shared.model import Node
 from vicw_shared.ports import By, NameQuery, look_up
 
-CALLED_SO = 0.3
+TITLE_GAIN = 0.3
 """Gain of a page that the question names, as a share of the best strength."""
 _NAMESAKES = 8
 
 
-async def named_pages(question: Question, reached: Reached) -> None:
+async def reach_named_pages(question: Question, reached: Reached) -> None:
     """Reach the Entity items whose title is in the question."""
-    found = await titled(question, sorted(question.phrases))
-    nodes = {node.uid: node for same in found.values() for node in same if _is_name(node.title or node.name)}
+    pages = await find_titled(question, sorted(question.phrases))
+    nodes = {node.uid: node for same in pages.values() for node in same if _is_name(node.title or node.name)}
     reached.know(await filter_results(question.graph, question.scope, list(nodes.values())))
     for uid in reached.nodes:
-        reached.ways[uid] = Reach(uid, CALLED_SO * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
+        reached.ways[uid] = Reach(uid, TITLE_GAIN * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 
 
-def titles_of(question: Question) -> NameQuery:
+def title_query(question: Question) -> NameQuery:
     """Return the title look-up of the question's phrases."""
     return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.visibility.read_limit(_NAMESAKES))
 
 
-async def titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
+async def find_titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
     """Return, by phrase, the visible Entity items with this title, a few for each."""
     scope = question.scope
     limit = question.visibility.read_limit(_NAMESAKES)
-    found = await look_up(question.graph, scope.tenant, phrases, by=By.TITLE, contexts=scope.contexts, limit=limit)
-    everything = {node.uid: node for same in found.values() for node in same}
-    seen = {node.uid for node in await question.visibility.nodes(list(everything.values()))}
-    return {phrase: [node for node in same if node.uid in seen][:_NAMESAKES] for phrase, same in found.items()}
+    by_phrase = await look_up(question.graph, scope.tenant, phrases, by=By.TITLE, contexts=scope.contexts, limit=limit)
+    all_nodes = {node.uid: node for same in by_phrase.values() for node in same}
+    visible = {node.uid for node in await question.visibility.nodes(list(all_nodes.values()))}
+    return {phrase: [node for node in same if node.uid in visible][:_NAMESAKES] for phrase, same in by_phrase.items()}
 
 
 def _is_name(title: str) -> bool:

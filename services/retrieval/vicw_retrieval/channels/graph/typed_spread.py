@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.access.visibility import counted, known_by, spread_of
-from vicw_retrieval.channels.graph.item_nodes import carry, inside
+from vicw_retrieval.channels.graph.item_nodes import carry_to_items, nodes_of_items
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
 from vicw_shared.edge_factory import DREAM
@@ -31,9 +31,9 @@ LEAST_WEIGHT = 0.05
 """Channel weight below which nothing is walked (seed 002 §11.2)."""
 PART_OF_NAME = 0.5
 """Seed score of an entity if the question contains only a part of its name (seed 002 §5.4)."""
-_ALONE = 1
+_UNAMBIGUOUS = 1
 """Maximum entities that a part of a name may match to be unambiguous."""
-_KNOWN_BY = 200
+_MOST_KNOWN_BY = 200
 """Maximum edges read per entity to find one by which the viewer knows it."""
 _HIGH = 0.5
 """Score of the last place from which on the other sub-graph could hardly improve the list."""
@@ -49,7 +49,7 @@ _CATEGORIES = {
     SubGraph.CAUSAL: {Category.CAUSAL, Category.CONFLICT, Category.SUPPORT, Category.LINEAGE, Category.AGENCY},
     SubGraph.KNOWLEDGE: {Category.STRUCTURAL, Category.DEPENDENCY, Category.SEMANTIC, Category.BRIDGE},
 }
-_OF_PLACE = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
+_LOCATION_TYPES = frozenset({"BELONGS_TO", "EVIDENCED_BY"})
 """Structural edges of location: they lead to everything in the same place."""
 
 
@@ -66,7 +66,7 @@ class SpreadPlan:
 
     def spreads(self, part: SubGraph) -> list[Spread]:
         """Return the spreads of a sub-graph."""
-        names = [t.name for t in self.registry if t.category in _CATEGORIES[part] and t.name not in _OF_PLACE]
+        names = [t.name for t in self.registry if t.category in _CATEGORIES[part] and t.name not in _LOCATION_TYPES]
         return [(name, way) for name in names for way in Direction]
 
     def places(self, part: SubGraph) -> int:
@@ -88,18 +88,18 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
     places = {part: plan.places(part) for part in parts}
     try:
         for part, task in running.items():
-            found = await task
-            if part is parts[0] and len(found) >= MOST and found[MOST - 1][1].gain >= _HIGH:
+            items = await task
+            if part is parts[0] and len(items) >= MOST and items[MOST - 1][1].gain >= _HIGH:
                 places = {part: MOST}
                 break
     finally:
         for task in running.values():
             task.cancel()
         await asyncio.gather(*running.values(), return_exceptions=True)
-        for part, most in places.items():
+        for part, limit in places.items():
             task = running[part]
             if not task.cancelled() and task.exception() is None:
-                _take(question, task.result()[:most], plan, reached)
+                _add_items(question, task.result()[:limit], plan, reached)
 
 
 async def _first_hop(
@@ -121,12 +121,12 @@ async def _walk_part(
 ) -> list[tuple[Node, Reach]]:
     """Walk one sub-graph; return the items that it reaches, best first."""
     ways = await _spread(question, seeds, plan, part)
-    found = await carry(question, ways, _SPARE * plan.places(part))
-    return sorted(found, key=lambda entry: (-entry[1].gain, entry[0].uid))
+    items = await carry_to_items(question, ways, _SPARE * plan.places(part))
+    return sorted(items, key=lambda entry: (-entry[1].gain, entry[0].uid))
 
 
-def _take(question: Question, found: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached) -> None:
-    for item, way in found:
+def _add_items(question: Question, items: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached) -> None:
+    for item, way in items:
         reached.know([item])
         gain = BOOST * plan.weight * question.best * way.gain
         reached.add(replace(way, uid=item.uid, gain=gain))
@@ -139,22 +139,24 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     further nodes of these items.
     """
     best = question.best or 1.0
-    first = {anchor.uid: min(1.0, anchor.strength / best) for anchor in anchors[:_ANCHORS]}
-    first |= dict.fromkeys(question.triggered, 1.0)
+    item_scores = {anchor.uid: min(1.0, anchor.strength / best) for anchor in anchors[:_ANCHORS]}
+    item_scores |= dict.fromkeys(question.triggered, 1.0)
     passages = {passage: anchor.uid for anchor in anchors[:_ANCHORS] for passage in anchor.passages}
     passages |= {passage: uid for uid, passage in question.triggered.items()}
-    within, named = await asyncio.gather(inside(question, list(first), passages), _named(question, registry))
-    seeds = {uid: first[item] for uid, item in within.items() if item in first} | first
+    within, named = await asyncio.gather(
+        nodes_of_items(question, list(item_scores), passages), _named(question, registry)
+    )
+    seeds = {uid: item_scores[item] for uid, item in within.items() if item in item_scores} | item_scores
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
 
 
-def names_of(question: Question) -> list[NameQuery]:
+def name_queries(question: Question) -> list[NameQuery]:
     """Return the look-ups of the entities that the question may name: by whole name, by a word, by a beginning."""
     # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
-    enough = _ALONE + 1 if question.scope.audience is None else MAX_NAMESAKES
+    limit = _UNAMBIGUOUS + 1 if question.scope.audience is None else MAX_NAMESAKES
     return [
         NameQuery(By.NAME, tuple(sorted(question.phrases))),
-        NameQuery(By.WORD, tuple(question.words), enough),
+        NameQuery(By.WORD, tuple(question.words), limit),
         NameQuery(By.BEGINNING, tuple(question.beginnings)),
     ]
 
@@ -165,17 +167,20 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
     Only entities known to the viewer count. Beginnings are used for words that match in no other way.
     """
     scope = question.scope
-    whole, part, begun = await question.graph.find_names(scope.tenant, names_of(question), contexts=scope.contexts)
-    for word, same in begun.items():
-        if word not in whole and word not in part:
-            part[word] = [node for node in same if node.subtype != SLOT]
-    things = {node.uid: node for same in (*whole.values(), *part.values()) for node in same}
-    known = {
-        node.uid for node in await question.visibility.known(list(things.values()), known_by(registry), most=_KNOWN_BY)
+    by_name, by_word, by_beginning = await question.graph.find_names(
+        scope.tenant, name_queries(question), contexts=scope.contexts
+    )
+    for word, same in by_beginning.items():
+        if word not in by_name and word not in by_word:
+            by_word[word] = [node for node in same if node.subtype != SLOT]
+    entities = {node.uid: node for same in (*by_name.values(), *by_word.values()) for node in same}
+    known_uids = {
+        node.uid
+        for node in await question.visibility.known(list(entities.values()), known_by(registry), most=_MOST_KNOWN_BY)
     }
-    alone = [[node.uid for node in same if node.uid in known] for same in part.values()]
-    scores = {uid: PART_OF_NAME for same in alone if len(same) <= _ALONE for uid in same}
-    return scores | {node.uid: 1.0 for same in whole.values() for node in same if node.uid in known}
+    known_by_word = [[node.uid for node in same if node.uid in known_uids] for same in by_word.values()]
+    scores = {uid: PART_OF_NAME for same in known_by_word if len(same) <= _UNAMBIGUOUS for uid in same}
+    return scores | {node.uid: 1.0 for same in by_name.values() for node in same if node.uid in known_uids}
 
 
 async def _spread(
@@ -187,13 +192,13 @@ async def _spread(
     ways: dict[str, tuple[Node, Reach]] = {}
     for depth in range(1, HOPS + 1):
         best = _front(scores, front, depth)
-        found = await question.visibility.expand(best, spreads, _FANOUT)
-        found = [one for one in found if one.edge.created_by != DREAM]
-        crowds = counted(found)
-        handing = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
+        neighbours = await question.visibility.expand(best, spreads, _FANOUT)
+        neighbours = [one for one in neighbours if one.edge.created_by != DREAM]
+        counts = counted(neighbours)
+        passed_on = {uid: scores[uid] * (_DAMPING if depth > 1 else 1.0) for uid in best}
         front = []
-        for one in found:
-            uid, score = one.node.uid, handing[one.origin] * _share(one, crowds[spread_of(one)])
+        for one in neighbours:
+            uid, score = one.node.uid, passed_on[one.origin] * _share(one, counts[spread_of(one)])
             if score > scores.get(uid, 0.0):
                 scores[uid] = score
                 ways[uid] = one.node, Reach(uid, score, depth, one.edge.type, part)
@@ -202,7 +207,11 @@ async def _spread(
     return list(ways.values())
 
 
-def _share(one: Neighbour, crowd: int) -> float:
+def _share(neighbour: Neighbour, count: int) -> float:
     """Return what an edge passes on: weight × certainty ÷ (1 + ln of the number of its kind at the node)."""
-    certainty = one.edge.properties.get("certainty")
-    return one.edge.weight * (float(certainty) if isinstance(certainty, int | float) else 1.0) / (1 + math.log(crowd))
+    certainty = neighbour.edge.properties.get("certainty")
+    return (
+        neighbour.edge.weight
+        * (float(certainty) if isinstance(certainty, int | float) else 1.0)
+        / (1 + math.log(count))
+    )

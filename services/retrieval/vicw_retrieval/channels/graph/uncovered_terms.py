@@ -14,33 +14,35 @@ SHARE = 0.25
 class UncoveredTerms:
     """Weighs receivers by the uncovered terms of one question."""
 
-    def __init__(self, likeness: QuerySimilarity) -> None:
-        self._likeness = likeness
+    def __init__(self, similarity: QuerySimilarity) -> None:
+        self._similarity = similarity
 
-    async def answered(
+    async def cover_factor(
         self, sentences: Mapping[str, str], targets: Mapping[str, Sequence[str]]
     ) -> Callable[[str, str], float]:
         """Return the factor by which a target takes a sentence's score: 1 − SHARE to 1 + SHARE.
 
         ``targets`` are items with their passages. A target with all terms that the sentence lacks gets 1 + SHARE.
         """
-        rarity = await rarest(self._likeness)
-        has = await self._has(list(rarity), targets)
-        left = {uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()}
-        total = {uid: sum(rarity[term] for term in terms) for uid, terms in left.items()}
+        rarity = await rarest(self._similarity)
+        terms_of = await self._terms_of(list(rarity), targets)
+        missing = {
+            uid: frozenset(rarity).difference(sparse.encode_query(text).indices) for uid, text in sentences.items()
+        }
+        totals = {uid: sum(rarity[term] for term in terms) for uid, terms in missing.items()}
 
         def factor(sentence: str, target: str) -> float:
-            if not total[sentence]:
+            if not totals[sentence]:
                 return 1 - SHARE
-            found = sum(rarity[term] for term in left[sentence] & has.get(target, frozenset()))
-            return 1 - SHARE + 2 * SHARE * found / total[sentence]
+            covered = sum(rarity[term] for term in missing[sentence] & terms_of.get(target, frozenset()))
+            return 1 - SHARE + 2 * SHARE * covered / totals[sentence]
 
         return factor
 
-    async def _has(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
+    async def _terms_of(self, terms: Sequence[int], targets: Mapping[str, Sequence[str]]) -> dict[str, frozenset[int]]:
         """Return which of the terms each target has."""
         owner = {passage: uid for uid, passages in targets.items() for passage in passages}
         has: dict[str, frozenset[int]] = {}
-        for passage, found in (await self._likeness.words(list(owner), terms)).items():
-            has[owner[passage]] = has.get(owner[passage], frozenset()) | found
+        for passage, passage_terms in (await self._similarity.words(list(owner), terms)).items():
+            has[owner[passage]] = has.get(owner[passage], frozenset()) | passage_terms
         return has
