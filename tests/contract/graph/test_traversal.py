@@ -10,7 +10,7 @@ import pytest
 
 from support.stores.graph_queries import Asker, joined
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_retrieval.access.visibility import MOST_LOOKED_AT
+from vicw_retrieval.access.visibility import MAX_LOOKED_AT
 from vicw_shared.errors import InvalidInputError, UnknownTypeError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY
@@ -96,7 +96,7 @@ async def test_what_is_not_believed_any_more_crowds_nothing_out(graph: Graph) ->
 
 
 async def test_no_hub_is_read_to_its_end(graph: Graph) -> None:
-    gone = [item(f"old{n}", retired_at=AT) for n in range(MOST_LOOKED_AT)]
+    gone = [item(f"old{n}", retired_at=AT) for n in range(MAX_LOOKED_AT)]
     edges = [edge("MENTIONS", n.name, "hub", 0.9) for n in gone] + [edge("MENTIONS", "new", "hub", 0.1)]
     await fill(graph, [node("hub"), item("new"), *gone], edges)
     assert await Asker(graph).names("walk", start=["hub"]) == ["hub"]

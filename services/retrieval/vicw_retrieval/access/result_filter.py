@@ -9,7 +9,7 @@ from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.text import fold_case
 
-_MOST_TAGS = 200
+_MAX_TAGS = 200
 
 
 async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node]) -> list[Node]:
@@ -22,7 +22,7 @@ async def filter_results(graph: GraphStore, scope: Scope, items: Sequence[Node])
     if not kept or not (any_of or all_of or none_of):
         return kept
     tags: dict[str, set[str]] = {node.uid: set() for node in kept}
-    for neighbour in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MOST_TAGS):
+    for neighbour in await graph.expand(scope.tenant, list(tags), [("TAGGED", Direction.OUT)], _MAX_TAGS):
         if fold_case(neighbour.node.subtype) != "bucket":
             tags[neighbour.origin] |= {*map(fold_case, (neighbour.node.name, *neighbour.node.aliases))}
 

@@ -18,7 +18,7 @@ _HIDDEN = 10
 """Factor on read limits for a viewer: invisible nodes take no places."""
 _FIRST_LOOK = 20
 _WIDER = 8
-MOST_LOOKED_AT = 1000
+MAX_LOOKED_AT = 1000
 """Maximum edges read per node and spread to find the visible ones."""
 type Keep = Callable[[Sequence[Neighbour]], Awaitable[list[Neighbour]]]
 """Filter that removes neighbours that are invisible or not to be followed."""
@@ -62,12 +62,12 @@ class Visibility:
 
         With ``ties`` also those of the same weight as the last: the order of equal weights differs between stores.
         """
-        limit = min(fanout, MOST_LOOKED_AT)
+        limit = min(fanout, MAX_LOOKED_AT)
         neighbours = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
         seen = await keep(neighbours)
         short = _short(neighbours, seen, limit, fanout, ties=ties)
-        while short and limit < MOST_LOOKED_AT:
-            limit = min(limit * _WIDER, MOST_LOOKED_AT)
+        while short and limit < MAX_LOOKED_AT:
+            limit = min(limit * _WIDER, MAX_LOOKED_AT)
             along = list(dict.fromkeys((kind, way) for _, kind, way in short))
             origins = list(dict.fromkeys(uid for uid, _, _ in short))
             wider = [
@@ -92,9 +92,7 @@ class Visibility:
         seen = await self._seen(nodes)
         return [node for node in nodes if node.uid in seen]
 
-    async def known(
-        self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MOST_LOOKED_AT
-    ) -> list[Node]:
+    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MAX_LOOKED_AT) -> list[Node]:
         """Keep the named nodes known to the viewer: those revealed by a visible edge.
 
         At most ``most`` edges per node and spread are read. Without a viewer, all nodes are known.

@@ -20,7 +20,7 @@ from vicw_shared.text import fold_case
 
 _PROOF = ("EVIDENCED_BY", Direction.OUT)
 _PROVEN = ("EVIDENCED_BY", Direction.IN)
-_MOST_EXTRACTED = 100
+_MAX_EXTRACTED = 100
 """Statements and events read per passage."""
 _PROOFS = 20
 """Passages read per node."""
@@ -117,7 +117,7 @@ class CausalGraph:
         fresh = [passage for passage in passages if passage not in self._extracted]
         if not fresh:
             return
-        neighbours = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _MOST_EXTRACTED)
+        neighbours = await self._graph.expand(self._scope.tenant, fresh, [_PROVEN], _MAX_EXTRACTED)
         visible = [n for n in await self.visibility.visible(neighbours) if n.node.label is Label.EVENT]
         self.add_nodes(n.node for n in visible)
         self._extracted |= {passage: [] for passage in fresh}

@@ -13,11 +13,11 @@ from vicw_shared import sparse
 
 _RANK_WEIGHT = 0.25
 """Relevance for belonging to the best result; having all query terms is worth 1."""
-_LEAST_SHARE = 0.5
+_MIN_SHARE = 0.5
 """Minimum relevance of a start as a share of the best start's."""
 _WHOLE = 0.95
 """Factor on statements and items: an event with the query terms is more specific than its statement or item."""
-_MOST = 50
+_MAX_STARTS = 50
 
 
 async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str, Sequence[str]]]) -> list[ChainStart]:
@@ -40,11 +40,11 @@ async def starts_of(causes: CausalGraph, query: str, results: Sequence[tuple[str
         ChainStart(uid, (1 if uid in events else _WHOLE) * shares[uid] + _RANK_WEIGHT / rank, rank)
         for uid, rank in ranks.items()
     ]
-    starts = heapq.nsmallest(_MOST, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
+    starts = heapq.nsmallest(_MAX_STARTS, starts, key=lambda start: (-start.relevance, start.rank, start.uid))
     await causes.read(start.uid for start in starts)
     leading = [start for start in starts if causes.neighbours(start.uid)]
     best = max((start.relevance for start in leading), default=0.0)
-    return [start for start in leading if start.relevance >= _LEAST_SHARE * best]
+    return [start for start in leading if start.relevance >= _MIN_SHARE * best]
 
 
 def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:

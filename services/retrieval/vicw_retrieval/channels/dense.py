@@ -30,9 +30,9 @@ from vicw_shared.ports import (
 )
 from vicw_shared.uids import chunk_uid
 
-_MOST_PASSAGES = 4
+_MAX_PASSAGES = 4
 """Maximum passages of one statement: overlapping passages may contain the same sentence."""
-_MOST_STATEMENTS = 20
+_MAX_STATEMENTS = 20
 """Maximum statements read of a passage without a vector."""
 _SUMMARY_PASSAGES = 4
 """Passages of a summary that are compared, the first."""
@@ -107,7 +107,7 @@ async def unfound_statements(
     unreached = [passage for passage in passages if passage not in scores.best]
     owned = list(dict.fromkeys([*passages, *beside]))
     return UnfoundStatements(
-        *await asyncio.gather(graph.owners(tenant, owned), extracted_nodes(graph, tenant, unreached, _MOST_STATEMENTS))
+        *await asyncio.gather(graph.owners(tenant, owned), extracted_nodes(graph, tenant, unreached, _MAX_STATEMENTS))
     )
 
 
@@ -163,6 +163,6 @@ async def _best_statements(
     scores = {hit.id: hit.score for hit in statements}
     best: dict[str, float] = {}
     spread = ("EVIDENCED_BY", Direction.OUT)
-    for proof in await graph.weighted_neighbours(scope.tenant, list(scores), spread, _MOST_PASSAGES) if scores else ():
+    for proof in await graph.weighted_neighbours(scope.tenant, list(scores), spread, _MAX_PASSAGES) if scores else ():
         best[proof.uid] = max(best.get(proof.uid, -1.0), scores[proof.origin])
     return StatementScores(best, min(scores.values()) if full and scores else None)

@@ -23,9 +23,9 @@ TAGS = "tags"
 _ANCHORS = 10
 _TAGS = 20
 """Tags of one anchor that are followed, the heaviest."""
-_MOST_ITEMS = 50
+_MAX_ITEMS = 50
 """Maximum items of one tag; a tag with more says nothing."""
-_MOST_READ = 200
+_MAX_READ = 200
 _AUTO_WEIGHT = 0.6
 """Factor on auto-tags, compared with tags that callers gave."""
 
@@ -57,7 +57,7 @@ async def walk_tags(
         return []
     out = [(name, Direction.OUT) for name in types]
     tag_edges = await question.graph.expand(question.scope.tenant, list(strengths), out, _TAGS)
-    items_by_tag = await _items_by_tag(question, {found.node.uid for found in tag_edges}, strengths, types)
+    items_by_tag = await _items_by_tag(question, {tag.node.uid for tag in tag_edges}, strengths, types)
     scores: dict[str, float] = {}
     ways: dict[str, tuple[float, Neighbour, Neighbour]] = {}
     for tag in tag_edges:
@@ -85,12 +85,12 @@ async def _items_by_tag(
     """Return the items of each tag, without the anchors; generic tags have none."""
     graph, scope = question.graph, question.scope
     spreads = [(name, Direction.IN) for name in types]
-    neighbours = await question.visibility.expand(sorted(tags), spreads, _MOST_ITEMS + 1)
+    neighbours = await question.visibility.expand(sorted(tags), spreads, _MAX_ITEMS + 1)
     counts: dict[str, int] = {}
     items = [one for one in neighbours if one.node.content_hash is not None]
     for one in items:
         counts[one.origin] = counts.get(one.origin, 0) + 1
-    others = [one for one in items if one.node.uid not in anchors and counts[one.origin] <= _MOST_ITEMS]
+    others = [one for one in items if one.node.uid not in anchors and counts[one.origin] <= _MAX_ITEMS]
     allowed = {node.uid for node in await filter_results(graph, scope, [one.node for one in others])}
     by_tag: dict[str, list[Neighbour]] = {}
     for one in others:
@@ -107,7 +107,7 @@ def _certainty(edge: Edge) -> float:
 
 async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:
     """Keep the items without a query term in their first passage: the channels search for the others."""
-    by_passage = {node.qdrant_id: node for node in nodes[:_MOST_READ] if node.qdrant_id is not None}
+    by_passage = {node.qdrant_id: node for node in nodes[:_MAX_READ] if node.qdrant_id is not None}
     matching = await question.similarity.matching(list(by_passage))
     return [node for proof, node in by_passage.items() if proof not in matching]
 

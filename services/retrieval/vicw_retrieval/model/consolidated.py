@@ -17,7 +17,7 @@ from vicw_shared.model import Node
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.uids import chunk_uid
 
-_MOST_PASSAGES = 100
+_MAX_PASSAGES = 100
 """Passages of one Macro-Event."""
 
 
@@ -54,7 +54,7 @@ async def add_adjacent(graph: GraphStore, scope: Scope, candidates: Sequence[Can
 async def proofs_of(graph: GraphStore, tenant: str, summaries: Sequence[str], known: Set[str]) -> list[str]:
     """Return the source passages of Macro-Events, except those ``known``."""
     neighbours = (
-        await graph.weighted_neighbours(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _MOST_PASSAGES)
+        await graph.weighted_neighbours(tenant, summaries, ("EVIDENCED_BY", Direction.OUT), _MAX_PASSAGES)
         if summaries
         else []
     )

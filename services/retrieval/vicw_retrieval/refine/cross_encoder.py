@@ -30,7 +30,7 @@ async def rerank(
     graph: GraphStore,
     scope: Scope,
     query: str,
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     *,
     top: int,
     seconds: float,
@@ -43,17 +43,17 @@ async def rerank(
     """
     try:
         async with asyncio.timeout(seconds):
-            passages = [candidate.passages[0][0] for candidate in found[:top]]
+            passages = [candidate.passages[0][0] for candidate in candidates[:top]]
             texts = await graph.texts(scope.tenant, passages)
             places = [at for at, passage in enumerate(passages) if texts.get(passage)]
             judged = await reranker.rerank(query, [texts[passages[at]] for at in places])
     except (VicwError, TimeoutError) as error:
         _log.warning("the re-ranker does not answer; the order stands as it was", error=str(error))
-        return found, Reranked(in_time=False)
-    readable = [found[at] for at in places]
+        return candidates, Reranked(in_time=False)
+    readable = [candidates[at] for at in places]
     scores = {one.key: score for one, score in zip(readable, judged, strict=True)}
-    before = {found[at].key: at + 1 for at in places}
-    ordered = list(found)
+    before = {candidates[at].key: at + 1 for at in places}
+    ordered = list(candidates)
     old_scores = [one.score for one in readable]
     for at, share, one in zip(places, old_scores, sorted(readable, key=lambda one: -scores[one.key]), strict=True):
         if share != one.score:

@@ -41,12 +41,12 @@ _PAST = re.compile(
 )
 
 
-async def prefer_current(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
+async def prefer_current(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates in their new order; unchanged if none of the best was found by a replaced statement.
 
     Raises the errors of the graph and the vectors; then nothing has changed.
     """
-    first = {one.passages[0][0]: one for one in found[:_CANDIDATES] if one.passages}
+    first = {one.passages[0][0]: one for one in candidates[:_CANDIDATES] if one.passages}
     statements_by_passage, past = await _statements_of(question, list(first))
     replacements = await _replacements(question, sorted(past)) if past else {}
     compared = {
@@ -56,7 +56,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
     statement_of = {passage: asked_statement(uids, past, similarities) for passage, uids in compared.items()}
     newer = {passage: replacements[uid] for passage, uid in statement_of.items() if uid in replacements}
     items = await _items_of(question, sorted(set().union(*newer.values()))) if newer else {}
-    by_key = {key: one for one in found for key in (one.key, *one.duplicates)}
+    by_key = {key: one for one in candidates for key in (one.key, *one.duplicates)}
     for passage, statements in newer.items():
         for item, proof in (items[uid] for uid in statements if uid in items):
             old = first[passage]
@@ -67,7 +67,7 @@ async def prefer_current(question: Question, found: Sequence[Candidate]) -> list
                     (proof, old.passages[0][1]),
                     *(one for one in candidate.passages if one[0] != proof),
                 ]
-    return in_order({one.key: one for one in by_key.values()}.values()) if items else list(found)
+    return in_order({one.key: one for one in by_key.values()}.values()) if items else list(candidates)
 
 
 def asks_for_past(query: str) -> bool:

@@ -168,9 +168,9 @@ def _select[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]
     return {uid: known[tenant, uid] for uid in uids if (tenant, uid) in known}
 
 
-def _with_spreads(found: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
+def _with_spreads(neighbours: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
     """Return each neighbour with its origin and the spread that led to it."""
-    for one in found:
+    for one in neighbours:
         origin, kind, way = spread_of(one)
         yield origin, (kind, way), one
 

@@ -19,14 +19,14 @@ _log = structlog.get_logger()
 _SECONDS = 5.0
 _AT_ONCE = 500
 _LAST_SECONDS = 2.0
-_MOST = 20_000
+_MAX_ITEMS = 20_000
 """Maximum items counted between two writes: more than a process shows in that time."""
 
 
 class UsageCounter:
     """Counter of shown items. Counts not yet written are lost with the process: they are a hint, not a record."""
 
-    def __init__(self, most: int = _MOST) -> None:
+    def __init__(self, most: int = _MAX_ITEMS) -> None:
         self._most = most
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
         self._items = 0

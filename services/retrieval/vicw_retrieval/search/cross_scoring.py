@@ -29,7 +29,7 @@ from vicw_shared.ports import GraphStore, ScoreQuery, SparseVector, VectorHit, V
 
 _log = structlog.get_logger()
 _VECTOR_CHANNELS = ("dense", "bm25")
-_MOST_SUMMARIES = 20
+_MAX_SUMMARIES = 20
 """Maximum summaries whose sources are scored: those most similar to the question, and the first in fused order."""
 
 
@@ -91,7 +91,7 @@ class CrossScorer:
 
         Each source is scored by itself. Returns the channels that still lack scores.
         """
-        new = [uid for uid in summaries[:_MOST_SUMMARIES] if uid not in self.scored_summaries]
+        new = [uid for uid in summaries[:_MAX_SUMMARIES] if uid not in self.scored_summaries]
         return await self._score_passages(scores, await self._sources_of(new, set().union(*scores.values())))
 
     async def _sources_of(self, summaries: Sequence[str], known: Set[str]) -> list[str]:
@@ -153,24 +153,24 @@ def _summaries(unfound: UnfoundStatements, cosines: Mapping[str, float]) -> list
     for passage, item in unfound.owners.items():
         if item.is_macro and item.part is None and passage in cosines:
             best[item.uid] = max(best.get(item.uid, -1.0), cosines[passage])
-    return sorted(best, key=lambda uid: (-best[uid], uid))[:_MOST_SUMMARIES]
+    return sorted(best, key=lambda uid: (-best[uid], uid))[:_MAX_SUMMARIES]
 
 
 async def score_all(
-    found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit], scorer: CrossScorer | None
+    by_channel: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit], scorer: CrossScorer | None
 ) -> tuple[Scored, list[str]]:
     """Return the hits of channels and trigger phrases (``seeds``), cross-scored; and the channels that lack scores.
 
     ``scorer`` is None without a dense channel. Passages of found statements count as found by dense.
     """
-    scores = {name: {hit.id: hit.score for hit in hits} for name, hits in found.items()}
+    scores = {name: {hit.id: hit.score for hit in hits} for name, hits in by_channel.items()}
     seed_scores = {hit.id: 0.0 for hit in seeds}  # 0 unless scored: they may not be indexed yet
-    ranked = {**found, GRAPH: seeds} if seeds else dict(found)
+    ranked = {**by_channel, GRAPH: seeds} if seeds else dict(by_channel)
     failed: list[str] = []
     if scorer is not None:
         failed = await scorer.complete(scores, seed_scores)
         statement_scores = {uid: scores["dense"][uid] for uid in scorer.statements.best if uid in scores["dense"]}
-        ranked["dense"] = in_order({hit.id: hit.score for hit in found["dense"]} | statement_scores)
+        ranked["dense"] = in_order({hit.id: hit.score for hit in by_channel["dense"]} | statement_scores)
     for channel in scores.values():
         channel.update(seed_scores | channel)
     return Scored(ranked, scores), failed

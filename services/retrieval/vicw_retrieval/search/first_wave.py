@@ -263,12 +263,12 @@ class FirstWave:
         return None
 
     async def _cross_score(
-        self, found: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
+        self, by_channel: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
     ) -> tuple[Scored, list[str]]:
         """Return the hits scored by all channels, and the channels that still lack scores."""
         with self.watch.stage("complete"):
             self._scored_summaries = set()
-            return await score_all(found, seeds, self._scorer() if "dense" in found else None)
+            return await score_all(by_channel, seeds, self._scorer() if "dense" in by_channel else None)
 
     def _wave(self, scored: Scored) -> Wave:
         """Return the scored hits with the channel weights for this question."""

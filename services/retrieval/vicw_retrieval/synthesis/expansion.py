@@ -12,7 +12,7 @@ from vicw_shared.model import Label
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _FANOUT = 20
-_MOST_EXTRACTED = 100
+_MAX_EXTRACTED = 100
 _SPREADS = (
     ("CAUSED", Direction.OUT),
     ("CAUSED", Direction.IN),
@@ -44,7 +44,7 @@ async def expand(
     nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),
-        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _MOST_EXTRACTED),
+        graph.expand(scope.tenant, proofs, [("EVIDENCED_BY", Direction.IN)], _MAX_EXTRACTED),
     )
     around = Neighbourhood(nodes=dict(nodes))
     around.edges = {n.edge.id: n.edge for n in evidence if n.edge.source in nodes}

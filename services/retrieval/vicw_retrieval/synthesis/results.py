@@ -166,15 +166,15 @@ def explain(
 
 def _channels(refinement: RefinePipeline, wave: Wave) -> dict[str, tuple[dict[str, Any], ...]]:
     """Return the passages of each channel, then the items of each spread and of the tags, best first."""
-    found = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
-    found |= refinement.spreads.gained()
+    by_channel = {name: [(hit.id, hit.score) for hit in hits] for name, hits in wave.ranked.items()}
+    by_channel |= refinement.spreads.gained()
     if refinement.associates:
-        found[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
+        by_channel[TAGS] = [(one.node.uid, one.score) for one in refinement.associates]
     return {
         name: tuple(
             {"uid": uid, "rank": rank, "score": score} for rank, (uid, score) in enumerate(hits[:_EXPLAINED_HITS], 1)
         )
-        for name, hits in found.items()
+        for name, hits in by_channel.items()
     }
 
 

@@ -82,7 +82,7 @@ _EMPTY = frozenset(
     "a all an and are at be been by did do does for from had has have he her him his i in is it its me my of on or our "
     "she someone everyone that the their them these they this those to us was we were with you your".split()
 )
-_MOST_CHARS, _MOST_ANCHORS = 120, 4
+_MAX_CHARS, _MAX_ANCHORS = 120, 4
 
 
 def distinctive_words(phrase: str) -> str:
@@ -97,7 +97,7 @@ def distinctive_words(phrase: str) -> str:
 
 def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventAnchor]:
     """Return the events of a question in order. ``taken`` are the positions of its times, which are no events."""
-    return list(_anchors(query, taken))[:_MOST_ANCHORS]
+    return list(_anchors(query, taken))[:_MAX_ANCHORS]
 
 
 def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnchor]:
@@ -126,10 +126,10 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnch
 
 def _phrase(query: str, place: int) -> str:
     """Return the words from a position to the end of their clause."""
-    words = query[place : place + _MOST_CHARS]
+    words = query[place : place + _MAX_CHARS]
     if end := _BOUNDARY.search(words):
         words = words[: end.start()]
-    elif len(words) == _MOST_CHARS:
+    elif len(words) == _MAX_CHARS:
         words = words.rpartition(" ")[0]
     if (more := _LEAD.search(words, 1)) is not None and more[0].strip().lower() in {"before", "after", "during"}:
         words = words[: more.start()]

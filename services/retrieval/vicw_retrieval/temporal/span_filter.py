@@ -11,7 +11,7 @@ from vicw_retrieval.temporal.spans import TimeSpan
 from vicw_shared.model import Node
 
 _IN_SPAN = 50
-MOST_READ = 5000
+MAX_READ = 5000
 """Maximum items of a span that are read to find these."""
 _PAGE = 500
 _INSTANT = timedelta(microseconds=1)
@@ -21,7 +21,7 @@ async def items_in_span(question: Question, span: TimeSpan, until: float, limit:
     """Return the latest items of a span that may be results, and whether time sufficed.
 
     They are ``limit`` or fifty at most, whichever is more. The usual case is one read. If invisible items or other
-    domains and tags leave too few, it reads on backwards in time, up to ``MOST_READ`` items, until the clock of the
+    domains and tags leave too few, it reads on backwards in time, up to ``MAX_READ`` items, until the clock of the
     event loop is at ``until``: items found by then count. Raises the graph's errors.
     """
     scope, graph, most = question.scope, question.graph, max(limit, _IN_SPAN)
@@ -39,10 +39,10 @@ async def items_in_span(question: Question, span: TimeSpan, until: float, limit:
                 raise
             return items[:most], False
         read |= {node.uid for node in new}
-        if len(items) >= most or len(page) < room or len(read) >= MOST_READ:
+        if len(items) >= most or len(page) < room or len(read) >= MAX_READ:
             return items[:most], True
         last = page[-1].timestamp
         assert last is not None
         # More items than a page may have the same time: then the next page is larger.
         is_stuck = last + _INSTANT == end
-        end, room = last + _INSTANT, min(2 * room if is_stuck else max(room, _PAGE), MOST_READ)
+        end, room = last + _INSTANT, min(2 * room if is_stuck else max(room, _PAGE), MAX_READ)

@@ -88,25 +88,25 @@ def phrases_in(query: str, asked_at: datetime) -> list[TimeExpression]:
     future = is_about_future(query) and not re.match(
         r"\W*(?:what|where|who|when|why|how)\ (?:did|was|were|had)\b", query, re.I
     )
-    found = list(_question_times(query, asked_at, future))
+    times = list(_question_times(query, asked_at, future))
     for time in times_in(query, asked_at, ahead=future):
         # In a question about the past, "in three months" is a duration.
         if future or time.unit is None or not query[time.span.start :].lower().startswith("in "):
-            found.append(_statement_time(time, query, asked_at))
-    found += [
+            times.append(_statement_time(time, query, asked_at))
+    times += [
         TimeExpression(begins, ends, start, end, EXPLICIT, loose, yearless)
         for begins, ends, start, end, loose, yearless in colloquial_times_in(query, asked_at, future=future)
     ]
     kept: list[TimeExpression] = []
-    for phrase in sorted(found, key=lambda one: (one.begins - one.ends, one.begins)):
+    for phrase in sorted(times, key=lambda one: (one.begins - one.ends, one.begins)):
         if all(phrase.ends <= other.begins or other.ends <= phrase.begins for other in kept):
             kept.append(phrase)
     if len(kept) > 1:  # a lone hour is one of today, which another time may not be
         kept = [one for one in kept if not is_clock(query[one.begins : one.ends])]
-    found = []
+    times = []
     for phrase in sorted(kept, key=lambda one: one.begins):
-        found.append(_at_hour(phrase, query, found[-1].ends if found else 0))
-    return found
+        times.append(_at_hour(phrase, query, times[-1].ends if times else 0))
+    return times
 
 
 def _at_hour(phrase: TimeExpression, query: str, over: int) -> TimeExpression:

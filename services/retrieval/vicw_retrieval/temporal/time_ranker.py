@@ -28,7 +28,7 @@ _STEPS = 6
 _EVENTS = 10
 _AS_GOOD = 0.8
 """Share of the best score from which a passage may describe an event; the earliest does, later ones refer to it."""
-_LEAST = 0.5
+_MIN_STRENGTH = 0.5
 """Minimum strength for the gain of an item of that time, as a share of the best, whatever the channels found."""
 
 _LATER = 1e-4
@@ -56,7 +56,7 @@ class ResolvedTime:
 
 async def rank_by_time(
     question: Question,
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     resolved: ResolvedTime,
     boost: float,
     find: Find,
@@ -70,17 +70,17 @@ async def rank_by_time(
     until = asyncio.get_running_loop().time() + seconds
     resolved.events = await _events(question, resolved.reading, find)
     then, in_time = await _items_of_time(question, resolved, until)
-    known_keys = {candidate.key for candidate in found}
+    known_keys = {candidate.key for candidate in candidates}
     nodes = {node.uid: node for node in then}
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known_keys and n.qdrant_id]
-    judged = [*found[:_JUDGED], *new, *(one for one in found[_JUDGED:] if one.item.uid in nodes)]
+    judged = [*candidates[:_JUDGED], *new, *(one for one in candidates[_JUDGED:] if one.item.uid in nodes)]
     if resolved.events:  # nearness to an event needs flow steps; a span needs no more than what is read
         unread = [one.item.uid for one in judged if one.item.uid not in nodes]
         nodes |= await question.graph.nodes(question.scope.tenant, unread)
     weights = _weights(resolved, judged, nodes, boost)
     # Items with nothing but their time rank below similar ones, the latest first.
     best = question.best or 1.0
-    least = {node.uid: _LEAST * best * (1 - _LATER * place) for place, node in enumerate(then)}
+    least = {node.uid: _MIN_STRENGTH * best * (1 - _LATER * place) for place, node in enumerate(then)}
     then_too = [candidate for candidate in judged if weights[candidate.key].fit is TimeFit.INSIDE]
     for candidate in then_too:
         candidate.score = candidate.strength
@@ -91,7 +91,7 @@ async def rank_by_time(
     resolved.only = resolved.reading.alone and bool(then_too)
     if resolved.only:
         return in_order(then_too)
-    return in_order([*found, *(candidate for candidate in then_too if candidate.key not in known_keys)])
+    return in_order([*candidates, *(candidate for candidate in then_too if candidate.key not in known_keys)])
 
 
 def _weights(

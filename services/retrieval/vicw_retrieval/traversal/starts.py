@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import MOST_LOOKED_AT, Visibility
+from vicw_retrieval.access.visibility import MAX_LOOKED_AT, Visibility
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_shared.canonical import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -22,7 +22,7 @@ from vicw_shared.uids import named_uid
 _VERSIONS = 100
 _REPLACED = 10
 _HINTS = 5
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 _SHOWN_CHARS = 80
 
 
@@ -41,17 +41,17 @@ class StartFinder:
 
         Raises InvalidInputError if there is none or several: then it names these.
         """
-        found = await self.all(reference)
-        if not found:
+        nodes = await self.all(reference)
+        if not nodes:
             message = f"{_cut(reference)!r} is no uid, id or name of anything here"
             raise InvalidInputError(FieldProblem(field, message, await self._hint(reference)))
-        if len(found) > 1:
-            more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-            message = "; ".join(_describe(node) for node in found[:_MOST_NAMED])
+        if len(nodes) > 1:
+            more = f"; and {len(nodes) - _MAX_NAMED} more" if len(nodes) > _MAX_NAMED else ""
+            names = "; ".join(_describe(node) for node in nodes[:_MAX_NAMED])
             raise InvalidInputError(
-                FieldProblem(field, f"{_cut(reference)!r} may be {len(found)} things", f"Name a uid: {message}{more}")
+                FieldProblem(field, f"{_cut(reference)!r} may be {len(nodes)} things", f"Name a uid: {names}{more}")
             )
-        return found[0]
+        return nodes[0]
 
     async def all(self, reference: str) -> list[Node]:
         """Return the nodes that may be meant: that with this uid; else items with this id, nodes with this name."""
@@ -87,7 +87,7 @@ class StartFinder:
         mentioning = sorted({item for item, file in own if file in files})
         if not mentioning:
             return []
-        mentions = await self.graph.expand(self.scope.tenant, mentioning, [("MENTIONS", Direction.OUT)], MOST_LOOKED_AT)
+        mentions = await self.graph.expand(self.scope.tenant, mentioning, [("MENTIONS", Direction.OUT)], MAX_LOOKED_AT)
         return sorted({n.node.uid for n in mentions if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
@@ -96,7 +96,7 @@ class StartFinder:
         for context in self.scope.contexts or ():
             scan = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
-            for _ in range(0, MOST_LOOKED_AT, limit):
+            for _ in range(0, MAX_LOOKED_AT, limit):
                 page = await self.graph.scan(scan, after=after, limit=limit + 1)
                 nodes += await self.allowed(page)
                 if len(nodes) > limit:
@@ -130,7 +130,7 @@ class StartFinder:
         """Return the nodes with this name, or with this word in a name; merged ones as their canonical nodes."""
         scope, texts = self.scope, [fold_case(name)]
         for by in (By.NAME, By.WORD):
-            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MOST_LOOKED_AT)
+            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MAX_LOOKED_AT)
             entities = await self.allowed(node for nodes in named.values() for node in nodes)
             if entities:
                 return await self._canonical(entities)
@@ -149,8 +149,8 @@ class StartFinder:
         """Return the users among these whose person is among them, too."""
         if len(nodes) < 2:
             return set()
-        found = await self.graph.expand(self.scope.tenant, list(nodes), [(IS_PERSON, Direction.OUT)], _VERSIONS)
-        return {n.origin for n in await self.visibility.visible(found) if n.node.uid in nodes.keys() - {n.origin}}
+        neighbours = await self.graph.expand(self.scope.tenant, list(nodes), [(IS_PERSON, Direction.OUT)], _VERSIONS)
+        return {n.origin for n in await self.visibility.visible(neighbours) if n.node.uid in nodes.keys() - {n.origin}}
 
     async def _hint(self, reference: str) -> str:
         """Return a hint: items with the words of the reference, one of which may be meant."""

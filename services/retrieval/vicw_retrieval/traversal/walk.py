@@ -19,7 +19,7 @@ from vicw_shared.model.edges import TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _BATCH = 100
-_MOST_EXTRACTED = 100
+_MAX_EXTRACTED = 100
 _BOTH = (Direction.OUT, Direction.IN)
 _MERGES = tuple((MERGED_INTO, way) for way in _BOTH)
 _COMMON_TYPES = frozenset({"MENTIONS", "EVIDENCED_BY", "BELONGS_TO", "HAPPENED_AFTER", "DERIVED_FROM"})
@@ -88,11 +88,11 @@ class Walk:
         if the plan includes statements.
         """
         self._named |= {node.uid for node in nodes if is_named(node)}
-        found = await self._around([node.uid for node in nodes])
+        neighbours = await self._around([node.uid for node in nodes])
         mere = {node.uid for node in nodes if node.is_statement and not self.plan.sentences}
         leading = {
             neighbour.origin
-            for neighbour in found
+            for neighbour in neighbours
             if (kind := neighbour.edge.type) not in _COMMON_TYPES
             or (kind in counted_types and neighbour.origin not in mere)
         }
@@ -105,9 +105,9 @@ class Walk:
         while fresh:
             taken += fresh
             merged = [uid for uid in fresh if self.nodes[uid].label in {Label.ENTITY, Label.CONCEPT}]
-            found = await self.read(merged, _MERGES) if merged else []
-            self._add_found(found)
-            fresh = self.add((n.node for n in sorted(found, key=_order)), hop)
+            neighbours = await self.read(merged, _MERGES) if merged else []
+            self._add_found(neighbours)
+            fresh = self.add((n.node for n in sorted(neighbours, key=_order)), hop)
         return taken
 
     def add(self, reached: Iterable[Node], hop: int = 0) -> list[str]:
@@ -135,8 +135,8 @@ class Walk:
         self._add_found(neighbours)
         return neighbours
 
-    def _add_found(self, found: Iterable[Neighbour]) -> None:
-        self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in found}
+    def _add_found(self, neighbours: Iterable[Neighbour]) -> None:
+        self._edges |= {neighbour.edge.id: neighbour.edge for neighbour in neighbours}
 
     async def read(self, uids: Sequence[str], spreads: Sequence[Spread], *, last: bool = False) -> list[Neighbour]:
         """Return the heaviest visible edges of each node and spread, up to the fan-out."""
@@ -146,9 +146,9 @@ class Walk:
             kept += self._cut(seen, last=last)
         return kept
 
-    async def _followed(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+    async def _followed(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep the neighbours that are visible and to be followed."""
-        seen = [n for n in await self.visibility.visible(found) if n.edge.weight >= self.plan.min_weight]
+        seen = [n for n in await self.visibility.visible(neighbours) if n.edge.weight >= self.plan.min_weight]
         if not self.plan.sentences:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
         # Between named things, an edge without a source item reveals nothing: its end must be known otherwise.
@@ -177,8 +177,8 @@ class Walk:
     async def _prove(self, uids: Sequence[str], way: Direction) -> list[Neighbour]:
         if not uids:
             return []
-        found = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MOST_EXTRACTED)
-        return await self.visibility.visible(found)
+        neighbours = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MAX_EXTRACTED)
+        return await self.visibility.visible(neighbours)
 
 
 def when(node: Node) -> datetime:

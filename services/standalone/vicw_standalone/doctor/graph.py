@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from vicw_client import VicwClient
-from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT
+from vicw_retrieval.channels.graph.typed_spread import MIN_WEIGHT
 from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.findings import Finding, Severity
@@ -69,7 +69,7 @@ def examine(asked: ProbeAnswers) -> Iterator[Finding]:
 def _weight(channels: Sequence[GraphChannel]) -> Finding:
     weight = max((channel.weight for channel in channels), default=0.0)
     bias = channels[0].causal_bias if channels else 0.0
-    if weight >= LEAST_WEIGHT:
+    if weight >= MIN_WEIGHT:
         return Finding("typed edges", Severity.FINE, f"count {weight:g}, of these the causal ones {bias:.0%}")
     told = f"count {weight:g}: they are not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
     return Finding("typed edges", Severity.FINE, told)

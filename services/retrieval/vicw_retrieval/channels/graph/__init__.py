@@ -29,7 +29,7 @@ from vicw_shared.settings import RetrievalSettings
 
 _ANCHORS = 20
 """Maximum anchors of each label, the best."""
-MOST_NEW = 20
+MAX_NEW = 20
 """Maximum items that the channel adds to the other channels' hits (seed 002 §11.2)."""
 
 
@@ -190,7 +190,7 @@ def _anchor(candidate: Candidate, strength: float) -> Anchor:
 async def _new_candidates(question: Question, gains: Mapping[str, float], nodes: Mapping[str, Node]) -> list[Candidate]:
     """Return candidates for reached items that no other channel found, filtered by the scope."""
     best = sorted((uid for uid in gains if uid in nodes), key=lambda uid: (-gains[uid], uid))
-    results = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MOST_NEW]])
+    results = await filter_results(question.graph, question.scope, [nodes[uid] for uid in best[: 2 * MAX_NEW]])
     keys = {nodes[uid].qdrant_id: uid for uid in best}
     consolidated = [
         node.qdrant_id for node in results if node.qdrant_id is not None and keys[node.qdrant_id] != node.uid
@@ -198,6 +198,6 @@ async def _new_candidates(question: Question, gains: Mapping[str, float], nodes:
     items = await question.graph.owners(question.scope.tenant, consolidated) if consolidated else {}
     return [
         Candidate(items.get(node.qdrant_id) or ItemRef.of(node), 0.0, [(node.qdrant_id, gains[keys[node.qdrant_id]])])
-        for node in results[:MOST_NEW]
+        for node in results[:MAX_NEW]
         if node.qdrant_id is not None
     ]

@@ -22,7 +22,7 @@ from vicw_shared.model import Label, Node
 from vicw_shared.model.triggers import phrase_of, spellings
 from vicw_shared.ports import Direction, WeightedNeighbour
 
-MOST_SENDERS = 15
+MAX_SENDERS = 15
 """Maximum items that pass on their score at each hop, the best."""
 _MIN_SIMILARITY = 0.2
 """Minimum similarity of a statement to the question: a cosine, or a share of words."""
@@ -37,7 +37,7 @@ _RARE = 8
 _STATEMENTS = 40
 _NAMES = 20
 _MENTIONS = 64
-_MOST_READ = 200
+_MAX_READ = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class BridgeSpread:
     async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
         """Add the Entity items that ``anchors`` lead to, each with its gains summed over all hops."""
         total: dict[str, float] = {}
-        front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:MOST_SENDERS]
+        front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:MAX_SENDERS]
         for depth in range(1, self._hops + 1):
             sentences = await self._sentences(front)
             gains = await self._step(sentences, reached) if sentences else {}
@@ -82,7 +82,7 @@ class BridgeSpread:
                 reached.ways[uid] = Reach(
                     uid, total[uid], earlier.depth if earlier else depth, "MENTIONS", SubGraph.KNOWLEDGE
                 )
-            best = sorted(gains, key=lambda uid: (-gains[uid], uid))[:MOST_SENDERS]
+            best = sorted(gains, key=lambda uid: (-gains[uid], uid))[:MAX_SENDERS]
             front = [Anchor(uid, gains[uid] * _DECAY, _passages(reached.nodes[uid])) for uid in best]
 
     async def _sentences(self, front: Sequence[Anchor]) -> dict[str, _Sentence]:
@@ -112,7 +112,7 @@ class BridgeSpread:
         paths = [path for path in paths if path.target != sentences[path.sentence].item]
         scores = {path: sentences[path.sentence].score * path.share for path in paths}
         best = sorted(paths, key=lambda path: (-scores[path], path.target, path.sentence))
-        targets = list(dict.fromkeys(path.target for path in best))[:_MOST_READ]
+        targets = list(dict.fromkeys(path.target for path in best))[:_MAX_READ]
         nodes = await self._question.graph.nodes(self._tenant, targets)
         seen = await self._question.visibility.nodes(list(nodes.values()))
         receivers = await filter_results(self._question.graph, self._question.scope, seen)

@@ -27,8 +27,8 @@ _ABOUT = 5
 _MIN_SIMILARITY = 0.2
 """Minimum similarity (cosine or share of words) to the question: not every memory of a person is relevant."""
 _FANOUT = 100
-_MOST_PEOPLE = 50
-_MOST_READ = 200
+_MAX_PEOPLE = 50
+_MAX_READ = 200
 _MEMORIES: tuple[Spread, ...] = (
     ("ABOUT", Direction.IN),
     ("MENTIONS", Direction.IN),
@@ -68,10 +68,10 @@ async def reach_memories(
     paths = await _memory_paths(question, seeds) if seeds else {}
     if not paths:
         return
-    best = sorted(paths, key=lambda uid: (-paths[uid].weight, uid))[: question.visibility.read_limit(_MOST_READ)]
+    best = sorted(paths, key=lambda uid: (-paths[uid].weight, uid))[: question.visibility.read_limit(_MAX_READ)]
     nodes = await graph.nodes(scope.tenant, best)
     seen = await question.visibility.nodes([nodes[uid] for uid in best if uid in nodes])
-    memories = await filter_results(graph, scope, seen[:_MOST_READ])
+    memories = await filter_results(graph, scope, seen[:_MAX_READ])
     by_passage = {node.qdrant_id: node for node in memories if node.qdrant_id is not None}
     for proof, cosine in (await question.similarity.similarities(list(by_passage))).items():
         node = by_passage[proof]
@@ -110,7 +110,7 @@ async def _memory_paths(question: Question, seeds: Mapping[str, Sources]) -> dic
 async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return the entities related or identical to these people, along visible edges."""
     related: dict[str, Sources] = {}
-    for neighbour in await question.visibility.expand(sorted(people)[:_MOST_PEOPLE], _PEOPLE, _FANOUT):
+    for neighbour in await question.visibility.expand(sorted(people)[:_MAX_PEOPLE], _PEOPLE, _FANOUT):
         # Includes people the walk started from: an item that is the source of a person cannot pass a score to itself.
         sources = related.setdefault(neighbour.node.uid, {})
         sources.update({by: max(share, sources.get(by, 0.0)) for by, share in people[neighbour.origin].items()})
@@ -121,7 +121,7 @@ async def _memories(
     question: Question, people: Mapping[str, Sources], depth: int, weight: float
 ) -> dict[str, _PersonPath]:
     """Return the items about these people. Visibility is not checked here: the caller filters them."""
-    start = sorted(people)[:_MOST_PEOPLE]
+    start = sorted(people)[:_MAX_PEOPLE]
     items: dict[str, _PersonPath] = {}
     for spread in _MEMORIES if start else ():
         for lead in await question.graph.weighted_neighbours(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.channels.graph.question import Question
 from vicw_retrieval.channels.graph.title_match import title_query
-from vicw_retrieval.channels.graph.typed_spread import LEAST_WEIGHT, name_queries
+from vicw_retrieval.channels.graph.typed_spread import MIN_WEIGHT, name_queries
 from vicw_retrieval.model.candidates import Candidate
 from vicw_shared.ports import Direction, Spread
 from vicw_shared.settings import RetrievalSettings
@@ -39,7 +39,7 @@ async def prefetch(question: Question, candidates: Sequence[Candidate], settings
     """Prefetch the best items and passages, their edges, and the nodes that the question names. Raises graph errors."""
     graph, tenant, strengths = question.graph, question.scope.tenant, question.strengths
     names = [title_query(question)] if settings.title_match else []
-    names += name_queries(question) if settings.graph_weight >= LEAST_WEIGHT else []
+    names += name_queries(question) if settings.graph_weight >= MIN_WEIGHT else []
     best = heapq.nsmallest(_PASSAGES, candidates, key=lambda one: (-strengths[one.key], one.key))
     items = list(dict.fromkeys(one.item.uid for one in best[:_ITEMS]))
     passages = list(dict.fromkeys(passage for one in best for passage, _ in one.passages[:1]))

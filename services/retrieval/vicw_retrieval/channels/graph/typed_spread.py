@@ -25,15 +25,15 @@ from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 HOPS = 2
 BOOST = 1.5
 """Factor on the channel's weight (seed 002, GRAPH_WEIGHT_BOOST)."""
-MOST = 20
+MAX_ITEMS = 20
 """Maximum items reached by both sub-graphs together (seed 002 §11.2)."""
-LEAST_WEIGHT = 0.05
+MIN_WEIGHT = 0.05
 """Channel weight below which nothing is walked (seed 002 §11.2)."""
 PART_OF_NAME = 0.5
 """Seed score of an entity if the question contains only a part of its name (seed 002 §5.4)."""
 _UNAMBIGUOUS = 1
 """Maximum entities that a part of a name may match to be unambiguous."""
-_MOST_KNOWN_BY = 200
+_MAX_KNOWN_BY = 200
 """Maximum edges read per entity to find one by which the viewer knows it."""
 _HIGH = 0.5
 """Score of the last place from which on the other sub-graph could hardly improve the list."""
@@ -71,8 +71,8 @@ class SpreadPlan:
 
     def places(self, part: SubGraph) -> int:
         """Return the maximum number of items that a sub-graph may reach (seed 002 §8.3)."""
-        causal = math.ceil(MOST * self.bias)
-        return causal if part is SubGraph.CAUSAL else MOST - causal
+        causal = math.ceil(MAX_ITEMS * self.bias)
+        return causal if part is SubGraph.CAUSAL else MAX_ITEMS - causal
 
 
 async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
@@ -81,7 +81,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
     The sub-graph with more places comes first, the causal one if equal. If it fills the whole list with high scores,
     the other is cancelled (seed 002 §11.2). On cancellation, the results of each finished sub-graph count.
     """
-    seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= LEAST_WEIGHT else {}
+    seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= MIN_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))
     await _first_hop(question, seeds, plan, parts)
     running = {part: asyncio.create_task(_walk_part(question, seeds, plan, part)) for part in parts}
@@ -89,8 +89,8 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
     try:
         for part, task in running.items():
             items = await task
-            if part is parts[0] and len(items) >= MOST and items[MOST - 1][1].gain >= _HIGH:
-                places = {part: MOST}
+            if part is parts[0] and len(items) >= MAX_ITEMS and items[MAX_ITEMS - 1][1].gain >= _HIGH:
+                places = {part: MAX_ITEMS}
                 break
     finally:
         for task in running.values():
@@ -176,7 +176,7 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
     entities = {node.uid: node for same in (*by_name.values(), *by_word.values()) for node in same}
     known_uids = {
         node.uid
-        for node in await question.visibility.known(list(entities.values()), known_by(registry), most=_MOST_KNOWN_BY)
+        for node in await question.visibility.known(list(entities.values()), known_by(registry), most=_MAX_KNOWN_BY)
     }
     known_by_word = [[node.uid for node in same if node.uid in known_uids] for same in by_word.values()]
     scores = {uid: PART_OF_NAME for same in known_by_word if len(same) <= _UNAMBIGUOUS for uid in same}
