@@ -87,7 +87,7 @@ class AsyncVicwClient:
         after: str | None = None,
         limit: int | None = None,
     ) -> EntityPage:
-        """Return a page of the named things that a context knows; see `VicwClient.entities`."""
+        """Return a page of a context's entities; see `VicwClient.entities`."""
         query = {"context": context, "subtype": subtype, "prefix": prefix, "after": after, "limit": limit}
         return await self._run(_protocol.entities(query, self._retry))
 

@@ -130,15 +130,15 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(side: Side) -> None:
     told: list[DecidedPair] = []
     assert (await run(side, told=told, dry=True)).merged == 1
     (decided,) = told
-    assert (decided.outcome, [node.name for node in decided.things]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
-    assert decided.reason == "0.98 same name but for accents and punctuation: 2 things are named with both"
+    assert (decided.outcome, [node.name for node in decided.entities]) == (MergeOutcome.MERGE, [JOSE, ACCENTED])
+    assert decided.reason == "0.98 same name but for accents and punctuation: 2 entities are named with both"
     assert await whole(side) == before
     assert await side.graph.scan(Steps(), limit=9) == []
 
 
 async def test_names_alone_are_not_enough(side: Side) -> None:
     await tell(side, item("1", JOSE), item("2", ACCENTED, company=("Oslo", "Rome")))
-    assert await left(side) == ["only the names match: 1 things are named with both, 2 have to be"]
+    assert await left(side) == ["only the names match: 1 entities are named with both, 2 have to be"]
     assert await merged(side) == set()
     page = await candidates(side.graph, "t", ComparisonScope(("c",), None, 0.9, 99), 9)
     assert {page.candidates[0].entity.name, page.candidates[0].other.name} == {JOSE, ACCENTED}, "for a person to judge"
@@ -163,7 +163,7 @@ async def test_the_threshold_decides_which_names_are_alike(side: Side) -> None:
 
 async def test_company_that_everything_is_named_with_is_no_evidence(side: Side) -> None:
     await tell(side, *two(), *(item(f"x{n}", f"Somebody {chr(97 + n)}") for n in range(20)))
-    assert "0 things are named with both" in (await left(side))[0]
+    assert "0 entities are named with both" in (await left(side))[0]
 
 
 async def test_two_speakers_of_one_conversation_are_not_merged(side: Side) -> None:
@@ -369,7 +369,7 @@ async def test_nobody_sees_more_by_a_guess(side: Side) -> None:
 async def test_nothing_private_speaks_for_a_merge_that_others_see(side: Side) -> None:
     private: dict[str, Any] = {"sensitivity": "personal", "about": ["Ana"]}
     await tell(side, item("1", JOSE, **private), item("2", ACCENTED))
-    assert "0 things are named with both" in (await left(side))[0]
+    assert "0 entities are named with both" in (await left(side))[0]
     await tell(side, item("3", ACCENTED, **private))
     assert (await run(side)).merged == 1, "the same eyes see both"
 

@@ -48,13 +48,13 @@ def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
     assert dry.exit_code == 0, dry.output
     assert dry.stdout.splitlines()[-1] == "2 of 2 likely pairs of 6 names would be merged"
     assert re.search(r"^merge   ctx: Jos[eé] Lima \([0-9a-f-]{36}\) · Jos[eé] Lima \(", dry.stdout, re.MULTILINE)
-    assert "        0.98 same name but for accents and punctuation: 2 things are named with both\n" in dry.stdout
+    assert "        0.98 same name but for accents and punctuation: 2 entities are named with both\n" in dry.stdout
     assert sleep(filled, "log").stdout == "", "nothing was done"
     assert sleep(filled, "resolve", "-q", "--threshold", "0.99").stdout.startswith("0 of 0 likely pairs")
     monkeypatch.setenv("VICW_RESOLVE_SHARED", "3")
     few = sleep(filled, "resolve").stdout
     assert "leave   ctx: " in few
-    assert "0.98 same name but for accents and punctuation: only the names match: 2 things are named with both" in few
+    assert "0.98 same name but for accents and punctuation: only the names match: 2 entities are named with both" in few
     monkeypatch.delenv("VICW_RESOLVE_SHARED")
     assert sleep(filled, "resolve", "-q").stdout == "2 of 2 likely pairs of 6 names were merged\n"
     assert sleep(filled, "resolve", "-q").stdout == "0 of 0 likely pairs of 6 names were merged\n"

@@ -86,12 +86,12 @@ async def export(
     source: ExportSource,
     writer: ArchiveWriter,
     registries: Registries,
-    wanted: ExportSelection,
+    selection: ExportSelection,
     *,
     program: str,
     progress: Progress = silent,
 ) -> Manifest:
-    """Export the ``wanted`` part of a store, move the export to its path, and return the manifest.
+    """Export the ``selection`` of a store, move the export to its path, and return the manifest.
 
     Raises MissingRecordError for an unknown tenant or context, StateConflictError while an import is incomplete, and
     what the store and the writer raise.
@@ -99,21 +99,21 @@ async def export(
     await require_no_import(source.graph.archive)
     total = sum([await source.graph.audit.count(label) for label in Label])
     async with source.graph.archive.snapshot() as snapshot:
-        roots = _selected_roots(await snapshot.roots(), wanted)
+        roots = _selected_roots(await snapshot.roots(), selection)
         work = _Export(source, snapshot, writer, registries, lambda done: progress("exporting", done, max(done, total)))
         for root in roots:
             await work.context(root)
         work.crossing()
-        if wanted.context is None:
+        if selection.context is None:
             await work.receipts(sorted({root.tenant for root in roots}))
         await work.steps({(root.tenant, root.context) for root in roots})
-    writer.write(KEYS, KEY_ROWS, wanted.keys)
+    writer.write(KEYS, KEY_ROWS, selection.keys)
     model = source.model if source.vectors is not None or (source.model and not source.model.has_vectors) else None
     manifest = Manifest(
         created_at=now(),
         program=program,
-        tenant=wanted.tenant,
-        context=wanted.context,
+        tenant=selection.tenant,
+        context=selection.context,
         model=model,
         collections=tuple(one for one in registries.collections if one.name in work.collections),
         edge_types=work.declared(),

@@ -126,18 +126,18 @@ def _best_sentence(candidates: Sequence[SummarySentence], open_facts: Set[Fact])
     return max(useful, key=lambda one: (*_worth(one.facts & open_facts, one), -one.source, -one.order), default=None)
 
 
-def _worth(facts: Collection[Fact], one: SummarySentence) -> tuple[bool, float]:
+def _worth(facts: Collection[Fact], sentence: SummarySentence) -> tuple[bool, float]:
     weight = sum(_WEIGHTS.get(fact.kind, 1.0) for fact in facts)
-    return any(fact.kind not in _LISTED for fact in facts), weight / (len(one.text) + _LENGTH_OFFSET)
+    return any(fact.kind not in _LISTED for fact in facts), weight / (len(sentence.text) + _LENGTH_OFFSET)
 
 
-def _still_missing(open_facts: Mapping[Fact, int], one: SummarySentence) -> dict[Fact, int]:
+def _still_missing(open_facts: Mapping[Fact, int], sentence: SummarySentence) -> dict[Fact, int]:
     """Return the facts still missing beside a sentence."""
-    stems = [set(sparse.stems(one.text))]
+    stems = [set(sparse.stems(sentence.text))]
     return {
         fact: position
         for fact, position in open_facts.items()
-        if fact not in one.facts and not (fact.kind not in _LISTED and is_stated(fact, one.facts, stems))
+        if fact not in sentence.facts and not (fact.kind not in _LISTED and is_stated(fact, sentence.facts, stems))
     }
 
 

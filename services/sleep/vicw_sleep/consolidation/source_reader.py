@@ -31,9 +31,9 @@ async def _read(
     graph: Store, pending: PendingExtractions, events: Sequence[Node], max_passages: int
 ) -> list[SourceEvent]:
     tenant, uids = events[0].tenant, [event.uid for event in events]
-    found = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], max_passages + 1))
+    proofs_by_event = _by_origin(await graph.expand(tenant, uids, [("EVIDENCED_BY", Direction.OUT)], max_passages + 1))
     # A partial proof is useless.
-    passages = {uid: proofs if len(proofs) <= max_passages else [] for uid, proofs in found.items()}
+    passages = {uid: proofs if len(proofs) <= max_passages else [] for uid, proofs in proofs_by_event.items()}
     people = _by_origin(await graph.expand(tenant, uids, [("ABOUT", Direction.OUT)], _MAX_NAMES))
     named = _by_origin(await graph.expand(tenant, uids, [("MENTIONS", Direction.OUT)], _MAX_NAMES))
     chunks = [passage.uid for of_one in passages.values() for passage in of_one if passage.label is Label.CHUNK]
@@ -82,6 +82,6 @@ async def _causal(graph: GraphStore, tenant: str, statements: Sequence[str]) -> 
 
 def _by_origin(neighbours: Sequence[Neighbour]) -> dict[str, list[Node]]:
     nodes: dict[str, list[Node]] = defaultdict(list)
-    for one in neighbours:
-        nodes[one.origin].append(one.node)
+    for neighbour in neighbours:
+        nodes[neighbour.origin].append(neighbour.node)
     return nodes

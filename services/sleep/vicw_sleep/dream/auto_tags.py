@@ -78,10 +78,10 @@ class AutoTagger:
         Code has no key phrases. What an item mentions, and its speaker, are joined to it already and are not tags.
         """
         phrase_counts = await asyncio.to_thread(_candidate_phrases, [atom for atom in atoms if not atom.is_code])
-        terms = sorted({term for found in phrase_counts.values() for phrase in found for term in terms_of(phrase)})
+        terms = sorted({term for counts in phrase_counts.values() for phrase in counts for term in terms_of(phrase)})
         idf = dict(zip(terms, await self.vectors.idf(terms), strict=True)) if terms else {}
-        phrases = {uid: key_phrases(found, idf) for uid, found in phrase_counts.items()}
-        names = {name for found in phrase_counts.values() for name in found}
+        phrases = {uid: key_phrases(counts, idf) for uid, counts in phrase_counts.items()}
+        names = {name for counts in phrase_counts.values() for name in counts}
         in_use = await self._in_use(atoms, names)
         linked = await self._linked_names(atoms)
         return {
@@ -105,8 +105,8 @@ class AutoTagger:
         """Return the folded names of each item's speaker, and of everything it mentions."""
         names = {atom.item.uid: {fold_case(atom.item.speaker or "")} for atom in atoms}
         spread = [("MENTIONS", Direction.OUT)]
-        for one in await self.graph.expand(atoms[0].item.tenant, list(names), spread, _NAMES) if atoms else ():
-            names[one.origin] |= set(map(fold_case, (one.node.name, *one.node.aliases)))
+        for neighbour in await self.graph.expand(atoms[0].item.tenant, list(names), spread, _NAMES) if atoms else ():
+            names[neighbour.origin] |= set(map(fold_case, (neighbour.node.name, *neighbour.node.aliases)))
         return names
 
 

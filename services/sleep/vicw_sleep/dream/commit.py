@@ -41,10 +41,10 @@ class AddedTags:
     tags: dict[str, list[str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
-    def of(self, one: DreamResult) -> DreamResult:
+    def of(self, dream: DreamResult) -> DreamResult:
         """Return the part of an item's dream that was added."""
-        tags = self.tags.get(one.atom.item.uid, [])
-        return DreamResult(one.atom, [tag for tag in one.tags if tag.name in tags])
+        tags = self.tags.get(dream.atom.item.uid, [])
+        return DreamResult(dream.atom, [tag for tag in dream.tags if tag.name in tags])
 
 
 def step_id(item: str) -> str:
@@ -54,54 +54,54 @@ def step_id(item: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DreamCommit:
-    """Adds tags to items of one context. ``most`` is the maximum number of an item's tags, auto-tags included.
+    """Adds tags to items of one context. ``max_tags`` is the maximum number of an item's tags, auto-tags included.
 
-    With ``foretold``, the number of edges that each tag would have got so far in a dry run, nothing is added.
+    With ``dry_run_degrees``, the number of edges that each tag would have got so far in a dry run, nothing is added.
     """
 
     transaction: GraphTransaction
     registry: EdgeRegistry
     now: datetime
-    most: int
-    foretold: Counter[str] | None = None
+    max_tags: int
+    dry_run_degrees: Counter[str] | None = None
 
     async def add(self, dreams: Sequence[DreamResult]) -> AddedTags:
         """Add tags to items that have not changed since they were read, and log a step for each item that got any."""
-        items = sorted({one.atom.item.uid for one in dreams})
-        nodes = await self.transaction.nodes(sorted({*items, *(uid for one in dreams for uid in one.others)}))
+        items = sorted({dream.atom.item.uid for dream in dreams})
+        nodes = await self.transaction.nodes(sorted({*items, *(uid for dream in dreams for uid in dream.others)}))
         edges = await self.transaction.edges(items, ["TAGGED", AUTO_TAGGED], Direction.OUT)
-        live = [one for one in dreams if self._is_live(nodes, one)]
+        live = [dream for dream in dreams if self._is_live(nodes, dream)]
         added = AddedTags()
         await self._add_tags(live, edges, added)
-        for one in live:
-            if self.foretold is None and one.atom.item.uid in added.tags:
-                await self.transaction.log_step(self._step(one.atom.item, added))
+        for dream in live:
+            if self.dry_run_degrees is None and dream.atom.item.uid in added.tags:
+                await self.transaction.log_step(self._step(dream.atom.item, added))
         return added
 
     @staticmethod
-    def _is_live(nodes: Mapping[str, Node], one: DreamResult) -> bool:
+    def _is_live(nodes: Mapping[str, Node], dream: DreamResult) -> bool:
         """Return whether an item and everything read for it is still live: erased data must not leave a tag behind."""
-        uids = (one.atom.item.uid, *one.others)
+        uids = (dream.atom.item.uid, *dream.others)
         return all(uid in nodes and nodes[uid].retired_at is None for uid in uids)
 
     async def _add_tags(self, dreams: Sequence[DreamResult], edges: Iterable[Edge], added: AddedTags) -> None:
-        tagged: dict[str, set[str]] = {one.atom.item.uid: set() for one in dreams}
+        tagged: dict[str, set[str]] = {dream.atom.item.uid: set() for dream in dreams}
         auto = dict.fromkeys(tagged, 0)
         for edge in edges:
             tagged[edge.source].add(edge.target)
             auto[edge.source] += edge.type == AUTO_TAGGED
-        names = {tag.name for one in dreams for tag in one.tags}
+        names = {tag.name for dream in dreams for tag in dream.tags}
         tag_nodes = await self._tag_nodes(dreams[0].atom.item, names) if names else {}
         degrees = Counter(
             await self.transaction.degrees([node.uid for node in tag_nodes.values()]) if tag_nodes else {}
         )
-        if self.foretold is not None:
-            degrees.update({node.uid: self.foretold[node.uid] for node in tag_nodes.values()})
+        if self.dry_run_degrees is not None:
+            degrees.update({node.uid: self.dry_run_degrees[node.uid] for node in tag_nodes.values()})
         used: dict[str, Node] = {}
-        for one in dreams:
-            uid = one.atom.item.uid
-            room = self.most - len(one.atom.tags) - auto[uid]
-            for tag in one.tags:
+        for dream in dreams:
+            uid = dream.atom.item.uid
+            room = self.max_tags - len(dream.atom.tags) - auto[uid]
+            for tag in dream.tags:
                 node = tag_nodes.get(tag.name)
                 if room <= 0 or node is None or node.uid in tagged[uid] or degrees[node.uid] >= GENERIC:
                     continue
@@ -115,7 +115,7 @@ class DreamCommit:
                 degrees[node.uid] += 1
                 added.tags.setdefault(uid, []).append(tag.name)
                 room -= 1
-        if added.edges and self.foretold is None:
+        if added.edges and self.dry_run_degrees is None:
             await self._put(list(used.values()), added.edges)
 
     async def _tag_nodes(self, item: Node, names: Iterable[str]) -> dict[str, Node]:

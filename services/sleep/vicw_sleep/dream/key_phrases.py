@@ -19,7 +19,7 @@ _GENERIC_ADJECTIVES = frozenset(
     "able bad best better big certain different few first former full further good great last latter little long many "
     "more most much new next nice old only other own real recent same several short small such sure whole".split()
 )
-"""Adjectives that do not characterise a thing."""
+"""Adjectives that do not characterise an entity."""
 _NOUN_TAGS = frozenset({"NOUN", "PROPN"})
 _TAG_WORD = re.compile(r"[^\W\d_][^\W_]+(?:[-'’][^\W_]+)*")
 """A word allowed in a tag: three letters at least, no address, no number."""

@@ -118,13 +118,13 @@ class Dream:
         The run ends after ``most`` items, or after the first page completed once ``seconds`` have passed.
         """
         done, deadline = DreamReport(), SliceDeadline(seconds)
-        foretold = Count[str]() if dry else None
+        dry_run_degrees = Count[str]() if dry else None
         total = sum([await self.graph.audit.count(label) for label in _LABELS])
         try:
             async for page_end, full_page in pages(self.graph, start, self.page):
                 page = full_page if most is None else full_page[: most - done.items]
                 mark = page_end if len(page) == len(full_page) else replace(page_end, after=page[-1].item.uid)
-                await self._process(page, rules, done, now, foretold)
+                await self._process(page, rules, done, now, dry_run_degrees)
                 done.items += len(page)
                 self.progress("dreaming", done.items, total)
                 if deadline.passed or (most is not None and done.items >= most):
@@ -153,7 +153,12 @@ class Dream:
         return removed
 
     async def _process(
-        self, page: Sequence[ItemView], rules: DreamRules, done: DreamReport, now: datetime, foretold: Count[str] | None
+        self,
+        page: Sequence[ItemView],
+        rules: DreamRules,
+        done: DreamReport,
+        now: datetime,
+        dry_run_degrees: Count[str] | None,
     ) -> None:
         atoms = [atom for view in page if (atom := atom_of(view)) is not None and _is_eligible(atom, rules, now)]
         with_room = [atom for atom in atoms if len(atom.tags) + len(atom.auto_tags) < rules.tags]
@@ -161,7 +166,7 @@ class Dream:
         due.sort(key=lambda atom: atom.item.context)
         for context, group in groupby(due, key=lambda atom: atom.item.context):
             if dreams := await self._dreamt(list(group), rules, now):
-                await self._add(context, dreams, rules, done, now, foretold)
+                await self._add(context, dreams, rules, done, now, dry_run_degrees)
 
     async def _dreamt(self, atoms: Sequence[Atom], rules: DreamRules, now: datetime) -> list[DreamResult]:
         """Return the dreams of items of one context that have any tags."""
@@ -184,14 +189,14 @@ class Dream:
         rules: DreamRules,
         done: DreamReport,
         now: datetime,
-        foretold: Count[str] | None,
+        dry_run_degrees: Count[str] | None,
     ) -> None:
         async def work(transaction: GraphTransaction) -> AddedTags:
-            return await DreamCommit(transaction, self.registry, now, rules.tags, foretold).add(dreams)
+            return await DreamCommit(transaction, self.registry, now, rules.tags, dry_run_degrees).add(dreams)
 
         added = await self.graph.write(dreams[0].atom.item.tenant, context, work)
-        if foretold is not None:
-            foretold.update(edge.target for edge in added.edges)
+        if dry_run_degrees is not None:
+            dry_run_degrees.update(edge.target for edge in added.edges)
         else:
             TAGGED.inc(len(added.edges))
         for one in map(added.of, dreams):

@@ -113,7 +113,7 @@ class Atom:
 
 
 def atom_of(view: ItemView) -> Atom | None:
-    """Return the atom of an item; None for one without a text of its own (an echo repeats another)."""
+    """Return the atom of an item; None for one without a text of its own (a duplicate repeats another item)."""
     item, passages = view.item, {passage.uid: passage for passage in view.passages}
     entries = list(entries_of(view.passages).values())
     consolidated = {uid for entry in entries for uid in _proofs(entry)}

@@ -41,13 +41,13 @@ class DecidedPair:
     """The decision on two entities: the first was merged into the second, split from it, or left, with the reason."""
 
     outcome: MergeOutcome
-    things: tuple[Node, Node]
+    entities: tuple[Node, Node]
     reason: str
 
 
-def step_id(things: Iterable[Node]) -> str:
+def step_id(entities: Iterable[Node]) -> str:
     """Return the id of the step of two entities: they are merged once, in either direction."""
-    return make_uid(RESOLVE, *sorted(node.uid for node in things))
+    return make_uid(RESOLVE, *sorted(node.uid for node in entities))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class MergeDecider:
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, "they have too many edges to compare")
         reason, co_mentioned = contradictions(*evidence), shared_co_mentions(*evidence)
         if not reason and len(co_mentioned) < self.shared:
-            reason = f"only the names match: {len(co_mentioned)} things are named with both, {self.shared} have to be"
+            reason = f"only the names match: {len(co_mentioned)} entities are named with both, {self.shared} have to be"
         if reason:
             return DecidedPair(MergeOutcome.LEAVE, pair.entities, reason)
         source, target = (one.entity for one in sorted(evidence, key=_rank))
         if not dry:
             await self._merge(pair, source, target, len(co_mentioned))
-        return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(co_mentioned)} things are named with both")
+        return DecidedPair(MergeOutcome.MERGE, (source, target), f"{len(co_mentioned)} entities are named with both")
 
     async def reconsider(self, guess: Edge, *, dry: bool) -> DecidedPair | None:
         """Split two entities merged by similarity if there is evidence against it now; ``dry``: only return the

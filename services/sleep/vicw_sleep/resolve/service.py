@@ -228,5 +228,5 @@ class Resolve:
 
 def _place(pair: SimilarPair) -> tuple[float, str, str]:
     """Return a pair's sort key in its context: the most similar come first."""
-    one, other = sorted(node.uid for node in pair.entities)
-    return -pair.score, one, other
+    first, second = sorted(node.uid for node in pair.entities)
+    return -pair.score, first, second

@@ -54,7 +54,7 @@ def resolve(
     chosen = rules if threshold is None else replace(rules, threshold=threshold)
 
     def tell(decided: DecidedPair) -> None:
-        one, other = decided.things
+        one, other = decided.entities
         line = f"{decided.outcome.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
         for told in (line, f"        {decided.reason}"):
             out.print(" ".join(harmless(told).split("\n")), markup=False, highlight=False, soft_wrap=True)
