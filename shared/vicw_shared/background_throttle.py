@@ -79,7 +79,7 @@ class BackgroundThrottle:
         return min(self._rest_factor * seconds, self.max_seconds)
 
     def _may_step(self) -> bool:
-        if self.is_lull:
+        if self.is_quiet:
             return True
         now = time.monotonic()
         if self._requests or (self._stepper is not None and not self._stepper.done()):
@@ -87,7 +87,7 @@ class BackgroundThrottle:
         return now >= self._rested_at
 
     @property
-    def is_lull(self) -> bool:
+    def is_quiet(self) -> bool:
         """Whether no request runs or is expected, or throttling is off."""
         return not self._rest_factor or (
             not self._requests and time.monotonic() - self._request_ended_at >= self.quiet_seconds

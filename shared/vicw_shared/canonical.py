@@ -25,7 +25,7 @@ Step = Callable[[Sequence[str]], Awaitable[Iterable[tuple[str, str]]]]
 """Returns the MERGED_INTO edges out of some nodes, as (source, target)."""
 
 
-def is_guess(edge: Edge) -> bool:
+def is_inferred(edge: Edge) -> bool:
     """Return whether the sleep cycle inferred this merge: no caller stated it.
 
     Answers follow such merges. Writes, visibility and the scope of an erasure never depend on them.
@@ -48,7 +48,7 @@ async def canonical_in(lookups: Lookups, uids: Iterable[str], *, decided: bool =
 
     async def step(frontier: Sequence[str]) -> list[tuple[str, str]]:
         edges = await lookups.edges(frontier, [MERGED_INTO], Direction.OUT)
-        return [(edge.source, edge.target) for edge in edges if not (decided and is_guess(edge))]
+        return [(edge.source, edge.target) for edge in edges if not (decided and is_inferred(edge))]
 
     return await _follow(uids, step)
 

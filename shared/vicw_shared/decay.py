@@ -13,7 +13,7 @@ from vicw_shared.model.triggers import DEFAULT_IMPORTANCE
 from vicw_shared.ports import Use
 
 
-def last_needed(item: Node, use: Use | None) -> datetime:
+def last_used_or_created(item: Node, use: Use | None) -> datetime:
     """Return when an answer last showed an item, or when it was created."""
     return max(item.created_at, use.last) if use is not None else item.created_at
 
@@ -24,6 +24,6 @@ def weight(item: Node, use: Use | None, now: datetime, half_life: timedelta) -> 
     It halves with each period of ``half_life`` × (1 + number of uses) since the item was last needed.
     """
     importance = item.importance if item.importance is not None else DEFAULT_IMPORTANCE
-    idle = max(now - last_needed(item, use), timedelta(0))
+    idle = max(now - last_used_or_created(item, use), timedelta(0))
     lasting = half_life * (1 + (use.times if use is not None else 0))
     return importance * math.exp2(-(idle / lasting))

@@ -55,7 +55,7 @@ def id_spellings(uid: str) -> set[bytes]:
     return {uid.encode(), UUID(uid).bytes}
 
 
-def birth_of(node: Node) -> str:
+def creation_uid(node: Node) -> str:
     """Return a uid of a node's creation: removing and storing the node again keeps its uid, but changes this one."""
     return make_uid("birth", node.uid, str(to_us(node.created_at)))
 

@@ -29,14 +29,14 @@ class Differences:
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def lacking(self) -> list[PendingPoint]:
+    def to_embed(self) -> list[PendingPoint]:
         """The passages to embed."""
         return [*self.absent, *self.reworded]
 
     @property
     def ids(self) -> set[str]:
         """Uids of all passages that differ."""
-        return {*(point.point_id for point in self.lacking), *self.stale, *self.unwanted}
+        return {*(point.point_id for point in self.to_embed), *self.stale, *self.unwanted}
 
 
 async def compare(page: Sequence[PendingPoint], vectors: VectorStore) -> Differences:

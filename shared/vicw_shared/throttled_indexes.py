@@ -26,7 +26,7 @@ class BatchedVectors(Throttled[Embedder]):
         done = 0
         while not rows or done < len(texts):
             await self._throttle.yield_to_foreground()
-            end = done + (TEXTS_AT_ONCE if self._throttle.is_lull else 1)
+            end = done + (TEXTS_AT_ONCE if self._throttle.is_quiet else 1)
             rows.append(await self._engine.embed(texts[done:end], lane))
             done = end
         return np.concatenate(rows)

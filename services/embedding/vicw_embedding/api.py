@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Request, Response, Security
 from vicw_embedding import metrics
 from vicw_embedding.serving import CLIENT_DISCONNECTED, cancel_on_disconnect
 from vicw_shared.errors import OverloadedError
-from vicw_shared.http import PROBES, Gate, documented, refusals
+from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.telemetry.spans import span
 from vicw_shared.wire.embeddings import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def create_router(gate: Gate) -> APIRouter:
     """Return the routes; ``gate`` checks the key."""
     router = APIRouter(
-        prefix="/v1", route_class=gate.route(None), tags=["embeddings"], dependencies=[Security(documented)]
+        prefix="/v1", route_class=gate.route(None), tags=["embeddings"], dependencies=[Security(bearer_scheme)]
     )
     router.add_api_route(
         "/embeddings",

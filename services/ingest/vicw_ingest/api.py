@@ -12,7 +12,7 @@ from vicw_ingest.identity.api import add_entity_routes
 from vicw_ingest.knowledge.page_list import list_pages
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.versions.retraction import retract
-from vicw_shared.http import Gate, documented, refusals, tenant_of
+from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, JobStatus
 from vicw_shared.wire.knowledge import KnowledgeQuery, KnownPages
@@ -23,7 +23,7 @@ _TAGS: list[str | Enum] = ["ingest"]
 
 def create_router(ports: Callable[[], IngestPorts], gate: Gate) -> APIRouter:
     """Return the routes, protected by ``gate``. Each request calls ``ports`` anew."""
-    router = APIRouter(route_class=gate.route(Right.INGEST), dependencies=[Security(documented)])
+    router = APIRouter(route_class=gate.route(Right.INGEST), dependencies=[Security(bearer_scheme)])
 
     @router.post(
         "/ingest",

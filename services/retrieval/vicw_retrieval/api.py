@@ -9,14 +9,16 @@ from fastapi import APIRouter, Request, Response, Security
 from vicw_retrieval.pipeline import retrieve
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal.api import create_graph_router
-from vicw_shared.http import Gate, documented, refusals, tenant_of
+from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 
 
 def create_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIRouter:
     """Return the routes behind ``gate``. ``ports`` is called once per request."""
-    router = APIRouter(route_class=gate.route(Right.RETRIEVE), tags=["retrieve"], dependencies=[Security(documented)])
+    router = APIRouter(
+        route_class=gate.route(Right.RETRIEVE), tags=["retrieve"], dependencies=[Security(bearer_scheme)]
+    )
 
     @router.post(
         "/retrieve",

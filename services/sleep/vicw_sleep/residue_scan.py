@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import batched
 
 from vicw_shared.consolidation.ledger import entries_of
-from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, birth_of, id_spellings, spellings
+from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, creation_uid, id_spellings, spellings
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.names import SLOT
@@ -113,7 +113,7 @@ def _find_ingested_again(nodes: Sequence[Node], residue: Residue) -> None:
     if not residue.finder.find(_SEPARATOR.join(node.uid.encode() for node in nodes)):
         return
     for node in nodes:
-        if node.version == OF_NOBODY or not residue.finder.find(birth_of(node).encode()):
+        if node.version == OF_NOBODY or not residue.finder.find(creation_uid(node).encode()):
             residue.live |= residue.finder.find(_SEPARATOR.join(id_spellings(node.uid)))
 
 

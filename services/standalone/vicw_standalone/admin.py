@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Security
 
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.http import PROBES, Gate, documented, refusals
+from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
@@ -26,7 +26,7 @@ def create_router(
 ) -> APIRouter:
     """Return the routes, which ``gate`` admits to with the right ``admin``. ``undo`` takes a step back."""
     router = APIRouter(
-        prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(documented)]
+        prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(bearer_scheme)]
     )
 
     @router.post(

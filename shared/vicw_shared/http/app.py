@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.http import problems
 from vicw_shared.http.bodies import Bodies
-from vicw_shared.http.gate import Caller, Gate, documented
+from vicw_shared.http.gate import Caller, Gate, bearer_scheme
 from vicw_shared.http.openapi import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
@@ -107,7 +107,7 @@ def create_app(
         summary="Prometheus metrics",
         response_class=PlainTextResponse,
         responses=refusals(401, 403, 503) if gate is not None else {},
-        dependencies=[Security(documented)] if gate is not None else [],
+        dependencies=[Security(bearer_scheme)] if gate is not None else [],
     )
     async def metrics(request: Request) -> Response:
         if gate is not None:

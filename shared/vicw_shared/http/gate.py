@@ -24,7 +24,7 @@ REFUSED = Counter("vicw_keys_refused_total", "Requests refused for want of a key
 HEADER = "authorization"
 _SCHEME = "bearer"
 
-documented = HTTPBearer(
+bearer_scheme = HTTPBearer(
     auto_error=False,
     description="A key of `vicw keys create`; of an embedding server, its secret. On loopback none is needed",
 )

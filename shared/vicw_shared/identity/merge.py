@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, canonical_in, is_guess
+from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, canonical_in, is_inferred
 from vicw_shared.edge_factory import CALLER, EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError, StateConflictError
 from vicw_shared.model import Edge, EdgeRegistry, Node
@@ -68,7 +68,7 @@ async def _clear_inferred_merges(transaction: GraphTransaction, source: Node, ta
         source_merge,
         target_merge if target_merge is not None and target_merge.target == source.uid else None,
     ]
-    await transaction.drop_edges([edge for edge in conflicting if edge is not None and is_guess(edge)])
+    await transaction.drop_edges([edge for edge in conflicting if edge is not None and is_inferred(edge)])
 
 
 async def apply_split(transaction: GraphTransaction, decision: MergeDecision, source: Node, other: Node) -> bool:

@@ -72,7 +72,7 @@ class PlatformIndexes:
         self._graph = graph
 
     @classmethod
-    async def beside(
+    async def open_with_graph(
         cls, settings: PlatformSettings, registry: EdgeRegistry, stack: contextlib.AsyncExitStack
     ) -> tuple[Neo4jGraphStore, PlatformIndexes]:
         """Open the graph; return it and the opener of its collections, both closed by ``stack``.
@@ -137,7 +137,7 @@ async def open_engines(settings: PlatformSettings, registry: EdgeRegistry, stack
 
     Raises UnavailableError, ModelMismatchError, SchemaVersionError or SettingsError.
     """
-    graph, opened = await PlatformIndexes.beside(settings, registry, stack)
+    graph, opened = await PlatformIndexes.open_with_graph(settings, registry, stack)
     await opened.prepare()
     patience = [_START_SECONDS]
 

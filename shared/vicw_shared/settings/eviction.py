@@ -37,6 +37,6 @@ class EvictionSettings(BaseSettings):
         return timedelta(days=self.half_life_days)
 
     @property
-    def rest(self) -> timedelta:
+    def protected_for(self) -> timedelta:
         """Time after its creation or latest use during which an item is not evicted."""
         return timedelta(days=self.days)

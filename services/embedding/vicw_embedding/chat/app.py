@@ -57,7 +57,7 @@ def create_app(engine: ChatEngine, gate: http.Gate, limits: LimitSettings) -> Fa
         lifespan=lifespan,
         gate=gate,
     )
-    router = APIRouter(prefix="/v1", route_class=gate.route(None), dependencies=[Security(http.documented)])
+    router = APIRouter(prefix="/v1", route_class=gate.route(None), dependencies=[Security(http.bearer_scheme)])
 
     @router.post("/chat/completions", response_model=None, responses=http.refusals(401, 413, 422, 429))
     async def complete(body: _Request, request: Request) -> Answer | Response:

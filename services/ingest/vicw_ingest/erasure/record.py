@@ -10,7 +10,7 @@ from dataclasses import replace
 from operator import methodcaller
 
 from vicw_ingest.plan.drafts import CUT
-from vicw_shared.fingerprints import Fingerprints, birth_of, new_key
+from vicw_shared.fingerprints import Fingerprints, creation_uid, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, OF_NOBODY
 from vicw_shared.model.erased_steps import flow_key
@@ -69,7 +69,7 @@ def batch_record(first: ErasureNote, erased: Sequence[Node], key: int) -> Erasur
     for text in {text for node in erased for text in texts_of(node)}:
         marks.add_text(text)
     for node in erased:
-        marks.add_uid(birth_of(node))
+        marks.add_uid(creation_uid(node))
     flows = {flow_key(n.tenant, n.context, n.flow_id) for n in erased if n.flow_id is not None}
     body = {GONE: [node.uid for node in erased], FLOWS: sorted(flows), MARKS: marks.dump()}
     return replace(first, number=1 + secrets.randbits(_NUMBER_BITS), body=body)

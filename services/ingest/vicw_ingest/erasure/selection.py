@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_guess
+from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
@@ -175,7 +175,7 @@ async def _people(graph: Store, tenant: str, name: str, context: str | None, *, 
         merged = [
             neighbour
             for neighbour in await graph.expand(tenant, fresh, _SAME_PERSON, _ALL)
-            if not is_guess(neighbour.edge)
+            if not is_inferred(neighbour.edge)
         ]
         fresh = sorted({neighbour.node.uid for neighbour in merged} - person.keys())
         person |= {neighbour.node.uid: neighbour.node for neighbour in merged}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vicw_shared.decay import last_needed, weight
+from vicw_shared.decay import last_used_or_created, weight
 from vicw_shared.model import Node
 from vicw_shared.ports import Use
 
@@ -29,7 +29,7 @@ class EvictionPolicy:
         """Return the reason why an item may not be evicted, or "" if it may."""
         if item.protected:
             return "it is protected"
-        if now - last_needed(item, use) < self.rest:
+        if now - last_used_or_created(item, use) < self.rest:
             return "it was learnt or shown of late"
         return ""
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from vicw_ingest.identity.requested_entities import require_entity
-from vicw_shared.canonical import MERGED_INTO, canonical, is_guess
+from vicw_shared.canonical import MERGED_INTO, canonical, is_inferred
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_node
@@ -90,7 +90,7 @@ async def to_wire(graph: GraphStore, tenant: str, nodes: Sequence[Node]) -> list
 
 
 def _merged(neighbour: Neighbour) -> MergedRef:
-    return MergedRef(**reference(neighbour.node).model_dump(), guess=is_guess(neighbour.edge))
+    return MergedRef(**reference(neighbour.node).model_dump(), guess=is_inferred(neighbour.edge))
 
 
 async def _cursor(graph: GraphStore, tenant: str, after: str | None) -> tuple[str, str] | None:

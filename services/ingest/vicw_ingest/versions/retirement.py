@@ -15,7 +15,7 @@ from datetime import datetime
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.identity.users import USER, release_users
 from vicw_ingest.versions.shared_events import reattributed_events
-from vicw_shared.canonical import MERGED_INTO, is_guess
+from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.chains import Chains
 from vicw_shared.dreams import dream_edges
 from vicw_shared.edge_factory import DREAM
@@ -136,12 +136,12 @@ class Retirement:
     async def _drop_inferred_merges(self, entities: Collection[str]) -> None:
         """Drop inferred merges of these entities where no other edge joins them to a live node."""
         merges = await self.transaction.edges(sorted(entities), [MERGED_INTO])
-        guesses = [edge for edge in merges if is_guess(edge)]
+        guesses = [edge for edge in merges if is_inferred(edge)]
         guessed = {end for edge in guesses for end in (edge.source, edge.target)} & set(entities)
         if not guessed:
             return
         types = [edge_type.name for edge_type in self.registry if edge_type.name not in UNHOLDING]
-        edges = [edge for edge in await self.transaction.edges(sorted(guessed), types) if not is_guess(edge)]
+        edges = [edge for edge in await self.transaction.edges(sorted(guessed), types) if not is_inferred(edge)]
         ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
         pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]
         unsupported = guessed - {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vicw_retrieval.access.scope import is_expired
-from vicw_shared.canonical import MERGED_INTO, is_guess
+from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON, TOLD_BY
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
@@ -75,7 +75,7 @@ class _ViewerIdentities:
 
     async def _valid(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Leave out guesses, and edges whose source item is retired, expired or missing."""
-        neighbours = [n for n in neighbours if not is_guess(n.edge)]
+        neighbours = [n for n in neighbours if not is_inferred(n.edge)]
         source_uids = {str(n.edge.properties[TOLD_BY]) for n in neighbours if TOLD_BY in n.edge.properties}
         source_items = await self.graph.nodes(self.scope.tenant, sorted(source_uids)) if source_uids else {}
         valid_sources = {

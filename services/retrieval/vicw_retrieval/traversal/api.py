@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response, Security
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.traversal import questions
 from vicw_retrieval.traversal.service import Question, ask
-from vicw_shared.http import Gate, documented, refusals, tenant_of
+from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.graph import (
     FindRequest,
@@ -28,7 +28,7 @@ def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
         prefix="/graph",
         route_class=gate.route(Right.RETRIEVE),
         tags=["graph"],
-        dependencies=[Security(documented)],
+        dependencies=[Security(bearer_scheme)],
         responses=refusals(401, 403, 413, 422, 503),
     )
 

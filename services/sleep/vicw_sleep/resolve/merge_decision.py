@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from vicw_shared.canonical import is_guess
+from vicw_shared.canonical import is_inferred
 from vicw_shared.edge_factory import RESOLVE
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.identity.merge import MergeDecision, apply_merge, apply_split, merged_into
@@ -85,7 +85,7 @@ class MergeDecider:
         """
         nodes = await self.transaction.nodes([guess.source, guess.target])
         merged = await merged_into(self.transaction, guess.source)
-        if len(nodes) < 2 or merged is None or not is_guess(merged) or merged.target != guess.target:
+        if len(nodes) < 2 or merged is None or not is_inferred(merged) or merged.target != guess.target:
             return None
         source, target = nodes[guess.source], nodes[guess.target]
         evidence = await EvidenceReader(self.transaction, self.registry).of(source, target)

@@ -1,7 +1,7 @@
 """The use case: compare the names of each context → find similar ones → merge the same entities → log each merge's
 step.
 
-A merge is one edge, like a person's, and marked as a guess (``vicw_shared.canonical.is_guess``). A pair below the
+A merge is one edge, like a person's, and marked as a guess (``vicw_shared.canonical.is_inferred``). A pair below the
 threshold, or with evidence against it, is left: ``vicw entities candidates`` proposes it. Any number of instances may
 run, and any may die: merges of a tenant are serialised, and each is judged by the transaction that makes it.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from prometheus_client import Counter
 
-from vicw_shared.canonical import MERGED_INTO, is_guess
+from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.edge_factory import RESOLVE
 from vicw_shared.identity.merge import LOCK, MergeDecision
 from vicw_shared.identity.pairs import Place, SimilarPair, pairs_among, read_names
@@ -197,7 +197,7 @@ class Resolve:
         """Reconsider merges by similarity: there may be evidence against them now."""
         outgoing = [(MERGED_INTO, Direction.OUT)]
         merges = await self.graph.expand(tenant, [node.uid for node in entities], outgoing, 1) if entities else []
-        for guess in (one.edge for one in merges if is_guess(one.edge)):
+        for guess in (one.edge for one in merges if is_inferred(one.edge)):
 
             async def work(transaction: GraphTransaction, guess: Edge = guess) -> DecidedPair | None:
                 return await MergeDecider(transaction, self.registry, now, 0).reconsider(guess, dry=dry)

@@ -168,8 +168,8 @@ class Reindex:
 
     async def _mend(self, page: Sequence[PendingPoint], done: int, total: int) -> int:
         found, vectors = await compare(page, self.target.vectors), self.target.vectors
-        past = done + len(page) - len(found.lacking)
-        for part in batched(found.lacking, self.indexer.batch):
+        past = done + len(page) - len(found.to_embed)
+        for part in batched(found.to_embed, self.indexer.batch):
             made = await self._maker.make(part)
             for point, reason in made.failed:
                 if point.chunk is not None and point.chunk.indexed:

@@ -45,7 +45,7 @@ async def open_platform() -> AsyncIterator[Platform]:
 
     async with AsyncExitStack() as stack:
         with told_where(settings):
-            graph, indexes = await PlatformIndexes.beside(settings, load_registries().edges, stack)
+            graph, indexes = await PlatformIndexes.open_with_graph(settings, load_registries().edges, stack)
         yield Platform(settings, graph, indexes)
 
 
