@@ -28,7 +28,7 @@ async def followed(graph: Graph, *names: str) -> dict[str, str]:
     return {called[uid]: called[other] for uid, other in outside.items()}
 
 
-async def test_what_was_merged_is_followed_to_whom_stands_for_it(graph: Graph) -> None:
+async def test_merges_are_followed_to_the_canonical_entity(graph: Graph) -> None:
     await put(
         graph,
         [node(name) for name in "abcdef"],
@@ -49,7 +49,7 @@ async def test_a_chain_of_any_length_is_followed_and_one_past_all_sense_has_an_e
     assert await followed(graph, "n0", "n37") == {"n0": "n5", "n37": "n39"}
 
 
-async def test_in_a_circle_that_nobody_should_have_made_all_come_to_the_same_end(graph: Graph) -> None:
+async def test_all_nodes_of_a_merge_circle_have_one_canonical_entity(graph: Graph) -> None:
     await put(
         graph,
         [node(name) for name in "abcde"],

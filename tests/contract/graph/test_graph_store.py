@@ -99,7 +99,7 @@ async def test_a_tenant_cannot_touch_anothers_nodes(graph: Graph) -> None:
         await put(graph, [replace(node("y"), tenant="u")], [edge("RELATED_TO", "y", "x")], tenant="u")
 
 
-async def test_of_a_type_that_nobody_registered_there_are_no_edges(graph: Graph) -> None:
+async def test_an_unregistered_edge_type_has_no_edges(graph: Graph) -> None:
     told = edge("ABOUT", "a", "b")
     await put(graph, [node("a"), node("b")], [told])
     a = make_uid("a")
@@ -229,7 +229,7 @@ async def test_no_transaction_forgets_more_receipts_than_it_is_told_to(graph: Gr
     assert (await left("t"), await left("u")) == ([4, 5], [4, 5])
 
 
-async def test_what_an_item_told_is_found_by_it(graph: Graph) -> None:
+async def test_edges_from_an_item_are_found_by_it(graph: Graph) -> None:
     told = replace(edge("RELATED_TO", "a", "b"), properties={"item": "x"})
     await put(graph, [node("a"), node("b")], [told, edge("DEPENDS_ON", "a", "b")])
 

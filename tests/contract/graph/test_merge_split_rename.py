@@ -79,7 +79,7 @@ async def test_things_of_two_contexts_can_be_one(graph: Graph) -> None:
     assert await stands(graph, "a", "b") == {"a": "b", "b": "b"}
 
 
-async def test_what_cannot_be_one_is_refused_with_the_field_and_the_fix(graph: Graph) -> None:
+async def test_a_merge_of_unmergeable_nodes_is_refused_with_the_field_and_the_fix(graph: Graph) -> None:
     item = node("item", content_hash="h")
     mine = [person("a"), person("b"), node("idea", Label.CONCEPT), item, node("event", Label.EVENT)]
     await put(graph, [*mine, person("gone", retired_at=AT)])
@@ -122,7 +122,7 @@ async def test_no_merge_makes_a_circle_or_a_second_way(graph: Graph) -> None:
     assert set((await stands(graph, *"abc")).values()) == {"b"}
 
 
-async def test_two_who_merge_against_each_other_at_once_make_no_circle(graph: Graph) -> None:
+async def test_opposite_concurrent_merges_make_no_circle(graph: Graph) -> None:
     await put(graph, [person("a"), replace(person("b"), context="other")])
 
     async def attempt(one: str, other: str) -> bool | None:
@@ -259,7 +259,7 @@ async def test_duplicates_are_proposed_until_a_person_has_decided(graph: Graph) 
     assert await found(graph) == {}, "what a person has split is not proposed again"
 
 
-async def test_names_of_what_was_merged_are_names_of_what_stands_for_it(graph: Graph) -> None:
+async def test_names_of_merged_entities_find_their_canonical_entity(graph: Graph) -> None:
     await put(graph, [person("Elizabeth"), person("Liz Taylor"), person("Liz Tailor")])
     await joined(graph, "Liz Taylor", "Elizabeth")
     assert pair(await found(graph), "Elizabeth", "Liz Tailor") is not None

@@ -87,7 +87,7 @@ async def test_a_hub_is_read_as_far_as_the_fan_out_and_the_answer_says_that_ther
     assert ([n.name for n in few.nodes], few.complete) == (["hub", "i29", "i28"], False)
 
 
-async def test_what_is_not_believed_any_more_crowds_nothing_out(graph: Graph) -> None:
+async def test_retired_items_take_no_places_of_a_walk(graph: Graph) -> None:
     gone = [item(f"old{n}", retired_at=AT) for n in range(30)]
     edges = [edge("MENTIONS", n.name, "hub", 0.9) for n in gone] + [edge("MENTIONS", "new", "hub", 0.1)]
     await fill(graph, [node("hub"), item("new"), *gone], edges)
@@ -114,7 +114,7 @@ async def test_merged_things_are_one_place_of_a_walk(graph: Graph) -> None:
     assert joined(merges) == ["A. Souza MERGED_INTO Anna", "Anna MERGED_INTO Ana"]
 
 
-async def test_an_item_stands_for_what_its_text_tells_as_far_as_that_leads_anywhere(graph: Graph) -> None:
+async def test_a_walk_from_an_item_starts_at_its_statements_with_further_edges(graph: Graph) -> None:
     chunk = node("chunk", Label.CHUNK)
     events = [sentence("it rained"), sentence("Ana slept"), node("cause", Label.EVENT), node("effect", Label.EVENT)]
     edges = [told("EVIDENCED_BY", e.name, "chunk", "a") for e in events]
@@ -235,7 +235,7 @@ async def test_a_thread_is_given_in_its_order_and_belongs_to_one_context(graph: 
         await Asker(graph).ask("thread", flow="f")
 
 
-async def test_what_is_asked_for_over_a_limit_is_refused_by_field(graph: Graph) -> None:
+async def test_a_walk_over_a_limit_is_refused_by_field(graph: Graph) -> None:
     for fields, told_of in (
         (
             {"limit": 501},

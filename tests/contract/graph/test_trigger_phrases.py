@@ -31,7 +31,7 @@ async def test_items_are_found_by_their_phrases_in_any_casing(graph: Graph) -> N
     assert (await graph.nodes("t", [note.uid]))[note.uid].trigger_phrases == note.trigger_phrases
 
 
-async def test_what_is_protected_comes_first_then_what_weighs_most_then_what_is_new(graph: Graph) -> None:
+async def test_triggered_items_are_ordered_by_protection_weight_and_age(graph: Graph) -> None:
     weighed = [
         memory("temporary", "x", importance=0.2),
         memory("unweighed", "x"),

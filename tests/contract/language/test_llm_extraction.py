@@ -111,7 +111,7 @@ async def test_the_rules_reading_is_there_at_once_and_the_models_is_added_beside
         assert await s.side.graph.pending_extractions.backlog() == Backlog(0, 0)
 
 
-async def test_a_model_reads_what_nobody_else_has_and_only_if_it_may(story: Open) -> None:
+async def test_a_model_extracts_only_items_that_callers_did_not_and_that_it_may_read(story: Open) -> None:
     theirs = {"entities": [{"name": "Mara", "subtype": "villain"}]}
     async with story(NOTHING) as s:
         for extract in ("rules", "caller", "none"):
@@ -122,7 +122,7 @@ async def test_a_model_reads_what_nobody_else_has_and_only_if_it_may(story: Open
     assert sorted(s.chat.texts) == ["automatic", "both"]
 
 
-async def test_what_a_caller_told_is_neither_replaced_nor_told_twice(story: Open) -> None:
+async def test_a_callers_extraction_is_neither_replaced_nor_repeated_by_the_model(story: Open) -> None:
     theirs = {
         "entities": [
             {"name": "Mara", "subtype": "villain", "description": "Hers"},
@@ -281,7 +281,7 @@ async def test_an_unchanged_item_is_read_once(story: Open) -> None:
         assert len(s.chat.asked) == 1
 
 
-async def test_two_who_read_the_same_add_it_once(story: Open) -> None:
+async def test_concurrent_extractions_of_one_item_add_it_once(story: Open) -> None:
     async with story(GOOD) as s:
         response = await s.ingest({"id": "x", "text": TEXT})
         uid = response.items[0].uid
@@ -302,7 +302,7 @@ async def test_an_update_takes_back_what_the_model_told(story: Open) -> None:
         assert [node.retired_at is not None for node in events] == [True]
 
 
-async def test_what_a_model_tells_is_seen_by_whom_the_item_is_about(story: Open) -> None:
+async def test_extractions_by_a_model_have_the_visibility_of_their_item(story: Open) -> None:
     async with story(GOOD) as s:
         await s.ingest({"id": "x", "text": TEXT, "about": ["ana"], "sensitivity": "personal"})
         await s.settle()

@@ -101,7 +101,7 @@ async def found(side: Side, query: str, **fields: Any) -> set[str | None]:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-async def test_what_no_rule_sees_is_replaced_by_what_the_model_tells(story: Story, order: tuple[int, ...]) -> None:
+async def test_claims_by_the_model_supersede_what_the_rules_miss(story: Story, order: tuple[int, ...]) -> None:
     turns = [turn("a", 1, ACME), turn("b", 5, GLOBEX)]
     await story.ingest(*turns, extract="rules", domain="general", context="rules alone")
     assert await verdicts(story.side) == set(), "rules claim nothing"
@@ -113,7 +113,7 @@ async def test_what_no_rule_sees_is_replaced_by_what_the_model_tells(story: Stor
     assert await found(story.side, "Who does Lena work for?", as_of=at(3)) == {"a"}
 
 
-async def test_what_is_taken_back_has_replaced_nothing(story: Story) -> None:
+async def test_a_retracted_claim_supersedes_nothing(story: Story) -> None:
     await tell(story, turn("a", 1, ACME), turn("b", 5, GLOBEX))
     assert (await ends(story.side))[ACME] == at(5)
     await story.side.retract({"context": "c", "ids": ["b"]}, "t")
@@ -135,7 +135,7 @@ async def test_statements_in_other_words_share_the_slot_of_an_attribute(story: S
     assert await ends(story.side) == {LYON: at(5), DOOR: None}
 
 
-async def test_hearsay_is_replaced_by_who_knows_and_replaces_nobody(story: Story) -> None:
+async def test_hearsay_is_superseded_by_first_hand_claims_and_supersedes_nothing(story: Story) -> None:
     await tell(story, turn("a", 1, HEARD), turn("b", 5, POST, "Ana"))
     assert await verdicts(story.side) == {(POST, "SUPERSEDES", HEARD)}
     await tell(story, turn("c", 9, HEARD, "Mia"))
@@ -147,7 +147,7 @@ async def test_hearsay_is_replaced_by_who_knows_and_replaces_nobody(story: Story
 
 
 @pytest.mark.parametrize("text", [ORDER, ASKED])
-async def test_what_a_text_orders_or_asks_replaces_nothing(story: Story, text: str) -> None:
+async def test_orders_and_questions_supersede_nothing(story: Story, text: str) -> None:
     await tell(story, turn("a", 1, ACME), turn("b", 5, text, "Eve"))
     assert await verdicts(story.side) == set()
     assert await slots(story.side) == {("Lena · employer", "llm:m")}

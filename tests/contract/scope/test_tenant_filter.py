@@ -190,7 +190,7 @@ async def test_a_filter_that_few_points_pass_loses_no_hits(crowd: Crowd) -> None
     assert await _recall_of_the_rare(crowd) >= 0.97
 
 
-async def test_nor_is_a_hit_missing_where_the_graph_of_vectors_is_followed(crowd: Crowd) -> None:
+async def test_no_hit_is_missing_when_the_vector_index_follows_its_graph(crowd: Crowd) -> None:
     """Up to a size that no test reaches, whatever passes is compared instead: here that size is nothing.
 
     Then not all hits are the nearest, the less so as these vectors are random; but there are as many as there can be.

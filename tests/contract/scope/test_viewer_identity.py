@@ -84,14 +84,14 @@ async def test_a_user_sees_what_is_about_the_person_that_he_is(side: Side) -> No
     assert await seen(side, "u-17", chat="group", context="chat") == {"of ana", "far"}
 
 
-async def test_somebody_of_the_same_name_elsewhere_is_somebody_else(side: Side) -> None:
+async def test_people_of_one_name_in_two_contexts_are_different_viewers(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), secret("here", "Ana"))
     await tell(side, says("a", "Ana", "u-20"), secret("there", "Ana"), context="other")
     assert await seen(side, "u-17") == {"here"}
     assert await seen(side, "u-20") == {"there"}
 
 
-async def test_a_name_makes_nobody_the_person_that_another_user_is(side: Side) -> None:
+async def test_a_user_does_not_become_another_users_person_by_its_name(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), secret("hers", "Ana"))
     await tell(side, says("b", "ANA", "u-66"), says("c", "Ana", "u-17"))
     assert await seen(side, "u-66") == set()
@@ -122,7 +122,7 @@ async def test_merges_are_followed_until_they_are_undone(side: Side) -> None:
     assert await seen(side, "u-17") == {"one"}
 
 
-async def test_who_shares_an_account_is_not_who_else_does(side: Side) -> None:
+async def test_people_who_share_an_account_do_not_see_each_others_memories(side: Side) -> None:
     await tell(side, says("a", "Ana", "family"), says("b", "Ben", "family"), says("c", "Ana"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"), secret("of both", "family"))
     assert await seen(side, "family") == {"of ana", "of ben", "of both"}
@@ -130,7 +130,7 @@ async def test_who_shares_an_account_is_not_who_else_does(side: Side) -> None:
     assert "of ana" not in await seen(side, "ben")
 
 
-async def test_a_user_is_whom_a_caller_tells_as_long_as_the_telling_stands(side: Side) -> None:
+async def test_a_callers_is_person_edge_identifies_a_user_until_it_is_retracted(side: Side) -> None:
     extraction = {
         "entities": [{"name": "u-17", "subtype": "user"}, {"name": "Ana", "subtype": "person"}],
         "relations": [{"source": "u-17", "type": "IS_PERSON", "target": "Ana"}],
@@ -145,7 +145,7 @@ async def test_a_user_is_whom_a_caller_tells_as_long_as_the_telling_stands(side:
     assert await seen(side, "u-17") == {"of ben"}
 
 
-async def test_a_user_is_nobody_any_more_when_nothing_says_so(side: Side) -> None:
+async def test_a_user_is_no_person_once_no_item_says_so(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), says("b", "Ana", "u-17"), says("c", "Ana"), secret("of ana", "Ana"))
     await side.retract({"context": "chat", "ids": ["a"]}, "t")
     assert await seen(side, "u-17") == {"of ana"}, "another item says so"
@@ -176,7 +176,7 @@ async def test_an_update_takes_back_what_only_the_earlier_version_said(side: Sid
     assert await seen(side, "u-17") == set(), "though the same request speaks of both"
 
 
-async def test_who_somebody_is_can_be_said_and_taken_back(side: Side) -> None:
+async def test_a_user_can_be_identified_with_a_person_and_separated_again(side: Side) -> None:
     await tell(side, says("a", "Ana", "u-17"), says("b", "ANA", "u-18"), says("c", "Ben", "u-17"))
     await tell(side, secret("of ana", "Ana"), secret("of ben", "Ben"))
     ana, u17, u18 = person("Ana"), person("u-17", subtype="user"), person("u-18", subtype="user")
@@ -239,7 +239,7 @@ async def test_a_name_of_a_user_and_his_person_means_the_person(side: Side) -> N
     assert "hers" in {node.id for node in by_user.nodes}, "a user's memories are those of the person"
 
 
-async def test_texts_speak_of_the_person_and_not_of_the_user_who_is_called_so(side: Side) -> None:
+async def test_a_name_in_a_text_is_linked_to_the_person_not_to_the_user(side: Side) -> None:
     await tell(side, says("a", "Ana Souza", "Ana Souza"))
     await tell(side, {"id": "x", "text": "Ben met Ana Souza. She slept."}, extract="rules")
     nodes, edges = await side.nodes(), (await side.edges()).values()

@@ -46,7 +46,7 @@ async def test_uses_outlive_a_change_and_go_with_their_item(graph: Graph) -> Non
     assert await graph.uses.uses("t", [A, B]) == {B: Use(1, AT)}
 
 
-async def test_those_who_note_the_same_at_once_lose_nothing(graph: Graph) -> None:
+async def test_concurrent_usage_counts_lose_nothing(graph: Graph) -> None:
     await fill(graph)
     await asyncio.gather(*(graph.uses.add_uses("t", {A: 1, B: 1} if n % 2 else {B: 1, A: 1}, AT) for n in range(20)))
     assert await graph.uses.uses("t", [A, B]) == {A: Use(20, AT), B: Use(20, AT)}
@@ -88,7 +88,7 @@ async def test_uses_are_raised_and_no_more_by_the_same_again(graph: Graph) -> No
     await graph.write("t", "c", lambda transaction: transaction.raise_uses({}))
 
 
-async def test_it_is_known_how_long_ago_somebody_asked(graph: Graph) -> None:
+async def test_the_time_since_the_latest_request_is_known(graph: Graph) -> None:
     assert await graph.uses.seconds_since_question() is None
     for _ in range(2):
         await graph.uses.record_question()

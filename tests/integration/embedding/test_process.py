@@ -50,7 +50,7 @@ async def embedder(process: EmbeddingProcess) -> AsyncIterator[OpenAIEmbedder]:
     await opened.close()
 
 
-async def test_it_serves_on_a_socket_that_only_its_user_can_open(
+async def test_the_embedding_process_serves_on_a_socket_for_its_user_only(
     process: EmbeddingProcess, embedder: OpenAIEmbedder
 ) -> None:
     identity = await embedder.identity()
@@ -80,7 +80,9 @@ async def test_a_killed_process_comes_back_and_no_call_is_lost(
     assert all(float(rows[0] @ expected[0]) > 0.9999 for rows in answers)
 
 
-async def test_it_comes_back_as_often_as_it_is_killed(process: EmbeddingProcess, embedder: OpenAIEmbedder) -> None:
+async def test_a_killed_embedding_process_is_restarted_each_time(
+    process: EmbeddingProcess, embedder: OpenAIEmbedder
+) -> None:
     for _ in range(3):
         pid = process.pid
         assert pid is not None
@@ -167,7 +169,7 @@ def test_an_orphan_ends_by_itself(settings: EmbeddingSettings, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("level", "lines"), [("info", 1), ("warning", 0)])
-def test_it_logs_as_much_as_the_program_that_started_it(
+def test_the_embedding_process_logs_at_its_parents_level(
     settings: EmbeddingSettings, tmp_path: Path, level: str, lines: int
 ) -> None:
     script = (
@@ -193,7 +195,9 @@ def test_it_logs_as_much_as_the_program_that_started_it(
     assert ended.stderr.count('"event": "request"') == lines, ended.stderr
 
 
-def test_it_listens_on_a_port_and_stops_on_sigterm(settings: EmbeddingSettings, tmp_path: Path) -> None:
+def test_the_embedding_server_listens_on_a_port_and_stops_on_sigterm(
+    settings: EmbeddingSettings, tmp_path: Path
+) -> None:
     environment = {**os.environ, "VICW_EMBEDDING_MODEL": settings.model, "VICW_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "vicw_embedding", "--host", "127.0.0.1", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as server:

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.mark.parametrize("spreads", [1, 9])
 @pytest.mark.parametrize("gone", ["node", "edge"])
-async def test_what_goes_while_it_is_read_is_left_out(
+async def test_nodes_deleted_during_a_read_are_left_out(
     graph: Neo4jGraphStore, monkeypatch: pytest.MonkeyPatch, gone: str, spreads: int
 ) -> None:
     types = [edge_type.name for edge_type in EdgeRegistry.with_core_types() if edge_type.name != "RELATED_TO"]

@@ -88,7 +88,7 @@ async def open_hurried(server: Neo4jServer, seconds: float) -> AsyncIterator[Neo
 _SLOW = "UNWIND range(1, 1000000000) AS n RETURN count(n % 7) AS count"
 
 
-async def test_what_took_too_long_is_told_with_the_setting_that_ended_it(server: Neo4jServer) -> None:
+async def test_a_query_timeout_names_the_setting_that_ended_it(server: Neo4jServer) -> None:
     async with open_neo4j(server, query_seconds=0.4) as graph:
         with pytest.raises(UnavailableError, match=r"no answer within 0\.4 s \(VICW_NEO4J_QUERY_SECONDS\)"):
             await graph._database.read(_SLOW)

@@ -47,7 +47,7 @@ async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatc
             assert len(asked) == number
 
 
-async def test_what_fails_for_now_is_tried_again_and_what_is_wrong_is_not(
+async def test_transient_read_errors_are_retried_and_others_are_not(
     neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: object) -> object:

@@ -180,7 +180,7 @@ async def test_where_there_is_no_secret_whatever_is_sent_is_not_looked_at(client
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "embedding", ""])
-def test_it_listens_for_others_only_with_a_secret(host: str) -> None:
+def test_the_embedding_server_listens_beyond_loopback_only_with_an_api_key(host: str) -> None:
     with pytest.raises(SettingsError, match=r"VICW_EMBEDDING_API_KEY is not set.*VICW_EMBEDDING_API_KEY_FILE"):
         gate(None, KEY, host)
     assert gate(SecretStr("x"), KEY, host).required

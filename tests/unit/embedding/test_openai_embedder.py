@@ -325,7 +325,7 @@ async def test_a_call_after_closing_is_unavailable() -> None:
             await client.embed(["x"], Lane.QUERY)
 
 
-async def test_it_is_an_embedder_and_closes_twice() -> None:
+async def test_the_openai_embedder_is_an_embedder_and_closes_twice() -> None:
     client: Embedder = OpenAIEmbedder(base_url="http://elsewhere/v1", api_key="k")
     await client.close()
     await client.close()

@@ -55,7 +55,7 @@ class Picky(HashEmbedder):
         return await super().embed(texts, lane)
 
 
-async def test_a_passage_that_the_embedder_fails_at_holds_up_nobody(store: Path) -> None:
+async def test_a_passage_that_the_embedder_fails_at_holds_up_no_other(store: Path) -> None:
     async with open_memory(store, Picky()) as memory:
         poisoned = [{"id": f"p{n}", "text": f"poison {n}"} for n in range(3)]
         await memory.ingest(*poisoned, *({"id": f"i{n}", "text": f"apple {n}"} for n in range(8)), wait=False)
@@ -71,7 +71,7 @@ async def test_a_passage_that_the_embedder_fails_at_holds_up_nobody(store: Path)
         assert (await memory.check()).waiting == 3
 
 
-async def test_the_backlog_is_all_that_waits_not_a_page_of_it(store: Path) -> None:
+async def test_the_backlog_counts_all_waiting_passages_not_one_page(store: Path) -> None:
     async with open_memory(store) as memory:
         memory.standalone.indexer.batch = 1
         memory.embedder.down = True

@@ -63,7 +63,7 @@ def test_a_uid_is_found_as_text_and_as_bytes() -> None:
     assert finder.find(json.dumps({"uid": str(uuid.uuid4())}).encode()) == set()
 
 
-def test_what_is_stored_is_the_same_and_has_no_word_of_it() -> None:
+def test_stored_fingerprints_load_unchanged_and_contain_no_word_of_the_text() -> None:
     made = marks(_SECRET, "vermilion box")
     told = json.loads(json.dumps(made.dump()))
     assert Fingerprints.load(told) == made
@@ -74,5 +74,5 @@ def test_marks_of_another_key_find_nothing() -> None:
     assert marks(_SECRET).marks.isdisjoint(marks(_SECRET, key=_KEY + 2).marks)
 
 
-def test_what_is_too_short_has_no_marks() -> None:
+def test_a_text_that_is_too_short_has_no_fingerprints() -> None:
     assert marks("Mara", "", "a" * (MIN_BYTES - 1)).marks == set()

@@ -70,7 +70,7 @@ async def test_turn_by_turn_a_round_goes_on_until_it_is_over(clock: list[datetim
     assert (notes.made[-1].slices, notes.made[-1].began) == (1, NOW + timedelta(minutes=3)), "what is over begins anew"
 
 
-async def test_what_fails_is_told_of_and_begins_anew(clock: list[datetime]) -> None:
+async def test_a_failed_run_is_recorded_and_the_next_begins_anew(clock: list[datetime]) -> None:
     notes = Notes()
     await take(notes, clock, first=True, failed=True)
     assert (notes.made[-1].over, notes.made[-1].error) == (False, STOPPED)

@@ -10,11 +10,11 @@ import pytest
 from vicw_shared.shielded import finish, in_thread
 
 
-async def test_it_returns_what_the_work_returns() -> None:
+async def test_shielded_work_returns_its_result() -> None:
     assert await in_thread(divmod, 7, 2) == (3, 1)
 
 
-async def test_it_raises_what_the_work_raises() -> None:
+async def test_shielded_work_raises_its_error() -> None:
     with pytest.raises(ZeroDivisionError):
         await in_thread(divmod, 7, 0)
 

@@ -53,7 +53,7 @@ def test_a_quoted_block_ends_with_what_it_says_of_its_surroundings() -> None:
     assert second.texts[0].keys == keys_of("Ben restarted the servers.")
 
 
-def test_what_was_cut_is_looked_up_by_what_is_left() -> None:
+def test_a_shortened_quotation_is_found_by_its_rest() -> None:
     text = "[1] ops · message\nThe deployment failed because the ca…"
     (block,) = blocks(text, 20)
     assert block.texts[0].keys[-1] == CUT + "the deployment failed because the ca..."[:-3]

@@ -48,7 +48,7 @@ async def test_a_cause_of_a_later_time_is_refused(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "why", "extraction": events(("a", "b"), a=early, b=late)})
 
 
-async def test_what_rules_read_as_a_circle_is_left_out(memory: Memory) -> None:
+async def test_causes_that_would_make_a_circle_are_left_out(memory: Memory) -> None:
     text = "The red pump failed because the main valve burst. The main valve burst because the red pump failed."
     await read(memory, {"id": "x", "text": text})
     assert len(await told(memory, "CAUSED")) == 1

@@ -87,14 +87,14 @@ async def test_an_update_retires_what_the_earlier_text_told(memory: Memory) -> N
     assert (await memory.check()).violations == []
 
 
-async def test_who_speaks_is_who_was_spoken_of(memory: Memory) -> None:
+async def test_a_speaker_is_the_person_that_texts_mentioned(memory: Memory) -> None:
     await read(memory, {"id": "x", "text": "I met Ana in Porto.", "speaker": "Lena"})
     await read(memory, {"id": "y", "text": "I moved here.", "speaker": "Ana"})
     people = [node for node in await nodes(memory, Label.ENTITY) if node.name == "Ana"]
     assert [node.subtype for node in people] == ["person"]
 
 
-async def test_you_are_who_spoke_before(memory: Memory) -> None:
+async def test_you_is_the_previous_speaker(memory: Memory) -> None:
     for n, (speaker, text) in enumerate([("Lena", "The build is red."), ("Ana", "You broke the build.")]):
         await read(memory, {"id": f"t{n}", "text": text, "speaker": speaker, "flow_id": "chat"})
     assert ("Lena", "INITIATED", "You broke the build.") in await told(memory, "INITIATED")

@@ -52,7 +52,7 @@ async def waits(memory: Memory, tenant: str, count: int) -> None:
 
 
 @pytest.mark.usefixtures("looking")
-async def test_a_tenant_with_a_full_queue_keeps_nobody_else_out(memory: Memory) -> None:
+async def test_a_tenant_with_a_full_queue_does_not_block_others(memory: Memory) -> None:
     memory.standalone.ingest_ports().pressure.max_waiting_of_tenant = 2
     await waits(memory, "large", 3)
     await waits(memory, "small", 2)
@@ -64,7 +64,7 @@ async def test_a_tenant_with_a_full_queue_keeps_nobody_else_out(memory: Memory) 
 
 
 @pytest.mark.usefixtures("looking")
-async def test_where_all_is_full_nobody_is_told_how_much_others_have(memory: Memory) -> None:
+async def test_a_refusal_for_a_full_queue_shows_no_other_tenants_numbers(memory: Memory) -> None:
     ports = memory.standalone.ingest_ports()
     ports.pressure.max_waiting = 4
     await waits(memory, "large", 3)

@@ -51,7 +51,7 @@ def test_names_in_code_marks_that_look_like_code() -> None:
     ]
 
 
-def test_what_stands_in_code_is_no_link() -> None:
+def test_links_in_code_are_not_links() -> None:
     assert said("```\n[[A]]\n```\n\n    [[B]]\n\n`[[C]]` \\[[D]]") == []
 
 

@@ -167,7 +167,7 @@ async def test_a_code_file_and_the_path_that_a_chat_names_are_one(memory: Memory
     assert [node.uid for node in files["src/app.py"]] == [page_uid("default", "ctx", "src__app_py")]
 
 
-async def test_a_page_is_taken_for_nobody_of_its_name(memory: Memory) -> None:
+async def test_a_page_is_not_linked_to_a_person_of_its_name(memory: Memory) -> None:
     await put(memory, ines_md="# Ines\n\nText.")
     await memory.ingest({"id": "t", "speaker": "Ines", "text": "Good morning."}, extract="rules")
     subtypes = {node.subtype for node in (await look_up(memory.standalone.graph, "default", ["ines"]))["ines"]}
@@ -288,7 +288,7 @@ async def test_places_outside_a_folder_are_refused(memory: Memory, item: dict[st
 
 
 @pytest.mark.parametrize("said", [{"speaker": "Ana"}, {"subtype": "note"}, {"flow_id": "x"}])
-async def test_what_a_page_cannot_be_is_refused(memory: Memory, said: dict[str, Any]) -> None:
+async def test_invalid_page_fields_are_refused(memory: Memory, said: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError) as caught:
         await memory.ingest({"text": "x", "page": {"folder": "f", "path": "a.md"}, **said})
     assert [problem.field for problem in caught.value.problems] == [f"items[0].{next(iter(said))}"]

@@ -109,7 +109,7 @@ async def test_a_callers_flow_is_the_callers(memory: Memory) -> None:
     assert found["t1"] not in {None, "mine"}
 
 
-async def test_what_nobody_says_has_no_thread(memory: Memory) -> None:
+async def test_items_without_a_speaker_have_no_thread(memory: Memory) -> None:
     await memory.ingest({"id": "note", "text": "The payments service is slow."})
     await memory.ingest({"id": "event", "text": "The payments service stopped.", "timestamp": START.isoformat()})
     assert set((await flows(memory)).values()) <= {None}

@@ -85,7 +85,7 @@ def test_a_secret_that_is_called_one_is_found_and_what_is_around_it_stays(text: 
         "",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_text_without_a_secret_is_unchanged(text: str) -> None:
     assert masked(text) == text
 
 

@@ -40,7 +40,7 @@ def test_another_value_supersedes(older: str, newer: str) -> None:
         ("Berlin", "the Berlin office"),
     ],
 )
-def test_what_can_both_be_supersedes_nothing(older: str, newer: str) -> None:
+def test_compatible_claims_supersede_nothing(older: str, newer: str) -> None:
     assert not supersedes(ClaimedValue(newer), ClaimedValue(older))
 
 

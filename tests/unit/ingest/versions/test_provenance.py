@@ -19,7 +19,7 @@ HATES = {
 }
 
 
-async def test_what_two_items_tell_stays_when_one_takes_it_back(memory: Memory) -> None:
+async def test_an_edge_of_two_items_stays_when_one_is_retracted(memory: Memory) -> None:
     graph, a = memory.standalone.graph, named_uid("default", "ctx", "thing", "a")
 
     async def tellings() -> int:
@@ -112,7 +112,7 @@ async def test_only_tags_and_buckets_tag(memory: Memory) -> None:
         await memory.ingest({"text": "x", "extraction": told})
 
 
-async def test_a_uid_of_nobody_is_refused_and_nobody_is_invented(memory: Memory) -> None:
+async def test_an_unknown_uid_as_subject_is_refused(memory: Memory) -> None:
     nobody = "01234567-89ab-5cde-8f01-23456789abcd"
     with pytest.raises(InvalidInputError, match=rf"items\[1\]\.about\[1\]: {nobody}"):
         await memory.ingest({"text": "x"}, {"text": "y", "about": ["Ana", nobody]})

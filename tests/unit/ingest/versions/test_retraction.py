@@ -55,7 +55,7 @@ async def test_a_second_retraction_changes_nothing(memory: Memory) -> None:
     assert await memory.standalone.graph.scan(Nodes(Label.CHUNK), limit=9) == [before]
 
 
-async def test_a_context_that_nobody_has_written_to_is_not_made(memory: Memory) -> None:
+async def test_retracting_in_an_unknown_context_creates_none(memory: Memory) -> None:
     assert await memory.retract("x", context="elsewhere") == ["unknown"]
     assert await memory.standalone.graph.contexts("default") == []
 
@@ -70,7 +70,7 @@ async def test_an_item_is_retracted_in_its_own_context_and_tenant_alone(memory: 
     assert [r.context for r in (await memory.retrieve("one")).results] == ["ctx"]
 
 
-async def test_what_rests_on_it_alone_goes_and_what_others_tell_stays(memory: Memory) -> None:
+async def test_nodes_that_rest_on_the_retracted_item_alone_go(memory: Memory) -> None:
     told = {
         "entities": [{"name": "Mara"}, {"name": "Edran"}, {"name": "amulet"}],
         "events": [{"name": "theft"}],
@@ -111,7 +111,7 @@ async def test_the_chains_close_where_it_stood(memory: Memory) -> None:
     assert after.node.source_id == later.node.source_id == "3"
 
 
-async def test_what_was_wrong_was_never_true_and_what_ended_was(memory: Memory) -> None:
+async def test_a_retraction_hides_an_item_at_all_times_and_an_end_only_afterwards(memory: Memory) -> None:
     await memory.ingest(
         {"id": "wrong", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
         {"id": "ended", "text": "the harbour", "timestamp": "2026-01-01T00:00:00Z"},
@@ -156,7 +156,7 @@ async def test_ingesting_it_again_makes_it_live_again(memory: Memory) -> None:
     assert (await memory.ingest(item)).items[0].status == "unchanged"
 
 
-async def test_what_a_retracted_item_said_of_another_does_not_come_back_with_that(memory: Memory) -> None:
+async def test_edges_of_a_retracted_item_do_not_return_with_their_other_end(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one", "speaker": "Ana"})
     told = {"relations": [{"source": "$item", "type": "CAUSED", "target": "x"}]}
     await memory.ingest({"id": "y", "text": "why", "speaker": "Ana", "extraction": told})
@@ -165,7 +165,7 @@ async def test_what_a_retracted_item_said_of_another_does_not_come_back_with_tha
     assert await memory.standalone.graph.expand("default", [second.uid], [("CAUSED", Direction.IN)], 9) == []
 
 
-async def test_a_thing_comes_back_as_it_is_told_of_then(memory: Memory) -> None:
+async def test_a_retired_entity_returns_with_its_new_description(memory: Memory) -> None:
     await memory.ingest({"id": "x", "text": "one", "extraction": AMULET})
     await memory.retract("x")
     await memory.ingest(
@@ -175,7 +175,7 @@ async def test_a_thing_comes_back_as_it_is_told_of_then(memory: Memory) -> None:
     assert (amulet.retired_at, amulet.text, amulet.name) == (None, None, "Amulet")
 
 
-async def test_a_thing_is_described_by_who_is_left(memory: Memory) -> None:
+async def test_an_entity_takes_the_description_of_a_remaining_item(memory: Memory) -> None:
     def telling(item: str, description: str | None) -> dict[str, Any]:
         told = {"name": "amulet", "subtype": "artifact"} | ({"description": description} if description else {})
         return {"id": item, "text": item, "extraction": {"entities": [told]}}
@@ -194,7 +194,7 @@ async def test_a_thing_is_described_by_who_is_left(memory: Memory) -> None:
     assert await described() is None
 
 
-async def test_somebody_who_is_gone_is_a_subject_again_when_named(memory: Memory) -> None:
+async def test_a_retired_person_becomes_a_subject_again_when_named(memory: Memory) -> None:
     stored = await memory.ingest({"id": "x", "text": "one", "about": ["Ana"]})
     (ana,) = [node.uid for node in stored.items[0].nodes if node.name == "Ana"]
     await memory.retract("x")
@@ -205,7 +205,7 @@ async def test_somebody_who_is_gone_is_a_subject_again_when_named(memory: Memory
     assert await memory.found("two", viewer={"user": "Ana"}) == ["y"]
 
 
-async def test_what_a_person_has_merged_or_renamed_stays(memory: Memory) -> None:
+async def test_entities_that_a_person_merged_or_renamed_stay(memory: Memory) -> None:
     names = ("Ana", "A. Souza", "Ben", "Cid")
     await memory.ingest({"id": "x", "text": "one", "about": list(names)})
     ana, souza, ben, _ = [named_uid("default", "ctx", "person", name) for name in names]

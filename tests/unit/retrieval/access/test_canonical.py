@@ -34,7 +34,7 @@ async def says(memory: Memory, speaker: str, context: str = "ctx", text: str = "
     await memory.ingest(item, context=context, extract="none")
 
 
-async def test_the_answer_names_whom_somebody_is_merged_into_until_that_is_undone(memory: Memory) -> None:
+async def test_the_answer_shows_the_canonical_name_until_the_merge_is_undone(memory: Memory) -> None:
     graph = memory.standalone.graph
     await says(memory, "Ana")
     for name in ("Anna", "Ana Souza"):
@@ -59,7 +59,7 @@ async def test_the_answer_names_whom_somebody_is_merged_into_until_that_is_undon
     assert (await told(memory, limit=1))[1] == {"Ana": ()}
 
 
-async def test_what_stands_for_somebody_is_told_to_those_alone_who_know_of_it(memory: Memory) -> None:
+async def test_a_canonical_name_is_shown_only_to_viewers_who_know_the_entity(memory: Memory) -> None:
     await says(memory, "ghost")
     real = {"id": "who", "text": "The writer is at home.", "speaker": "Ana Souza"}
     await memory.ingest(real | {"sensitivity": "personal", "about": ["Ben"]}, extract="none")
@@ -77,7 +77,7 @@ async def test_the_answer_tells_earlier_names(memory: Memory) -> None:
     assert (await told(memory))[1] == {"Ana Souza": ("Ana",)}
 
 
-async def test_what_stands_for_somebody_in_another_context_is_shown_to_who_asks_everywhere(memory: Memory) -> None:
+async def test_a_canonical_name_of_another_context_is_shown_only_in_a_search_of_all_contexts(memory: Memory) -> None:
     await says(memory, "Ana")
     await says(memory, "Ana Souza", "other", text="Good morning.")
     await merge(memory.standalone.graph, DECISION, person("Ana"), person("Ana Souza", "other"))

@@ -59,7 +59,7 @@ async def test_a_phrase_hides_no_way_that_leads_to_its_item(memory: Memory) -> N
     assert (hit.rank, hit.depth, hit.edge_type, hit.sub_graph) == (1, 1, "NEXT", "causal")
 
 
-async def test_what_is_protected_comes_first_and_only_so_many_come(memory: Memory) -> None:
+async def test_protected_items_are_triggered_first_up_to_the_limit(memory: Memory) -> None:
     tiers = {"constitutional": "constitutional", "critical": "critical", "most": 1.0, "some": 0.6, "none": None}
     items = [
         {"id": name, "text": f"about {name}", "importance": tier, "trigger_phrases": ["deploy failed"]}
@@ -96,7 +96,7 @@ async def test_filters_and_time_hold_for_what_is_brought(memory: Memory) -> None
     assert await brought(memory) == []
 
 
-async def test_what_a_viewer_may_not_see_is_not_brought(memory: Memory) -> None:
+async def test_hidden_items_are_not_triggered(memory: Memory) -> None:
     hidden = [
         {"id": f"p{n}", "text": "private", "sensitivity": "personal", "about": ["Ben"], "importance": "critical"}
         for n in range(30)
@@ -173,7 +173,7 @@ async def test_phrases_that_nothing_could_be_found_by_are_refused(
     assert await memory.found("one") == []
 
 
-def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
+def test_triggered_items_take_the_last_places() -> None:
     def wave(*brought: str) -> Wave:
         return Wave({GRAPH: [VectorHit(f"k{uid}", 1.0) for uid in brought]}, {}, {})
 
@@ -195,7 +195,7 @@ def test_what_is_brought_takes_the_places_of_the_last_others() -> None:
     assert uids(9, "h") == "abcdefgh"
 
 
-async def test_what_a_phrase_brings_up_leads_on_from_what_its_text_tells(memory: Memory) -> None:
+async def test_triggered_items_spread_from_their_statements(memory: Memory) -> None:
     await crowd(memory, 30)
     rule = {
         "id": "rule",

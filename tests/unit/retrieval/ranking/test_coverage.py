@@ -30,7 +30,7 @@ def test_rare_words_count_more() -> None:
     assert (common, rare) == pytest.approx((0.5, 2.0))
 
 
-def test_words_that_nobody_has_cost_nothing() -> None:
+def test_words_without_a_hit_take_no_time() -> None:
     crowd = 5000
     started = time.thread_time()
     gains = coverage([1.0] * crowd, [{1}] * crowd, dict.fromkeys(range(12), 3.0), 0.4)
@@ -141,7 +141,7 @@ def test_who_may_not_gain_leaves_nothing_to_gain_by_what_he_has() -> None:
     assert gains == [0.0, 0.25, 0.0]
 
 
-async def test_what_is_said_gains_nothing(memory: Memory) -> None:
+async def test_a_word_that_a_better_result_covers_gains_nothing(memory: Memory) -> None:
     said = [{"id": f"s{n}", "speaker": "Ana", "text": f"The regatta {n} was cold."} for n in range(4)]
     await memory.ingest(*said, {"id": "organ", "speaker": "Ben", "text": "The organ is out of tune."})
     answer = await explained(memory, "regatta and organ", {"coverage": 0.5}, limit=2)

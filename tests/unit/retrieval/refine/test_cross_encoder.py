@@ -53,7 +53,7 @@ def order(answer: RetrieveResponse) -> list[str | None]:
     return [result.id for result in answer.results]
 
 
-async def test_what_it_prefers_comes_first_and_the_rest_stays_as_it_was(memory: Memory) -> None:
+async def test_the_cross_encoders_preference_comes_first_and_the_rest_keeps_its_order(memory: Memory) -> None:
     await memory.ingest(*ITEMS)
     flat, judge = order(await ask(memory, None)), Judge("number 5")
     answer = await ask(memory, judge)
@@ -97,7 +97,7 @@ async def test_one_that_fails_or_hangs_changes_nothing_and_is_named(
 
 
 @pytest.mark.parametrize(("fields", "read"), [({"channels": ["bm25"]}, {}), ({}, {"rerank_top": 0})])
-async def test_it_is_not_asked_where_nobody_wants_it(
+async def test_the_cross_encoder_is_not_asked_when_it_is_off(
     memory: Memory, fields: dict[str, Any], read: dict[str, Any]
 ) -> None:
     await memory.ingest(*ITEMS)
@@ -106,7 +106,7 @@ async def test_it_is_not_asked_where_nobody_wants_it(
     assert judge.asked == []
 
 
-async def test_it_reads_nothing_that_the_asker_may_not_see(memory: Memory) -> None:
+async def test_the_cross_encoder_reads_no_hidden_text(memory: Memory) -> None:
     secret = {
         "id": "secret",
         "text": "The harbour lamp was broken by Mara.",

@@ -68,7 +68,7 @@ async def told(memory: Memory, *items: Mapping[str, object]) -> None:
     await memory.standalone.indexer.drain()
 
 
-async def test_what_replaced_it_comes_right_before_it(memory: Memory) -> None:
+async def test_the_current_statement_comes_right_before_the_one_it_supersedes(memory: Memory) -> None:
     await told(memory, OLD, NEW)
     flat, answer = order(await ask(memory, current=False)), await ask(memory)
     assert flat.index("old") < flat.index("new"), "by likeness alone the old one is first"
@@ -84,7 +84,7 @@ async def test_of_several_that_came_after_the_last_one_is_true(memory: Memory) -
     assert order(answer).index("newest") < order(answer).index("old")
 
 
-async def test_what_no_channel_found_is_brought_in(memory: Memory) -> None:
+async def test_a_current_statement_that_no_channel_found_is_brought_in(memory: Memory) -> None:
     await told(memory, OLD, NEW)
     answer = await ask(memory, limit=2)
     assert order(answer) == ["new", "old"]
@@ -100,7 +100,9 @@ async def test_what_no_channel_found_is_brought_in(memory: Memory) -> None:
     ],
     ids=["the past", "something else it says", "as of then", "channels named"],
 )
-async def test_what_is_not_asked_for_is_left_where_it_is(memory: Memory, query: str, fields: dict[str, Any]) -> None:
+async def test_without_a_matching_question_superseded_results_keep_their_places(
+    memory: Memory, query: str, fields: dict[str, Any]
+) -> None:
     await told(memory, OLD, NEW)
     answer = await ask(memory, query, **fields)
     assert "old" in order(answer)

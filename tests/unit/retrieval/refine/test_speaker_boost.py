@@ -27,7 +27,7 @@ def candidates(*turns: tuple[str | None, str]) -> list[Candidate]:
 
 
 @pytest.mark.parametrize("query", ["What did Maria Braun cook?", "Why is Maria late?", "maria? No, Maria!"])
-def test_turns_of_who_is_named_weigh_more_in_the_vote(query: str) -> None:
+def test_turns_of_a_named_speaker_weigh_more_in_the_domain_vote(query: str) -> None:
     found = candidates(("Maria Braun", "general"), (None, "creative"), ("Ben", "general"))
     assert raise_speaker_votes(query, found, STRENGTHS) == {**STRENGTHS, "0": 1.0 + VOTE}
 
@@ -52,7 +52,7 @@ def test_a_name_with_marks_or_without_spaces_is_named_like_others(query: str, sp
     ("query", "speaker", "other"),
     [("小明喜欢什么", "小明", "小红"), ("What did Maria, A or O, cook?", "Maria", "O'Brien")],
 )
-def test_the_first_letter_of_a_name_names_nobody(query: str, speaker: str, other: str) -> None:
+def test_the_first_letter_of_a_name_does_not_name_the_speaker(query: str, speaker: str, other: str) -> None:
     found = prefer_speaker(query, [replace(one, score=1.0) for one in candidates((other, "c"), (speaker, "c"))])
     assert [("speaker" in one.boosts) for one in found if one.item.speaker == other] == [False]
     assert found[0].item.speaker == speaker
@@ -69,7 +69,7 @@ def test_the_first_letter_of_a_name_names_nobody(query: str, speaker: str, other
         ("the assistant fails", "assistant"),
     ],
 )
-def test_nobody_who_is_not_named_does(query: str, speaker: str) -> None:
+def test_turns_of_speakers_that_are_not_named_do_not_weigh_more(query: str, speaker: str) -> None:
     found = candidates((speaker, "general"), (None, "creative"))
     assert raise_speaker_votes(query, found, STRENGTHS) == STRENGTHS
 

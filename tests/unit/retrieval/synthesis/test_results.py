@@ -66,7 +66,7 @@ async def test_a_viewer_gets_no_description_that_was_told_in_confidence(memory: 
     assert "secret illness" in shown(await memory.retrieve("good morning", limit=2)), "the application sees all"
 
 
-async def test_what_a_personal_memory_tells_of_is_seen_by_whom_it_is_about(memory: Memory) -> None:
+async def test_nodes_of_a_personal_memory_are_visible_to_its_subject(memory: Memory) -> None:
     told = {
         "events": [{"id": "a", "name": "slipped"}, {"id": "b", "name": "broke an arm"}],
         "relations": [{"source": "a", "type": "CAUSED", "target": "b"}],

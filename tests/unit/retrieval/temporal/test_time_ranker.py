@@ -78,7 +78,7 @@ async def test_a_time_beside_other_words_is_a_boost(memory: Memory) -> None:
     assert {"jan", "mar"} <= set(ids(answer))
 
 
-async def test_what_followed_an_event_comes_first_the_next_before_the_later(memory: Memory) -> None:
+async def test_what_followed_an_event_comes_first_in_order_of_time(memory: Memory) -> None:
     scenes = [
         {"id": uid, "subtype": "scene", "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"}
         for n, (uid, text) in enumerate(STORY, start=1)
@@ -101,7 +101,7 @@ async def test_what_followed_an_event_comes_first_the_next_before_the_later(memo
     assert boosted == {"s1", "s2"}
 
 
-async def test_what_the_asker_may_not_see_is_no_event_and_no_step(memory: Memory) -> None:
+async def test_hidden_events_anchor_no_time(memory: Memory) -> None:
     scenes = [
         {"id": uid, "text": text, "timestamp": f"2026-01-0{n}T00:00:00Z"} for n, (uid, text) in enumerate(STORY, 1)
     ]
@@ -180,7 +180,7 @@ async def test_a_question_is_narrowed_to_a_domain_where_the_event_that_it_names_
     assert answer.intent.filtered, "tags choose results, not the event"
 
 
-async def test_it_is_not_narrowed_to_one_where_only_its_other_words_are(memory: Memory) -> None:
+async def test_the_domain_of_a_question_is_not_narrowed_by_words_beside_its_event(memory: Memory) -> None:
     await two_domains(memory)
     await memory.ingest(
         {"id": "deploy", "text": "The deployment.", "timestamp": "2026-03-18T15:25:00Z"}, context="work", flow_id="f"
@@ -218,7 +218,7 @@ async def test_what_is_no_event_tells_of_none_where_an_event_does(store: Path, v
 
 
 @pytest.mark.parametrize("vectors", [True, False], ids=["vectors", "words"])
-async def test_an_event_that_nobody_tells_of_is_none_that_has_its_article(store: Path, vectors: bool) -> None:
+async def test_an_article_alone_does_not_match_an_event(store: Path, vectors: bool) -> None:
     async with open_memory(store, vectors=vectors) as memory:
         await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
         await memory.ingest(*FILLER, context="chat", domain="general")
@@ -229,7 +229,7 @@ async def test_an_event_that_nobody_tells_of_is_none_that_has_its_article(store:
 
 
 @pytest.mark.parametrize("fails", [True, False])
-async def test_where_nobody_tells_of_the_event_in_time_nothing_is_narrowed(
+async def test_without_the_event_in_time_the_domain_is_not_narrowed(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     await memory.ingest(*({"id": uid, "text": text} for uid, text in STORY), domain="creative", flow_id="s")
@@ -269,7 +269,9 @@ async def test_what_happened_then_is_found_without_a_word_of_the_question(store:
     ("query", "then"),
     [("What happened since Monday?", {"early", "then", "now"}), ("What happened before 2026?", {"old"})],
 )
-async def test_nor_do_open_spans_need_a_word(store: Path, query: str, then: set[str]) -> None:
+async def test_items_of_an_open_span_are_found_without_a_word_of_the_question(
+    store: Path, query: str, then: set[str]
+) -> None:
     async with open_memory(store, vectors=False) as memory:
         await chat(memory)
         await memory.ingest({"id": "old", "text": "A cloud.", "timestamp": "2025-01-01T00:00:00Z"}, context="other")

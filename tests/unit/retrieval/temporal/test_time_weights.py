@@ -20,7 +20,7 @@ def turn(step: int, flow: str = "f", context: str = "c", **fields: object) -> Mo
     return Moment(at, context, arrival=step, flow_id=flow, flow_step=step, **fields)  # type: ignore[arg-type]
 
 
-def test_inside_is_lifted_and_nobody_is_put_down() -> None:
+def test_items_inside_the_span_are_boosted_and_others_not_lowered() -> None:
     reading = read_time("Which bug did we fix yesterday?", NOW)
     inside, outside, unknown = weigh(reading, [Moment(NOW - DAY), Moment(NOW - 2 * DAY), Moment()])
     assert inside == Weight(TimeFit.INSIDE, 1 + 0.5 * 0.9)
@@ -72,7 +72,7 @@ def test_before_and_during_an_event() -> None:
     assert found[0].factor == found[1].factor > found[2].factor > 1
 
 
-def test_an_event_that_nobody_found_says_nothing() -> None:
+def test_an_event_without_a_match_changes_no_weight() -> None:
     reading = read_time("What happened after the explosion?", NOW)
     assert weigh(reading, [turn(1), Moment()]) == [Weight(TimeFit.UNKNOWN, 1.0)] * 2
     assert weigh(TimeReading(), [turn(1)]) == [Weight(TimeFit.UNKNOWN, 1.0)]

@@ -45,7 +45,7 @@ def test_one_at_a_time_writes_an_export(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "e").iterdir()) == ["counters.jsonl", "embeddings", "manifest.json"]
 
 
-def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
+def test_files_of_a_killed_export_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".e.partial/embeddings").mkdir(parents=True)
     (tmp_path / ".e.partial/edges.jsonl").write_text("half")
     with ArchiveWriter(tmp_path / "e") as writer:
@@ -54,7 +54,7 @@ def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
     assert not (tmp_path / "e/edges.jsonl").exists()
 
 
-def test_what_is_no_export_s_is_not_removed_with_one(tmp_path: Path) -> None:
+def test_foreign_files_are_not_removed_with_an_export(tmp_path: Path) -> None:
     with ArchiveWriter(tmp_path / "e") as writer:
         writer.finish(manifest(), 4)
     (tmp_path / "e/.DS_Store").touch()

@@ -39,12 +39,12 @@ _NONE: list[Any] = [
 
 
 @pytest.mark.parametrize("told", _NONE)
-def test_what_is_no_entry_is_refused(told: Any) -> None:
+def test_an_invalid_ledger_entry_is_refused(told: Any) -> None:
     with pytest.raises(ValueError, match=r"entry|iterable"):
         LedgerEntry.load(packed(told))
 
 
 @pytest.mark.parametrize("text", ["", "é", "zz"])
-def test_what_is_not_packed_is_refused(text: str) -> None:
+def test_an_unpacked_ledger_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"entry|ASCII"):
         LedgerEntry.load(text)

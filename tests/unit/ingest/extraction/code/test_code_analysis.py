@@ -52,7 +52,7 @@ def test_the_language_of_a_fragment_is_the_one_whose_grammar_reads_it(text: str,
         "a" * 30_000 + " def f(): pass",
     ],
 )
-def test_what_is_no_code_or_in_doubt_is_not_read(text: str) -> None:
+def test_text_that_may_be_no_code_is_not_analysed(text: str) -> None:
     assert analyse_code(text) is None
 
 
@@ -79,7 +79,7 @@ def test_a_language_is_told_by_path_fence_or_first_line(
     assert (reading.language, reading.path) == (told, path)
 
 
-def test_what_is_said_to_be_in_a_language_we_cannot_read_is_not_read() -> None:
+def test_code_in_an_unknown_language_is_not_analysed() -> None:
     assert analyse_code("def f(): pass", path="a.sql") is None
     assert analyse_code("def f(): pass", language="cobol") is None
 
@@ -177,7 +177,7 @@ def test_a_long_file_is_read_as_a_short_one_is() -> None:
 
 
 @pytest.mark.parametrize("unit", [".a()", "a=>"])
-def test_a_text_with_which_a_parser_comes_to_no_end_holds_nobody_up(unit: str) -> None:
+def test_a_parser_that_does_not_end_is_stopped(unit: str) -> None:
     start = time.monotonic()
     assert analyse_code(unit * 50_000, path="a.java", bounds=Bounds(seconds=1)) is None
     assert time.monotonic() - start < 20

@@ -116,7 +116,7 @@ def test_a_message_alone_is_read(text: str, closes: tuple[str, ...]) -> None:
         "Dear A: x",
     ],
 )
-def test_what_is_no_commit_is_not_taken_for_one(text: str) -> None:
+def test_text_that_is_no_commit_is_not_read_as_one(text: str) -> None:
     assert parse_commit(text) is None
     assert parse_commits(text) == []
 

@@ -230,7 +230,7 @@ def test_several_traces_of_one_text_are_kept_apart() -> None:
         "An Error: see below\nin particular this",
     ],
 )  # fmt: skip
-def test_what_is_no_trace_is_none(text: str) -> None:
+def test_text_that_is_no_stack_trace_is_not_read_as_one(text: str) -> None:
     assert parse_traces(text) == []
 
 

@@ -57,7 +57,7 @@ def test_a_path_is_one_file_however_it_is_written(rules: RuleExtractor) -> None:
     assert files == ["src/main.py", "D:/app/x.py"]
 
 
-def test_what_says_nothing_is_no_statement(rules: RuleExtractor) -> None:
+def test_pleasantries_are_no_statements(rules: RuleExtractor) -> None:
     reading = read(rules, "Thanks! Great. Ok, Ana!")
     assert statements(reading) == []
     assert links(reading, "MENTIONS") == {(ITEM, "MENTIONS", "Ana")}
@@ -69,7 +69,7 @@ def test_spans_are_those_of_the_text(rules: RuleExtractor) -> None:
         assert text[happening.span.start : happening.span.end] == happening.text
 
 
-def test_who_did_it(rules: RuleExtractor) -> None:
+def test_agents_of_active_and_passive_sentences(rules: RuleExtractor) -> None:
     reading = read(rules, "Mara took the amulet. The vault was opened by Edran.")
     assert links(reading, "INITIATED") == {
         ("Mara", "INITIATED", "Mara took the amulet."),
@@ -104,7 +104,7 @@ def test_nobody_did_what_was_not_done(rules: RuleExtractor, text: str) -> None:
         "Ana Souza, Eva Lin and Ben",
     ],
 )
-def test_all_who_did_it(rules: RuleExtractor, who: str) -> None:
+def test_all_agents_of_a_list_are_linked(rules: RuleExtractor, who: str) -> None:
     text = f"{who} deployed the app."
     everybody = re.split(r",? and |, ", who)
     assert links(read(rules, text), "INITIATED") == {(name, "INITIATED", text) for name in everybody}
@@ -117,11 +117,11 @@ def test_all_who_did_it(rules: RuleExtractor, who: str) -> None:
         ("Ana, Eva or Ben deployed the app.", set()),
     ],
 )
-def test_only_who_stands_in_the_list_did_it(rules: RuleExtractor, text: str, who: set[str]) -> None:
+def test_only_names_in_the_list_are_agents(rules: RuleExtractor, text: str, who: set[str]) -> None:
     assert {name for name, _, _ in links(read(rules, text), "INITIATED")} == who
 
 
-def test_i_am_the_speaker_and_you_are_who_is_spoken_to(rules: RuleExtractor) -> None:
+def test_i_is_the_speaker_and_you_the_addressee(rules: RuleExtractor) -> None:
     assert links(read(rules, "I broke the build."), "INITIATED") == {(SPEAKER, "INITIATED", "I broke the build.")}
     assert links(read(rules, "You fixed the build."), "INITIATED") == set()
 
@@ -170,7 +170,7 @@ def test_other_languages_give_names_and_statements(rules: RuleExtractor) -> None
     assert {"/etc/hosts"} <= {thing.name for thing in reading.entities}
 
 
-def test_a_name_that_begins_inside_a_word_costs_nobody_the_text(rules: RuleExtractor) -> None:
+def test_a_name_that_begins_inside_a_word_does_not_fail_the_extraction(rules: RuleExtractor) -> None:
     text = r"$ 200 million due Nov. 16, 1994, with a 4 1\/2% coupon at par via Yamaichi International Europe Ltd."
     assert "Yamaichi International Europe Ltd." in {thing.name for thing in read(rules, text).entities}
 

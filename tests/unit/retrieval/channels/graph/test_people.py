@@ -27,7 +27,7 @@ async def place(memory: Memory, uid: str, *, people: bool = True, **fields: Any)
 
 
 @pytest.mark.parametrize("chat", ["private", "group"])
-async def test_what_is_about_a_participant_comes_up_from_another_context(memory: Memory, chat: str) -> None:
+async def test_items_about_a_participant_are_found_in_other_contexts(memory: Memory, chat: str) -> None:
     liked = {
         "id": "liked",
         "text": "Old maps are gifts, or so she says, that one treasures most at the feast.",
@@ -43,7 +43,7 @@ async def test_what_is_about_a_participant_comes_up_from_another_context(memory:
     assert await place(memory, "liked", viewer=viewer | {"participants": ["Tom"]}) == before
 
 
-async def test_what_is_private_comes_up_for_whom_it_is_about_alone(memory: Memory) -> None:
+async def test_private_items_are_found_only_for_their_subject(memory: Memory) -> None:
     secret = {"id": "s", "text": "Old maps are gifts for a feast.", "about": ["Mara"], "sensitivity": "sensitive"}
     await memory.ingest(secret, context="letters")
     await memory.ingest(*FILLER)

@@ -36,7 +36,7 @@ async def join(memory: Memory, source: str, edge_type: str, target: str) -> None
 
 
 @pytest.mark.parametrize(("edge_type", "known"), [("HAS_RELATIONSHIP", {"maps"}), ("SUPERSEDES", set())])
-async def test_a_person_leads_to_whom_he_knows_and_not_to_whom_he_replaced(
+async def test_a_person_spreads_to_acquaintances_not_along_merges(
     memory: Memory, edge_type: str, known: set[str | None]
 ) -> None:
     people: list[dict[str, Any]] = [{"id": name, "name": name, "subtype": "person"} for name in ("Mara", "Ida")]
@@ -49,7 +49,7 @@ async def test_a_person_leads_to_whom_he_knows_and_not_to_whom_he_replaced(
 
 
 @pytest.mark.parametrize(("source", "target"), [("maps", "hers"), ("hers", "maps")])
-async def test_a_memory_of_somebody_does_not_lead_to_what_replaced_it(memory: Memory, source: str, target: str) -> None:
+async def test_a_persons_memory_does_not_spread_along_supersession(memory: Memory, source: str, target: str) -> None:
     hers = {"id": "hers", "text": "Maps of old are gifts at the feast.", "about": ["Mara"]}
     response = await memory.ingest(hers, MAPS, *FILLER)
     uids = {item.id or "": item.uid for item in response.items}
@@ -66,7 +66,7 @@ async def gained(memory: Memory, **fields: Any) -> dict[str | None, float]:
     )
 
 
-async def test_whom_the_results_are_about_leads_on_with_nobody_taking_part(memory: Memory) -> None:
+async def test_subjects_of_results_spread_without_participants(memory: Memory) -> None:
     other = {"id": "tom's", "text": "A lamp is a gift for the feast, too.", "about": ["Tom"]}
     await memory.ingest(TOLD, other, *FILLER)
     assert await gained(memory) == {}, "no result leads on to itself"
@@ -74,7 +74,7 @@ async def test_whom_the_results_are_about_leads_on_with_nobody_taking_part(memor
     assert (await gained(memory)).keys() == {"maps"}
 
 
-async def test_who_takes_part_leads_on_further_than_whom_a_lower_result_is_about(memory: Memory) -> None:
+async def test_participants_spread_more_than_subjects_of_lower_results(memory: Memory) -> None:
     best = {"id": "best", "text": "Which gifts for the feast?"}
     await memory.ingest(best, TOLD, MAPS | {"about": ["Mara"]}, *FILLER)
     result, part = [
@@ -84,7 +84,7 @@ async def test_who_takes_part_leads_on_further_than_whom_a_lower_result_is_about
     assert 0 < result < part
 
 
-async def test_a_result_leads_on_to_nothing_that_may_not_be_known_of_whom_it_is_about(memory: Memory) -> None:
+async def test_subjects_of_results_do_not_spread_to_hidden_memories(memory: Memory) -> None:
     await memory.ingest(TOLD, MAPS | {"about": ["Mara"], "sensitivity": "sensitive"}, *FILLER)
     assert "maps" in await gained(memory)
     assert await gained(memory, viewer={"user": "Ben", "chat": "private"}) == {}
