@@ -165,10 +165,8 @@ class Eraser:
             async for erased in self._erase_context(root, first, key):
                 done.count(erased)
                 self.on_progress(sum(done.nodes.values()))
-        parts, is_pending = (
-            [*map(str, recorded_uids(first.body.get(SCATTERED)))],
-            partial(self._is_pending, first.erasure),
-        )
+        parts = [*map(str, recorded_uids(first.body.get(SCATTERED)))]
+        is_pending = partial(self._is_pending, first.erasure)
         drop = partial(self._drop_members, first=first, key=key)
         async for erased in drop_partial_contexts(self.graph, first.tenant, parts, drop, is_pending):
             done.count(erased)

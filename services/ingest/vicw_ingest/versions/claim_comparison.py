@@ -55,15 +55,18 @@ def agrees(newer: ClaimedValue, older: ClaimedValue) -> bool:
 
 def _excludes(new: str, old: str) -> bool:
     """Return whether two values exclude each other: different quantities of one kind, or no common words."""
-    now, then = quantities(new), quantities(old)
-    periods, before = (set(_PER.findall(value.casefold())) for value in (new, old))
-    if _VAGUE.match(new) or _VAGUE.match(old) or (periods and before and periods != before):
+    new_quantities, old_quantities = quantities(new), quantities(old)
+    new_periods, old_periods = (set(_PER.findall(value.casefold())) for value in (new, old))
+    if _VAGUE.match(new) or _VAGUE.match(old) or (new_periods and old_periods and new_periods != old_periods):
         return False  # 30 a month may be 360 a year
-    if ("day" in now) != ("day" in then) and _ON_DAYS.search(f"{new} {old}"):
+    if ("day" in new_quantities) != ("day" in old_quantities) and _ON_DAYS.search(f"{new} {old}"):
         return False  # "ten on Fridays" leaves the other days as they are
-    if now and then:
-        return any(_differ(now[kind], then[kind]) for kind in now.keys() & then.keys())
-    if (now or then) and (now or then).keys() != {"code"}:
+    if new_quantities and old_quantities:
+        return any(
+            _differ(new_quantities[kind], old_quantities[kind])
+            for kind in new_quantities.keys() & old_quantities.keys()
+        )
+    if (new_quantities or old_quantities) and (new_quantities or old_quantities).keys() != {"code"}:
         return False
     return bool(_words(new)) and bool(_words(old)) and not _overlap(new, old)
 

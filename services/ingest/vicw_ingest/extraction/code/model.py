@@ -2,9 +2,9 @@
 
 Representation in the graph (``Entity`` throughout, so that no label is added):
 
-* the text itself: subtype ``file`` if its path is known, else ``module``;
+* the text itself: subtype ``file`` if its path is known, else its item if that has no other text;
 * a ``Symbol``: subtype by its kind (``function``, ``method``, ``class``, ``interface``, ``type``, ``module``,
-  ``constant``), named ``path#qualified``; ``CONTAINS`` from its container, or from the file;
+  ``constant``), named ``qualified``, one per file; ``CONTAINS`` from its container, or from the file;
 * an ``ImportedModule``: ``DEPENDS_ON {desc: "imports"}`` from the file to the file it resolves to, or to a ``module``;
 * a ``Call``: ``DEPENDS_ON {desc: "calls"}`` from the caller to its target, or to the imported module and, if it is
   stored, the module's symbol; nothing for a call without target and module;

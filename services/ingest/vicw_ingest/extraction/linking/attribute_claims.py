@@ -37,7 +37,7 @@ class ClaimParts:
 class ClaimWriter:
     """Build the slots and edges of one item's attribute claims.
 
-    ``about`` has the uids of the item's addressees; ``by`` names the extractor.
+    ``about`` has the uids of the people who may see the item; ``by`` names the extractor.
     """
 
     edge_factory: EdgeFactory

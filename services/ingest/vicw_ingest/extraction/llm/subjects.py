@@ -1,4 +1,4 @@
-"""Normalise the subject phrase of a clause, so that different phrases for one subject are equal."""
+"""Normalise the phrases of a claim, so that different phrases for one subject or attribute are equal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from vicw_ingest.extraction.model import SPEAKER
 
 _NAME = r"[A-Z][\w'’.&+-]*(?: (?:[A-Z][\w'’.&+-]*|v?\d[\w.]*)){0,2}"
-_SAME = {"head": "lead", "cost": "price", "color": "colour", "favorite": "favourite", "neighbor": "neighbour"}
+_SYNONYMS = {"head": "lead", "cost": "price", "color": "colour", "favorite": "favourite", "neighbor": "neighbour"}
 _OWNERS = {"my": SPEAKER, "his": "he", "her": "she", "our": "", "the": "", "their": "they"}
 _PEOPLE = {"i": SPEAKER, "we": SPEAKER, "he": "he", "she": "she", "they": "they"}
 _NO_SUBJECTS = _PEOPLE.keys() | frozenset(
@@ -16,7 +16,7 @@ _NO_SUBJECTS = _PEOPLE.keys() | frozenset(
 )
 _OWNED = re.compile(rf"({_NAME.replace("'’", '')})['’]s ")
 _JOINS = frozenset("for at in on from".split())
-_LEFT_OUT = frozenset("the a an 's my our new current main own usual present actual".split())
+_IGNORED = frozenset("the a an 's my our new current main own usual present actual".split())
 
 
 def subject_of(text: str) -> str | None:
@@ -26,7 +26,7 @@ def subject_of(text: str) -> str | None:
     ('$speaker car', 'staging server port', "ana's boss")
     """
     if (owned := _OWNED.match(text)) is not None:
-        rest = _plain(text[owned.end() :].split())
+        rest = _normalised(text[owned.end() :].split())
         return f"{owned[1].casefold()}'s {rest}" if rest else None
     words = re.sub(r"['’]s\b", " 's", text).split()
     folded = [word.casefold() for word in words]
@@ -37,16 +37,16 @@ def subject_of(text: str) -> str | None:
     of = next((at for at, word in enumerate(words[:-1]) if at and (word == "of" or (at > 1 and word in _JOINS))), None)
     if of is not None:  # the piano in the hall is the hall's piano
         rest = " ".join(words[of + 1 :])
-        named = words[of] == "of" and re.fullmatch(_NAME, rest) and not rest[-1].isdigit()
-        return f"{subject_of(rest) or rest.casefold()}{"'s" if named else ''} {_plain(words[:of])}".strip()
+        is_owner_name = words[of] == "of" and re.fullmatch(_NAME, rest) and not rest[-1].isdigit()
+        return f"{subject_of(rest) or rest.casefold()}{"'s" if is_owner_name else ''} {_normalised(words[:of])}".strip()
     owner = _OWNERS.get(folded[0])
-    return " ".join(filter(None, (owner, _plain(words if owner is None else words[1:])))) or None
+    return " ".join(filter(None, (owner, _normalised(words if owner is None else words[1:])))) or None
 
 
-def _plain(words: list[str]) -> str:
+def _normalised(words: list[str]) -> str:
     folded = (word.casefold().strip(".,") for word in words)
-    kept = [_singular(_SAME.get(word, word)) for word in folded if word not in _LEFT_OUT]
-    return " ".join(_SAME.get(word, word) for word in kept)
+    nouns = [_singular(_SYNONYMS.get(word, word)) for word in folded if word not in _IGNORED]
+    return " ".join(_SYNONYMS.get(word, word) for word in nouns)
 
 
 def _singular(noun: str) -> str:
