@@ -17,6 +17,11 @@ class Schedule:
     A clock put back does not delay it; a clock put forward makes it due once.
     """
 
+    poll_seconds = 20.0
+    """Interval at which the schedule is checked."""
+    pause_seconds = 1.0
+    """Pause between two slices of a job: foreground requests run first."""
+
     def __init__(self, setting: str, expression: str, began: datetime) -> None:
         """Parse an ``expression``. Raises SettingsError that names the ``setting``."""
         self._cron: crontab | None = None

@@ -17,12 +17,6 @@ from vicw_sleep.schedule import Schedule
 
 _log = structlog.get_logger()
 _END = object()
-POLL_SECONDS = 20.0
-"""Interval at which schedules are checked."""
-REST_SECONDS = 1.0
-"""Pause between two slices: foreground requests run first."""
-
-
 SLICE_SECONDS = 60.0
 """Maximum duration of a slice: the worker has other tasks, and a throttled job may rest for most of this time."""
 
@@ -83,13 +77,13 @@ async def run_on_schedule(
     """
     job = _recorded(job, what, log)
     while True:
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(schedule.poll_seconds)
         slices = job if schedule.due(now()) else between
         if slices is None:
             continue
         try:
             async for _ in slices():
-                await asyncio.sleep(REST_SECONDS)
+                await asyncio.sleep(schedule.pause_seconds)
                 if slices is between and schedule.rest(now()) == timedelta(0):
                     break  # the scheduled job takes precedence
         except StoppedError:

@@ -72,7 +72,7 @@ class Standalone:
         self.asleep: Maintenance
         self.reindexing: Reindexing
         self.extractor: Extractor | None
-        self._schedules: Mapping[ScheduledJob, Schedule]
+        self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
         self._ingest: IngestPorts
 
@@ -90,7 +90,7 @@ class Standalone:
 
     async def _open(self, *, half: bool) -> None:
         storage = self.settings.storage
-        self._schedules = schedules(self.settings, now())
+        self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
         mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
@@ -194,7 +194,7 @@ class Standalone:
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
             start_background_task(self._uses.keep_flushing(self.graph.uses), self._stack, "uses")
-        for name, work in scheduled_jobs.work(self.settings, self.asleep, self._schedules):
+        for name, work in scheduled_jobs.work(self.settings, self.asleep, self.schedules):
             start_background_task(work, self._stack, name)
         if self.extractor is not None:
             start_background_task(self.extractor.run(), self._stack, "extractor")

@@ -14,6 +14,7 @@ import pytest
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
+from support.stores.schedules import check_schedules_often
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import Steps
@@ -95,14 +96,12 @@ async def test_a_server_dreams_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.dream.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
-    monkeypatch.setattr("vicw_sleep.dream.service.PAGE", 1)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), dream=DreamSettings(items=1, certainty=0.4)
     )
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
+    check_schedules_often(standalone)
     try:
         standalone.start_indexer()
         await asyncio.sleep(0.2)

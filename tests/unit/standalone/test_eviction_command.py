@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
+from support.stores.schedules import check_schedules_often
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
@@ -99,12 +100,11 @@ async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.Monkey
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     forgetting = EvictionSettings(items=3, days=0, batch=1)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), forgetting=forgetting)
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
+    check_schedules_often(standalone)
     graph = standalone.graph
     try:
         standalone.start_indexer()

@@ -15,6 +15,7 @@ import pytest
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
+from support.stores.schedules import check_schedules_often
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import Steps
@@ -105,11 +106,10 @@ async def test_a_server_merges_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.resolve.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), resolve=ResolveSettings(pairs=1))
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
+    check_schedules_often(standalone)
 
     async def merged() -> int:
         return len([step for step in await standalone.graph.scan(Steps(), limit=9) if step.task == "resolve"])

@@ -14,6 +14,7 @@ import pytest
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import Memory, open_memory, settings_for
+from support.stores.schedules import check_schedules_often
 from vicw_shared.clock import now
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports import JobRun, Steps
@@ -128,13 +129,12 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_sleep.consolidation.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     settings = replace(
         settings_for(store), sleep=SleepSettings(paused=paused), consolidation=ConsolidationSettings(batches=1)
     )
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
+    check_schedules_often(standalone)
     try:
         standalone.start_indexer()
         await asyncio.sleep(0.2)
@@ -156,17 +156,14 @@ async def test_a_server_sleeps_at_night(store: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_server_consolidates_a_context_that_has_grown_by_day(
-    store: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
-) -> None:
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
+async def test_a_server_consolidates_a_context_that_has_grown_by_day(store: Path, paused: bool) -> None:
     await fill(store)
     often = ConsolidationSettings(schedule="never", interactions=12, hours=0, batches=1)
     standalone = Standalone(
         replace(settings_for(store), sleep=SleepSettings(paused=paused), consolidation=often), HashEmbedder()
     )
     await standalone.open()
+    check_schedules_often(standalone)
     try:
         standalone.start_indexer()
         for _ in range(20 if paused else 100):

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
+from support.stores.schedules import check_schedules_often
 from vicw_ingest.eviction.service import FORGET
 from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
@@ -107,11 +108,10 @@ async def test_a_server_compares_by_the_clock(store: Path, monkeypatch: pytest.M
     await spoil(store)
     moment = [now()]
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    monkeypatch.setattr("vicw_sleep.scheduler.POLL_SECONDS", 0.05)
-    monkeypatch.setattr("vicw_sleep.scheduler.REST_SECONDS", 0.0)
     often = SleepSettings(paused=paused, reconcile_schedule="30 * * * *", reconcile_pages=1)
     standalone = Standalone(replace(settings_for(store), sleep=often), HashEmbedder())
     await standalone.open()
+    check_schedules_often(standalone)
     try:
         await _receipt_of_old(standalone)
         standalone.start_indexer()
