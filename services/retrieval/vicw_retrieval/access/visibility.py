@@ -68,7 +68,7 @@ class Visibility:
         short = _short(neighbours, seen, limit, fanout, ties=ties)
         while short and limit < MAX_LOOKED_AT:
             limit = min(limit * _WIDER, MAX_LOOKED_AT)
-            along = list(dict.fromkeys((kind, way) for _, kind, way in short))
+            along = list(dict.fromkeys((kind, direction) for _, kind, direction in short))
             origins = list(dict.fromkeys(uid for uid, _, _ in short))
             wider = [
                 one
@@ -156,7 +156,7 @@ def at_most(neighbours: Sequence[Neighbour], fanout: int) -> list[Neighbour]:
 def known_by(registry: EdgeRegistry) -> list[Spread]:
     """Return the spreads along which a named node becomes known to a viewer."""
     types = [edge_type.name for edge_type in registry if edge_type.name not in _WITHOUT_SOURCE]
-    return [*((name, way) for name in types for way in Direction), ("BELONGS_TO", Direction.IN)]
+    return [*((name, direction) for name in types for direction in Direction), ("BELONGS_TO", Direction.IN)]
 
 
 def reveals_entity(neighbour: Neighbour) -> bool:

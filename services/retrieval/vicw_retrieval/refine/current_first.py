@@ -79,10 +79,10 @@ def asks_for_past(query: str) -> bool:
     return _PAST.search(query) is not None
 
 
-def asked_statement(statements: Sequence[str], past: Set[str], alike: Mapping[str, float]) -> str | None:
+def asked_statement(statements: Sequence[str], past: Set[str], similarities: Mapping[str, float]) -> str | None:
     """Return the statement that the question is about: the most similar, of equals one that holds; None: none is."""
-    best = max(statements, key=lambda uid: (alike.get(uid, -1.0), uid not in past, uid))
-    return best if alike.get(best, -1.0) >= _MIN_SIMILARITY else None
+    best = max(statements, key=lambda uid: (similarities.get(uid, -1.0), uid not in past, uid))
+    return best if similarities.get(best, -1.0) >= _MIN_SIMILARITY else None
 
 
 async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
@@ -136,9 +136,9 @@ async def _items_of(question: Question, statements: Sequence[str]) -> dict[str, 
     seen = {node.uid for node in await question.visibility.nodes(list(nodes.values()))}
     # Filtered by this passage: another one of the item may be outdated.
     saying = {p: replace(nodes[item.uid], qdrant_id=p) for item, p in items.values() if item.uid in seen}
-    kept = (
+    allowed = (
         {node.qdrant_id for node in await filter_results(graph, question.scope, list(saying.values()))}
         if saying
         else set()
     )
-    return {uid: (item, passage) for uid, (item, passage) in items.items() if passage in kept}
+    return {uid: (item, passage) for uid, (item, passage) in items.items() if passage in allowed}

@@ -171,8 +171,8 @@ def _select[T](known: dict[tuple[str, str], T], tenant: str, uids: Iterable[str]
 def _with_spreads(neighbours: Iterable[Neighbour]) -> Iterable[tuple[str, Spread, Neighbour]]:
     """Return each neighbour with its origin and the spread that led to it."""
     for one in neighbours:
-        origin, kind, way = spread_of(one)
-        yield origin, (kind, way), one
+        origin, kind, direction = spread_of(one)
+        yield origin, (kind, direction), one
 
 
 def _as_weighted(one: Neighbour) -> WeightedNeighbour:

@@ -75,8 +75,8 @@ async def rank_by_time(
     new = [Candidate(ItemRef.of(n), 0.0, [(n.qdrant_id, 0.0)]) for n in then if n.uid not in known_keys and n.qdrant_id]
     judged = [*candidates[:_JUDGED], *new, *(one for one in candidates[_JUDGED:] if one.item.uid in nodes)]
     if resolved.events:  # nearness to an event needs flow steps; a span needs no more than what is read
-        unread = [one.item.uid for one in judged if one.item.uid not in nodes]
-        nodes |= await question.graph.nodes(question.scope.tenant, unread)
+        missing = [one.item.uid for one in judged if one.item.uid not in nodes]
+        nodes |= await question.graph.nodes(question.scope.tenant, missing)
     weights = _weights(resolved, judged, nodes, boost)
     # Items with nothing but their time rank below similar ones, the latest first.
     best = question.best or 1.0

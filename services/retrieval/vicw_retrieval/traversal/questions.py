@@ -61,7 +61,7 @@ async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
     left_out = request.types.left_out
     if left_out is None:
         left_out = tuple(set(LEFT_OUT) - set(request.types.only or ()))
-    spreads = [(name, way) for name in only if name not in left_out for way in _WAYS[request.direction]]
+    spreads = [(name, direction) for name in only if name not in left_out for direction in _WAYS[request.direction]]
     if not request.start and request.query is None and request.context is None:
         raise InvalidInputError(
             FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
@@ -99,12 +99,12 @@ async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
 async def _all_of(inquiry: Traversal, walk: Walk, counted_types: Sequence[str] = ()) -> list[Node]:
     """Return the context's nodes that lead anywhere, newest first; ``counted_types``: see ``Walk.leading_nodes``."""
     (context,) = await inquiry.contexts()
-    root, most = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
-    inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], most)
+    root, limit = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
+    inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], limit)
     seen = [n.node for n in await inquiry.visibility.visible(inside) if n.node.label is not Label.CHUNK]
     leading = await walk.leading_nodes(seen, counted_types)
-    known = await inquiry.finder.allowed(leading)
-    return sorted(known, key=lambda node: (-when(node).timestamp(), node.uid))
+    allowed = await inquiry.finder.allowed(leading)
+    return sorted(allowed, key=lambda node: (-when(node).timestamp(), node.uid))
 
 
 async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
@@ -188,10 +188,10 @@ async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> l
     while True:
         items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
         seen = await inquiry.visibility.nodes(items)
-        most = max(MAX_LOOKED_AT, request.limit + 1)
-        if len(seen) > request.limit or len(items) < looked_at or looked_at >= most:
+        max_read = max(MAX_LOOKED_AT, request.limit + 1)
+        if len(seen) > request.limit or len(items) < looked_at or looked_at >= max_read:
             return seen[: request.limit + 1]
-        looked_at = min(looked_at * 8, most)
+        looked_at = min(looked_at * 8, max_read)
 
 
 async def _identity(request: NodeQuestion, inquiry: Traversal, direction: Direction) -> GraphAnswer:

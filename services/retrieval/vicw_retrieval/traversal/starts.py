@@ -159,9 +159,9 @@ class StartFinder:
             return "Check the spelling and the context; `find` lists what there is"
         return f"Items with these words: {'; '.join(map(_describe, sorted(seen, key=lambda node: node.uid)))}"
 
-    async def _with_words(self, words: str, most: int) -> list[Node]:
+    async def _with_words(self, words: str, limit: int) -> list[Node]:
         """Return the items whose passages, names or tags have these words, best first."""
-        hits = await self.graph.find(self.scope, words, most) if most else []
+        hits = await self.graph.find(self.scope, words, limit) if limit else []
         owners = await self.graph.owners(self.scope.tenant, [hit.uid for hit in hits])
         best = dict.fromkeys(owners[hit.uid].uid for hit in hits if hit.uid in owners)
         items = await self.graph.nodes(self.scope.tenant, list(best))

@@ -127,9 +127,9 @@ class Walk:
 
     async def _around(self, uids: Sequence[str], *, last: bool = False) -> list[Neighbour]:
         """Return the neighbours to follow; after the ``last`` hop, they only connect its nodes."""
-        unread = [uid for uid in uids if uid not in self._near]
-        self._near |= {uid: [] for uid in unread}
-        for neighbour in await self.read(unread, self.plan.spreads, last=last):
+        missing = [uid for uid in uids if uid not in self._near]
+        self._near |= {uid: [] for uid in missing}
+        for neighbour in await self.read(missing, self.plan.spreads, last=last):
             self._near[neighbour.origin].append(neighbour)
         neighbours = [neighbour for uid in uids for neighbour in self._near[uid]]
         self._add_found(neighbours)
@@ -174,10 +174,10 @@ class Walk:
         extracted = {n.node.uid: n.node for n in events if n.node.label is Label.EVENT and n.node.content_hash is None}
         return await self.leading_nodes(list(extracted.values()))
 
-    async def _prove(self, uids: Sequence[str], way: Direction) -> list[Neighbour]:
+    async def _prove(self, uids: Sequence[str], direction: Direction) -> list[Neighbour]:
         if not uids:
             return []
-        neighbours = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", way)], _MAX_EXTRACTED)
+        neighbours = await self.graph.expand(self.scope.tenant, uids, [("EVIDENCED_BY", direction)], _MAX_EXTRACTED)
         return await self.visibility.visible(neighbours)
 
 

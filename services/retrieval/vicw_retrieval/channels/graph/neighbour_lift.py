@@ -26,7 +26,7 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
     sources = {anchor.key: {anchor.key: anchor.strength} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
         adjacents = await threads.adjacent(list(sources))  # invisible items pass nothing on
-        nodes = {beside.key: beside.node for beside in adjacents}
+        nodes = {adjacent.key: adjacent.node for adjacent in adjacents}
         reached.nodes |= nodes
         lift_shares = await _lift_shares(question, nodes)
         sources = _anchor_strengths(sources, adjacents)
@@ -54,6 +54,6 @@ def _anchor_strengths(
 ) -> dict[str, dict[str, float]]:
     """Return, for each neighbour, the anchors from which it was reached and their strengths."""
     strengths: dict[str, dict[str, float]] = {}
-    for beside in adjacents:
-        strengths.setdefault(beside.key, {}).update(sources[beside.origin])
+    for adjacent in adjacents:
+        strengths.setdefault(adjacent.key, {}).update(sources[adjacent.origin])
     return strengths

@@ -67,7 +67,7 @@ class SpreadPlan:
     def spreads(self, part: SubGraph) -> list[Spread]:
         """Return the spreads of a sub-graph."""
         names = [t.name for t in self.registry if t.category in _CATEGORIES[part] and t.name not in _LOCATION_TYPES]
-        return [(name, way) for name in names for way in Direction]
+        return [(name, direction) for name in names for direction in Direction]
 
     def places(self, part: SubGraph) -> int:
         """Return the maximum number of items that a sub-graph may reach (seed 002 §8.3)."""
