@@ -52,11 +52,11 @@ def fidelity_table(reports: Sequence[SetReport], *, categories: bool = False) ->
 
 
 def extract_table(report: Mapping[str, Any]) -> Table:
-    """Return one row a measure of each set, in shares of its sentences, or of its chats' pairs of turns."""
+    """Return one row a measure of each set, in shares of its sentences."""
     table = Table("set", "sentences", "measure", "share")
-    for name, counted in (("causes", "sentences"), ("spo", "sentences"), ("threads", "chats")):
+    for name in ("causes", "spo"):
         scores = dict(report.get(name, {}))
-        size = scores.pop(counted, 0)
+        size = scores.pop("sentences", 0)
         for number, (measure, share) in enumerate(scores.items()):
             table.add_row(*((name, f"{size:,}") if number == 0 else ("", "")), measure, f"{share:.3f}")
         table.add_section()

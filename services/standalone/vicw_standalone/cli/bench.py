@@ -113,14 +113,14 @@ def extract(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder with the sets causes, spo and threads, or some of them.",
+            help="Folder with the sets causes and spo, or one of them.",
             exists=True,
             file_okay=False,
         ),
     ],
     json_file: JsonOption = None,
 ) -> None:
-    """Measure extraction without an LLM: causes and effects, agents, threads, sentences per second."""
+    """Measure extraction without an LLM: causes and effects, agents, sentences per second."""
     from vicw_standalone.cli import benchmarks
 
     benchmarks.extract(data, json=json_file)

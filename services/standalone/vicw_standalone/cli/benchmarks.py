@@ -38,7 +38,6 @@ from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import store_key
-from vicw_standalone.bench.threads import LabelledChat, measure_threads
 from vicw_standalone.cli.console import err, fail, out
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.settings import StandaloneSettings
@@ -147,12 +146,8 @@ def extract(data: Path, *, json: Path | None) -> None:
             facts = load_sentences(data / "spo", FactSentence)
             report["spo"] = asdict(measure_facts(facts, progress))
             texts += [joined(sentence.text) for sentence in facts]
-        if (data / "threads").is_dir():
-            chats = load_sentences(data / "threads", LabelledChat, "chats")
-            report["threads"] = asdict(measure_threads(chats, progress))
-            texts += [turn.text for chat in chats for turn in chat.turns]
     if not report:
-        raise BenchDataError(f"{data} holds none of the folders causes, spo and threads")
+        raise BenchDataError(f"{data} holds none of the folders causes and spo")
     report["sentences_per_second"] = sentences_per_second(texts)
     print_table(reporting.extract_table(report))
     out.print(f"{report['sentences_per_second']:,.0f} sentences a second of one core")

@@ -94,12 +94,6 @@ async def test_a_speaker_is_the_person_that_texts_mentioned(memory: Memory) -> N
     assert [node.subtype for node in people] == ["person"]
 
 
-async def test_you_is_the_previous_speaker(memory: Memory) -> None:
-    for n, (speaker, text) in enumerate([("Lena", "The build is red."), ("Ana", "You broke the build.")]):
-        await read(memory, {"id": f"t{n}", "text": text, "speaker": speaker, "flow_id": "chat"})
-    assert ("Lena", "INITIATED", "You broke the build.") in await told(memory, "INITIATED")
-
-
 async def test_a_name_means_what_a_caller_told(memory: Memory) -> None:
     villain = {"entities": [{"name": "Mara", "subtype": "villain"}]}
     await memory.ingest({"id": "x", "text": "The cast.", "extraction": villain})

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from vicw_standalone.bench.extract import measure_causes, measure_facts
 from vicw_standalone.bench.labelled import CausePair, CauseSentence, Fact, FactSentence, joined, token_overlap
-from vicw_standalone.bench.threads import LabelledChat, SaidIn, measure_threads
 from vicw_standalone.cli import app
 
 
@@ -48,28 +47,6 @@ def test_facts_are_judged() -> None:
     assert (scores.found, scores.subject, scores.verb, scores.both) == (0.5, 0.5, 1.0, 0.5)
 
 
-def test_threads_are_judged_by_pairs_of_turns() -> None:
-    def chat(*turns: str) -> LabelledChat:
-        said = [
-            SaidIn(thread=thread, speaker=speaker, text=text)
-            for thread, speaker, text in map(str.split, turns, ["|"] * len(turns))
-        ]
-        return LabelledChat(turns=tuple(said))
-
-    apart = chat(
-        "a|Ana|The checkout crashed.",
-        "b|Ben|By the way, the summer party is in June.",
-        "a|Ben|Which checkout crashed?",
-        "b|Ana|Is the party in the garden?",
-    )
-    merged = chat("a|Ana|The roof leaks.", "b|Ben|Trains are late again.")
-    told: list[tuple[str, int, int]] = []
-    scores = measure_threads([apart, merged], lambda *step: told.append(step))
-    assert (scores.chats, scores.precision, scores.recall, scores.f1) == (2, 0.5, 1.0, 0.5)
-    assert scores.together == pytest.approx((2 * (2 / 6) / (1 + 2 / 6) + 0) / 2)
-    assert told[-1] == ("following threads", 2, 2)
-
-
 def test_tokenised_text_is_joined_as_people_write_it() -> None:
     assert joined("`` It 's ( not ) done , '' he said .") == '"It\'s (not) done," he said.'
 
@@ -94,7 +71,7 @@ def test_a_folder_is_measured_and_written_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("folder", "content", "told"),
     [
-        ("other", "", "holds none of the folders causes, spo and threads"),
+        ("other", "", "holds none of the folders causes and spo"),
         ("spo", None, "holds no sentences.jsonl"),
         ("spo", '{"text": "x", "relations": []}\n{"relations": []}', "line 2: text"),
         ("causes", "nonsense", "line 1"),
