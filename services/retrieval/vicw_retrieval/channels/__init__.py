@@ -51,7 +51,7 @@ async def run_channels[T](
 def valid_hits(hits: Sequence[VectorHit]) -> list[VectorHit]:
     """Return the valid hits: those whose ids are uids and whose scores are finite.
 
-    >>> sound([VectorHit("nobody", 1.0)])
+    >>> valid_hits([VectorHit("nobody", 1.0)])
     []
     """
     return [hit for hit in hits if is_uid(hit.id) and math.isfinite(hit.score)]
