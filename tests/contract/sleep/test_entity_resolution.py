@@ -278,7 +278,7 @@ async def test_a_guess_that_a_person_confirms_is_the_persons(side: Side) -> None
     (edge,) = await merges(side)
     assert (edge.created_by, "step" in edge.properties) == (CALLER, False)
     assert not await merge(side.graph, DECISION, uid(JOSE), uid(ACCENTED)), "it was so already"
-    with pytest.raises(MissingRecordError, match=f"a person's decision since: `vicw entities split {uid(JOSE)}`"):
+    with pytest.raises(MissingRecordError, match=f"confirmed by a person since. `vicw entities split {uid(JOSE)}`"):
         await undo(side, step.id)
 
 

@@ -208,7 +208,7 @@ async def test_a_cancelled_call_leaves_the_queue(served: Served) -> None:
 async def test_a_size_that_the_model_does_not_allow(engine: Engine, minilm: Engine) -> None:
     with pytest.raises(SettingsError, match="VICW_EMBEDDING_DIMENSIONS"):
         Batcher(minilm, 256)
-    with pytest.raises(InvalidInputError, match="not trained to be cut"):
+    with pytest.raises(InvalidInputError, match="does not support fewer"):
         await Batcher(minilm).embed(["x"], Lane.QUERY, 256)
     small = Batcher(engine, 512)
     assert small.size == 512

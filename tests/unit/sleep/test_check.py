@@ -48,7 +48,7 @@ def spoil(memory: Memory, statement: str) -> None:
         ("UPDATE node SET indexed = 1 WHERE label = 'Entity'", "marked indexed but has no point"),
         ("DELETE FROM node WHERE name = 'Ana'", "an end that does not exist"),
         ("UPDATE edge SET type = 'MERGED_INTO', target = source WHERE type = 'INITIATED'", "merged in a circle"),
-        ("UPDATE edge SET type = 'MERGED_INTO' WHERE type = 'INITIATED'", "merged into several things"),
+        ("UPDATE edge SET type = 'MERGED_INTO' WHERE type = 'INITIATED'", "merged into several nodes"),
     ],
 )
 async def test_every_broken_invariant_is_named(filled: Memory, statement: str, says: str) -> None:

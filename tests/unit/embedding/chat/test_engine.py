@@ -145,7 +145,7 @@ def test_a_file_that_is_no_model_is_a_wrong_setting(tiny_decoder: ModelFile) -> 
         ChatEngine(nothing, threads=1, context_tokens=512)
     broken = tiny_decoder.path.with_name("broken.gguf")
     broken.write_bytes(b"GGUF, or not")
-    with pytest.raises(SettingsError, match="no model that"):
+    with pytest.raises(SettingsError, match="cannot run"):
         ChatEngine(broken, threads=1, context_tokens=512)
 
 

@@ -267,7 +267,7 @@ def test_steps_that_nobody_could_count_are_refused(export: Path) -> None:
     for runs in ([[1, 10**12]], [[2, 1]], [[0, 1]], [["1", 2]], [3]):
         change = partial(dict[str, Any].update, metadata={"vacated": {NOBODY: runs}})
         rewrite(export, "contexts.jsonl", 1, change)
-        assert "contexts.jsonl, line 1: metadata: it has steps that are no runs" in refused(export)
+        assert "contexts.jsonl, line 1: metadata: its steps are not ranges" in refused(export)
 
 
 def stray(export: Path, chain: str) -> str:
