@@ -42,7 +42,7 @@ def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
         tags = sum(len(step["details"]["tags"]) for step in platform.slept())
         assert tags >= len(THINGS)
         wiped = platform.vicw("sleep", "wipe", "--platform")
-        assert wiped.stdout == f"{tags} auto-tags are gone\n", wiped.stderr
+        assert wiped.stdout == f"{tags} auto-tags removed\n", wiped.stderr
         eventually(lambda: platform.vicw("check", "--platform").returncode, lambda code: code == 0, 60, "it is clean")
     finally:
         for service in filter(None, (worker, sleeper)):

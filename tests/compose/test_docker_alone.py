@@ -62,7 +62,7 @@ def test_files_are_imported_stopped_taken_up_and_found(compose: Compose, functio
     finally:
         stopped.kill()
     assert stopped.returncode == 130, told + said
-    assert "run the same import again to go on" in said
+    assert "run the same import again to continue" in said
     first = counted(told, "created")
     assert 0 < first < 1000
 

@@ -136,7 +136,7 @@ async def test_reindex_embeds_with_the_model_of_a_server_elsewhere_and_names_it(
     async with embedding_server.serving("their-model") as foreign:
         done = await asyncio.to_thread(vicw, "reindex", VICW_EMBEDDING_URL=foreign.url)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "4 passages embedded anew with their-model\n"
+    assert done.stdout == "4 passages embedded with their-model\n"
     assert set(foreign.asked_for) == {"their-model"}
     assert vicw("check").returncode == 0
 

@@ -22,18 +22,18 @@ def test_doctor_looks_beside_a_running_server_and_after_it_was_killed(serve: Ser
     assert beside.returncode == 0, beside.stdout
     assert "VICW is ready on 127.0.0.1" in beside.stdout
     assert f"in use by another VICW process (pid {server.pid})" in beside.stdout
-    assert "store: filled by all-MiniLM-L6-v2 (384-d" in beside.stdout
+    assert "store: has vectors of all-MiniLM-L6-v2 (384-d" in beside.stdout
     asked = httpx.post(f"{server.url}/retrieve", json={"query": "zebra"}, timeout=60, trust_env=False)
     assert asked.json()["results"][0]["id"] == "a"
 
     server.kill()
     after = run(server, "doctor")
     assert after.returncode == 0, after.stdout
-    assert "note vector index: was not closed in order" in after.stdout
+    assert "note vector index: was not closed properly" in after.stdout
 
     server.environment["VICW_EMBEDDING_DIMENSIONS"] = "128"
     wrong = run(server, "doctor")
     assert wrong.returncode == 1
-    assert "bad  store: filled by all-MiniLM-L6-v2 (384-d" in wrong.stdout
+    assert "bad  store: has vectors of all-MiniLM-L6-v2 (384-d" in wrong.stdout
     assert "vicw reindex" in wrong.stdout
     assert "Traceback" not in wrong.stderr

@@ -45,7 +45,7 @@ def test_who_is_who_is_decided_on_the_command_line(serve: Serve) -> None:
     assert "0.95 same words in another order" in proposed
     assert ana in proposed and souza in proposed
     assert "merged into Ana Souza" in vicw(server, "merge", souza, ana)
-    assert "stands for Souza Ana" in vicw(server, "show", ana)
+    assert "includes Souza Ana" in vicw(server, "show", ana)
     assert vicw(server, "candidates", "chat") == ""
     assert "merged into" not in vicw(server, "split", souza)
     assert "also Ana Souza" in vicw(server, "rename", ana, "Ana")

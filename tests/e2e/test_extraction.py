@@ -117,7 +117,7 @@ def test_what_the_model_fails_at_is_listed_and_read_again(serve: Serve) -> None:
         assert (done.returncode, done.stdout) == (0, "1 entry is due again\n")
         eventually(lambda: told_by_model(server), lambda count: count == 1, 20, "it is read again")
         again = run(server, "jobs", "replay", "--llm", entry["entry"])
-        assert (again.returncode, "do not fail" in again.stderr) == (1, True)
+        assert (again.returncode, "is not failing" in again.stderr) == (1, True)
 
 
 def chat_child(server: Server) -> int | None:

@@ -110,12 +110,12 @@ def test_it_says_at_once_that_it_stops_and_then_what_was_stored(
     server: SlowServer, importing: subprocess.Popen[str]
 ) -> None:
     press_ctrl_c(importing)
-    assert "stopping after the requests under way" in next_line(importing)
+    assert "stopping after the requests in flight" in next_line(importing)
     assert server.answered == 0, "it is said at once"
     server.may_answer.set()
     said, told = importing.communicate(timeout=30)
     assert importing.returncode == 130
-    assert "stopped. 100 items were stored; run the same import again to go on" in told
+    assert "stopped. 100 items stored; run the same import again to continue" in told
     assert ["created", "100"] in [line.split() for line in said.splitlines()]
     assert server.requests == server.answered == 1
 

@@ -70,12 +70,12 @@ def test_a_killed_export_leaves_nothing_under_its_name(filled: Path, tmp_path: P
         )
         deaths += died
         if path.exists():
-            assert "each record is sound" in finished("import", path, "--check")
+            assert "every record is valid" in finished("import", path, "--check")
             break
     assert deaths
     finished("export", "--to", path, "--data-dir", filled)
     assert [one.name for one in tmp_path.iterdir()] == ["export"]
-    assert "each record is sound" in finished("import", path, "--check")
+    assert "every record is valid" in finished("import", path, "--check")
 
 
 def test_a_killed_import_goes_on(filled: Path, tmp_path: Path, store: Path) -> None:

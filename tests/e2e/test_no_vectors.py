@@ -54,7 +54,7 @@ def test_a_memory_without_vectors_fits_a_small_machine_and_gets_them_later(serve
     assert run(server, "reindex").returncode == 1, "no model is named"
     assert server.stop() == 0
     require_clean(server)
-    assert "full text, tags and graph answer" in run(server, "doctor").stdout
+    assert "full text, tags and the graph" in run(server, "doctor").stdout
     assert not (server.data_dir / "vectors").exists()
 
     model = str(tiny_gguf.encoder(tmp_path / "small.gguf").path)

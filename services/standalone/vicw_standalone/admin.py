@@ -39,7 +39,7 @@ def create_router(
         await reindexing().start(request.model)
         return await _state(reindexing())
 
-    @router.get("/reindex", responses=refusals(401, 403), tags=[PROBES], summary="How far is it?")
+    @router.get("/reindex", responses=refusals(401, 403), tags=[PROBES], summary="Progress of a model change")
     async def get_reindex() -> ReindexState:
         return await _state(reindexing())
 
@@ -47,9 +47,7 @@ def create_router(
     async def delete_old() -> DroppedIndexes:
         return DroppedIndexes(models=tuple(map(str, await reindexing().drop_old())))
 
-    @router.post(
-        "/vectors", responses=refusals(401, 403, 413, 422, 503), summary="The vectors of points, for an export"
-    )
+    @router.post("/vectors", responses=refusals(401, 403, 413, 422, 503), summary="Vectors of points, for an export")
     async def post_vectors(request: VectorsRequest) -> PointVectors:
         used = index()
         found = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
@@ -57,7 +55,7 @@ def create_router(
         return PointVectors(model=used.model.key, vectors=vectors)
 
     @router.post(
-        "/sleep/undo", responses=refusals(401, 403, 404, 413, 422, 503), summary="Take a step of the sleep cycle back"
+        "/sleep/undo", responses=refusals(401, 403, 404, 413, 422, 503), summary="Undo a step of the sleep cycle"
     )
     async def post_undo(request: UndoRequest) -> Undone:
         return Undone(message=await undo(request.step))
@@ -69,7 +67,7 @@ def _uid(number: int, given: str) -> str:
     try:
         return str(UUID(given))
     except ValueError as error:
-        problem = FieldProblem(f"ids[{number}]", "is no UUID", "Send the ids of points")
+        problem = FieldProblem(f"ids[{number}]", "is not a UUID", "Send the ids of points")
         raise InvalidInputError(problem) from error
 
 

@@ -18,8 +18,8 @@ from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
 _DESCRIPTION = """
-Long-term memory for LLM applications. **Remember** with `POST /ingest`, **ask** with `POST /retrieve`: you get the
-right evidence with its causes, its order, who did it, and the raw text that proves it, within a budget you name.
+Long-term memory for LLM applications. **Store** with `POST /ingest`, **ask** with `POST /retrieve`: the answer is the
+right evidence with its causes, its order, its people and the raw text that proves it, within a budget you choose.
 
 Errors are RFC 9457 problem documents that name the field and the fix. Every answer carries `X-Request-ID`.
 """

@@ -70,7 +70,7 @@ class Embedders:
             if (model := await given.identity()).name == name:
                 return self._add(Started(model, given))
         if self._given:
-            raise ModelMismatchError(f"there is no embedder called {name}")
+            raise ModelMismatchError(f"there is no embedder named {name}")
         if self._servers is None:
             return await self._start(name)
         embedder, model = await self._servers.find_by_name(name, but=used)
@@ -87,7 +87,7 @@ class Embedders:
     def of(self, model: ModelIdentity) -> Embedder:
         """Return the embedder of a model. Raises ModelMismatchError if none was started."""
         if model not in self._started:
-            raise ModelMismatchError(f"no embedder of {model} runs")
+            raise ModelMismatchError(f"no embedder of {model} is running")
         return self._started[model].embedder
 
     def source(self, model: ModelIdentity) -> str | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from vicw_client import BadRequestError, Retry, TooLargeError, VicwClient, VicwClientError
 from vicw_shared.wire.ingest import IngestResponse, ItemStatus
+from vicw_standalone.counts import counted
 from vicw_standalone.sources import Refused, Skipped, SourceItem, read_paths
 from vicw_standalone.sources.batches import ItemBatch, batched
 from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
@@ -41,8 +42,8 @@ class ImportStoppedError(Exception):
     """
 
     def __init__(self, reason: str, summary: Summary) -> None:
-        stored = "1 item was" if summary.stored == 1 else f"{summary.stored} items were"
-        super().__init__(f"{reason}. {stored} stored; run the same import again to go on")
+        stored = counted(summary.stored, "item")
+        super().__init__(f"{reason}. {stored} stored; run the same import again to continue")
         self.summary = summary
 
 

@@ -10,7 +10,7 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.settings import CHOICES
 
-AGAIN = "Run `vicw reindex` to embed everything anew"
+AGAIN = "Run `vicw reindex` to embed everything again"
 _VARIABLE = "VICW_EMBEDDING_MODEL"
 
 
@@ -23,9 +23,14 @@ def choose(data_dir: Path, source: str | None) -> None:
     set_key(data_dir / CHOICES, _VARIABLE, chosen, quote_mode="auto")
 
 
+def vectors_of(known: ModelIdentity | None) -> str:
+    """Return what a store filled with the model ``known`` holds, for a message."""
+    return f"vectors of {known}" if known is not None and known.has_vectors else "no vectors"
+
+
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
     """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
     if not known.has_vectors:
-        return "Run `vicw reindex` to make its vectors, or set VICW_EMBEDDER=none to go on without"
+        return "Run `vicw reindex` to compute vectors, or set VICW_EMBEDDER=none to continue without"
     by_name = known.name != wanted.name and known.name in MODELS
     return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN

@@ -54,4 +54,4 @@ async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
 def require_store(path: Path) -> None:
     """Raise DataDirError if there is no store at ``path``: a wrong path must not make a new one."""
     if not (path / GRAPH).exists():
-        raise DataDirError(f"{path} holds no store. `vicw serve` makes one; --data-dir names another")
+        raise DataDirError(f"{path} holds no store. `vicw serve` creates one; --data-dir names another")

@@ -54,18 +54,20 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
     task = step.task if step is not None else None
     if task == DREAM:
         gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
-        return f"{counted(gone, 'edge')} removed; the item is not dreamt of again"
+        return f"{counted(gone, 'auto-tag')} removed; dreams skip this item from now on"
     if task == FORGET:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
     if task == EXPIRE:
         # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
         raise MissingRecordError(
-            f"Step {step_id!r} cannot be undone: the item expired as its sender asked. Send it again without "
-            f"`expires_at`, or with a later one. A question whose `as_of` and `query_time` both lie before its end "
-            f"still sees it"
+            f"Step {step_id!r} cannot be undone: the item expired at its `expires_at`. Send it again without "
+            f"`expires_at`, or with a later one. A question whose `as_of` and `query_time` both lie before that time "
+            f"still finds it"
         )
     if task == RESOLVE:
         split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.sleep.grace)
-        return f"{'the two are two again' if split else 'they were split by then'}; they are not merged again"
+        return (
+            f"{'the two entities are separate again' if split else 'the two were already separate'}; they stay unmerged"
+        )
     back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.sleep.grace)
     return f"{counted(len(back.items), 'Event')} restored"

@@ -39,7 +39,7 @@ from vicw_standalone.embedders import Embedders
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
 from vicw_standalone.maintenance import Maintenance
-from vicw_standalone.model_choice import AGAIN, remedy
+from vicw_standalone.model_choice import AGAIN, remedy, vectors_of
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import Reindexing
 from vicw_standalone.settings import StandaloneSettings
@@ -158,7 +158,7 @@ class Standalone:
         try:
             identity = (await self.embedders.first(known)).model
         except ModelMismatchError as error:
-            raise ModelMismatchError(f"The store was filled by {known}. {error.detail}. {AGAIN}") from error
+            raise ModelMismatchError(f"The store has {vectors_of(known)}. {error.detail}. {AGAIN}") from error
         if known is None:
             await self.graph.record.set_model(identity)
         elif known != identity and not identity.has_vectors:
@@ -166,7 +166,7 @@ class Standalone:
             await self.graph.record.set_model(identity)
         elif known != identity:
             raise ModelMismatchError(
-                f"The store was filled by {known}, the embedder is {identity}. {remedy(known, identity)}"
+                f"The store has {vectors_of(known)}, but the embedder is {identity}. {remedy(known, identity)}"
             )
         if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
             await mark_lost(self.graph)
@@ -176,7 +176,7 @@ class Standalone:
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
             folder.mark_compared()
-            _log.info("compared the stores after an unclean end", **result.counts)
+            _log.info("compared the stores after an unclean stop", **result.counts)
 
     @property
     def vectors(self) -> VectorStore:

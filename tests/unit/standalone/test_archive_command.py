@@ -54,7 +54,7 @@ def test_out_and_in_again(filled: Path, tmp_path: Path) -> None:
     done = vicw("export", "--to", tmp_path / "one", "--data-dir", filled)
     assert done.exit_code == 0, done.output
     assert "vectors" in done.stdout
-    assert vicw("import", tmp_path / "one", "--check").stdout == f"{tmp_path / 'one'}: each record is sound\n"
+    assert vicw("import", tmp_path / "one", "--check").stdout == f"{tmp_path / 'one'}: every record is valid\n"
     other = tmp_path / "other"
     done = vicw("import", tmp_path / "one", "--data-dir", other)
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "clean"), done.output
@@ -140,7 +140,7 @@ def test_what_is_somebody_elses_is_left_alone(filled: Path, tmp_path: Path) -> N
     assert "holds other files" in refused.output
     assert (tmp_path / "home/letter").read_text() == "dear"
     assert "Name a folder of its own" in vicw("export", "--to", "/", "--data-dir", filled).output
-    assert "is no export" in vicw("import", tmp_path / "home", "--data-dir", filled).output
+    assert "is not an export" in vicw("import", tmp_path / "home", "--data-dir", filled).output
     for _ in range(2):
         assert vicw("export", "--to", tmp_path / "e", "--data-dir", filled).exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e", "home"]
@@ -163,7 +163,7 @@ def test_backups_are_kept_and_come_back(filled: Path, tmp_path: Path, monkeypatc
     assert vicw("restore", latest, "--data-dir", other).exit_code == 0
     assert key in vicw("keys", "list", "--data-dir", other).stdout
     third = tmp_path / "third"
-    assert "keys were left out" in vicw("import", latest, "--data-dir", third).output
+    assert "keys were not imported" in vicw("import", latest, "--data-dir", third).output
     assert key not in vicw("keys", "list", "--data-dir", third).stdout
     assert "is not empty" in vicw("restore", latest, "--data-dir", filled).output
     done = vicw("restore", latest, "--replace", "--data-dir", filled)
@@ -351,7 +351,7 @@ def test_the_half_of_an_import_beside_others_is_given_up(
     shutil.rmtree(tmp_path / "e")
     assert "`vicw forget import`" in vicw("export", "--to", tmp_path / "half", "--data-dir", of_another).output
     dry = vicw("forget", "import", "--dry-run", "--data-dir", of_another)
-    told = "what was imported of context {!r} of 'default'"
+    told = "the imported part of context {!r} of tenant 'default'"
     assert (dry.exit_code, dry.stdout) == (0, f"{told.format('ctx')}, {told.format('other')}\n")
     done = vicw("forget", "import", "--yes", "--data-dir", of_another)
     assert done.exit_code == 0, done.output
@@ -368,7 +368,7 @@ def test_a_tar_that_leads_out_is_refused(filled: Path, tmp_path: Path) -> None:
         with tarfile.open(packed, "w:gz") as tar:
             tar.add(tmp_path / "e/chunks.jsonl", arcname=name)
         refused = vicw("restore", packed, "--data-dir", tmp_path / "new")
-        assert "which no backup has" in refused.output
+        assert "which does not belong in a backup" in refused.output
         assert not (tmp_path / "new").exists()
 
 

@@ -56,7 +56,7 @@ def problems(settings: StandaloneSettings) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def filled(store: Path) -> Path:
-    """A store that was filled by a model and closed in order."""
+    """A store that was filled by a model and closed properly."""
 
     async def fill() -> None:
         async with open_memory(store, HashEmbedder(NAME)) as memory:
@@ -81,8 +81,8 @@ def test_a_store_in_good_order_is_found_fine_and_left_as_it_was(filled: Path) ->
     before = contents()
     found = findings(settings_of(filled))
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
-    assert found["store"].detail == f"filled by {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
-    assert found["vector index"] == Finding("vector index", Severity.FINE, "closed in order")
+    assert found["store"].detail == f"has vectors of {NAME} ({SIZE}-d, file 000000000000, wrapper 1)"
+    assert found["vector index"] == Finding("vector index", Severity.FINE, "closed properly")
     assert contents() == before
 
 
@@ -101,7 +101,7 @@ def test_a_variable_that_nothing_reads_is_noted_with_the_one_that_was_meant(
 ) -> None:
     monkeypatch.setenv(variable, "1")
     monkeypatch.setenv(meant, "")
-    said = f"{variable} in the environment is read by nothing"
+    said = f"{variable} in the environment has no effect"
     noted = Finding("settings", Severity.NOTE, said, f"Did you mean {meant}?")
     assert [one for one in examine(settings_of(store)) if one.what == "settings"] == [noted]
 
@@ -112,8 +112,8 @@ def test_what_the_data_directorys_file_may_not_say_is_noted(store: Path) -> None
     file.write_text(f"VICW_EMBEDDING_MODEL={NAME}\nVICW_PORT=80\nVICW_EMBEDDING_TREADS=2\nPATH=x\n")
     noted = [(one.detail, one.fix) for one in examine(settings_of(store)) if one.what == "settings"]
     assert noted == [
-        (f"VICW_EMBEDDING_TREADS in {file} is read by nothing", "Did you mean VICW_EMBEDDING_THREADS?"),
-        (f"VICW_PORT in {file} is read by nothing", "Set it in the environment"),
+        (f"VICW_EMBEDDING_TREADS in {file} has no effect", "Did you mean VICW_EMBEDDING_THREADS?"),
+        (f"VICW_PORT in {file} has no effect", "Set it in the environment"),
     ]
     file.unlink()
     assert findings(settings_of(store))["settings"].verdict is Severity.FINE
@@ -124,7 +124,7 @@ def test_no_room_is_named(store: Path) -> None:
     ((what, says),) = problems(settings)
     assert what == "disk"
     assert "writes are refused" in says
-    assert "Make room" in says
+    assert "Free some space" in says
     assert "VICW_MIN_FREE_MB" in says
 
 
@@ -139,7 +139,7 @@ def test_a_taken_port_is_named(store: Path) -> None:
         port = silent.getsockname()[1]
         ((what, says),) = problems(replace(settings_of(store), server=ServerSettings(port=port)))
     assert what == "server"
-    assert f"127.0.0.1:{port} cannot be listened on: Address already in use" in says
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in says
     assert "VICW_PORT" in says
 
 
@@ -158,7 +158,7 @@ def test_a_store_of_another_model_is_named(filled: Path, tmp_path: Path, changed
         changed = {"model": str(tiny_gguf.encoder(tmp_path / "tiny.gguf").path)}
     ((what, says),) = problems(settings_of(filled, **changed))
     assert what == "store"
-    assert f"filled by {NAME} (64-d" in says
+    assert f"has vectors of {NAME} (64-d" in says
     assert "vicw reindex" in says
     assert (f"VICW_EMBEDDING_MODEL={NAME}" in says) == ("model" in changed)
 
@@ -173,8 +173,8 @@ def test_another_file_under_the_same_name_is_named(store: Path, tmp_path: Path) 
     asyncio.run(fill())
     ((what, says),) = problems(settings_of(store, model=str(model.path)))
     assert what == "store"
-    assert "filled by tiny (64-d, file 000000000000" in says
-    assert f"the model now is tiny (64-d, file {model.digest[:12]}" in says
+    assert "has vectors of tiny (64-d, file 000000000000" in says
+    assert f"the model is now tiny (64-d, file {model.digest[:12]}" in says
 
 
 async def test_a_foreign_server_is_asked_which_model_it_has(store: Path) -> None:
@@ -184,7 +184,7 @@ async def test_a_foreign_server_is_asked_which_model_it_has(store: Path) -> None
         assert found["model"].detail.startswith(f"{foreign.url} answers as {NAME} ({SIZE}-d")
         foreign.models = ["a-better-model"]
         ((what, says),) = await asyncio.to_thread(problems, settings)
-    assert (what, "the model now is a-better-model" in says) == ("store", True)
+    assert (what, "the model is now a-better-model" in says) == ("store", True)
 
 
 def test_a_foreign_server_that_is_away_is_named(store: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_vector_index_that_is_being_rebuilt_is_noted(filled: Path) -> None:
 def test_an_unclean_vector_index_is_noted(filled: Path) -> None:
     (filled / "vectors" / "clean").unlink()
     found = findings(settings_of(filled))["vector index"]
-    assert (found.verdict, found.detail) == (Severity.NOTE, "was not closed in order")
+    assert (found.verdict, found.detail) == (Severity.NOTE, "was not closed properly")
     assert "vicw serve" in found.fix
 
 
@@ -264,14 +264,14 @@ async def test_what_a_killed_process_left_is_read(store: Path, tmp_path: Path) -
         left = await asyncio.to_thread(shutil.copytree, store, tmp_path / "left")
     assert (left / "graph.sqlite3-wal").stat().st_size > 0
     found = await asyncio.to_thread(findings, settings_of(left))
-    assert found["store"].detail.startswith(f"filled by {NAME}")
+    assert found["store"].detail.startswith(f"has vectors of {NAME}")
     assert found["vector index"].verdict is Severity.NOTE
 
 
 @pytest.mark.parametrize(
     ("variable", "fix"),
     [
-        *((name, f"It is called {now} now") for name, now in RENAMED.items()),
+        *((name, f"It is now called {now}") for name, now in RENAMED.items()),
         *((name, "This setting no longer exists: remove it") for name in sorted(REMOVED)),
     ],
 )
@@ -279,7 +279,7 @@ def test_a_former_setting_is_named_with_its_name_now(
     variable: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "1")
-    noted = Finding("settings", Severity.NOTE, f"{variable} in the environment is read by nothing", fix)
+    noted = Finding("settings", Severity.NOTE, f"{variable} in the environment has no effect", fix)
     assert list(variables(settings_of(tmp_path))) == [noted]
 
 

@@ -39,11 +39,11 @@ async def test_it_says_what_led_to_results_and_how_long_it_took(chat: Memory, mo
     seen = await doctor(chat, monkeypatch, "--graph", "Why did the database stop?", "--context", "chat")
     assert seen.exit_code == 0, seen.output
     assert "lift" in said(seen, "spreads")
-    assert "by NEXT, 1 away" in said(seen, "results")
+    assert "by NEXT at depth 1" in said(seen, "results")
     assert "NEXT" in said(seen, "edges")
     assert "found by another channel" in said(seen, "agreement")
-    assert "count 0.15" in said(seen, "typed edges")
-    assert "ms in the middle" in " ".join(seen.output.split())
+    assert "weight 0.15" in said(seen, "typed edges")
+    assert "median " in " ".join(seen.output.split())
 
 
 async def test_without_a_question_it_asks_for_what_a_context_knows(
@@ -57,9 +57,9 @@ async def test_without_a_question_it_asks_for_what_a_context_knows(
 @pytest.mark.parametrize(
     ("arguments", "fix"),
     [
-        (("--graph",), "a --context to list"),
-        (("--graph", "--context", "no such"), "say what to ask"),
-        (("Why?",), "go with --graph"),
+        (("--graph",), "give a question, or a --context"),
+        (("--graph", "--context", "no such"), "give a question"),
+        (("Why?",), "need --graph"),
     ],
 )
 async def test_what_cannot_be_asked_is_said(
@@ -73,4 +73,4 @@ async def test_what_cannot_be_asked_is_said(
 async def test_where_nothing_is_joined_it_says_what_to_do(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.ingest({"id": "a", "text": "Alone in the world."}, context="c")
     seen = await doctor(memory, monkeypatch, "--graph", "alone", "--context", "c")
-    assert "nothing joins the results" in " ".join(seen.output.split())
+    assert "the results have no edges" in " ".join(seen.output.split())

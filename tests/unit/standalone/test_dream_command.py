@@ -57,11 +57,13 @@ def test_what_would_be_added_is_said_then_added_logged_taken_back_and_wiped(fill
     shown = sleep(filled, "log").stdout
     assert all(step["id"] in shown and ", ".join(step["details"]["tags"]) in shown for step in steps)
     mine = len(steps[0]["details"]["tags"])
-    assert sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} edges removed; the item is not dreamt of again\n"
+    assert (
+        sleep(filled, "undo", steps[0]["id"]).stdout == f"{mine} auto-tags removed; dreams skip this item from now on\n"
+    )
     assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
     rest = steps[1]["details"]
-    assert sleep(filled, "wipe").stdout == f"{len(rest['tags'])} auto-tags are gone\n"
-    assert sleep(filled, "wipe").stdout == "0 auto-tags are gone\n"
+    assert sleep(filled, "wipe").stdout == f"{len(rest['tags'])} auto-tags removed\n"
+    assert sleep(filled, "wipe").stdout == "0 auto-tags removed\n"
 
 
 def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
@@ -72,7 +74,7 @@ def test_what_is_young_is_left_and_a_run_may_be_bounded(filled: Path) -> None:
 def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"dream: next at \d{4}-\d\d-\d\d 04:00 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_DREAM_SCHEDULE", "never")
-    assert "dream: never by itself" in sleep(filled, "status").stdout
+    assert "dream: off (VICW_DREAM_SCHEDULE=never)" in sleep(filled, "status").stdout
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
     assert "dream: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 

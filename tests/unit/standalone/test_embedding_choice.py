@@ -50,7 +50,7 @@ async def test_a_foreign_server_that_has_another_model_now_is_refused_at_the_nex
         async with opened(over(foreign.url, store)) as memory:
             await memory.ingest({"id": "a", "text": "a zebra crosses"})
         foreign.models = ["a-better-model"]
-        with pytest.raises(ModelMismatchError, match=r"filled by their-model .* has a-better-model.*vicw reindex"):
+        with pytest.raises(ModelMismatchError, match=r"vectors of their-model .* has a-better-model.*vicw reindex"):
             async with opened(over(foreign.url, store)):
                 pass
         foreign.models = ["their-model"]

@@ -61,7 +61,7 @@ def capacity(store: Path, *words: str) -> Result:
 def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
     dry = capacity(filled, "--items", "3", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    lines = ["ctx · [1] Ana · weighs 0.100", "ctx · [3] Ana · weighs 0.200", "2 items would be erased"]
+    lines = ["ctx · [1] Ana · weight 0.100", "ctx · [3] Ana · weight 0.200", "2 items would be erased"]
     assert dry.stdout.splitlines() == lines
     assert sleep(filled, "log").stdout == ""
     assert items(filled) == 5
@@ -79,13 +79,13 @@ def test_what_would_go_is_said_then_it_is_erased(filled: Path) -> None:
 def test_a_setting_says_how_many_items_are_kept(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EVICTION_ITEMS", "4")
     assert capacity(filled, "-q").stdout == "1 item erased\n"
-    assert "forgetting: next at" in sleep(filled, "status").stdout
+    assert "eviction: next at" in sleep(filled, "status").stdout
 
 
 def test_where_every_item_is_kept_it_is_said_how_to_change_that(filled: Path) -> None:
     wrong = capacity(filled)
     assert (wrong.exit_code, "VICW_EVICTION_ITEMS" in wrong.output) == (2, True)
-    assert "forgetting: never by itself" in sleep(filled, "status").stdout
+    assert "eviction: off (no limit in VICW_EVICTION_ITEMS)" in sleep(filled, "status").stdout
 
 
 async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:

@@ -184,7 +184,7 @@ def test_goes_on_where_it_stopped(run: Callable[..., Summary], server: FakeServe
         return None
 
     server.intercept = fail
-    with pytest.raises(ImportStoppedError, match=r"http://vicw\.test cannot be reached.*again to go on") as stopped:
+    with pytest.raises(ImportStoppedError, match=r"http://vicw\.test cannot be reached.*again to continue") as stopped:
         run(file, batch_items=5)
     assert isinstance(stopped.value.__cause__, ServerUnreachableError)
     assert stopped.value.summary.created == 10
@@ -204,7 +204,7 @@ def test_told_to_stop_it_ends_after_what_is_under_way(
     stop = threading.Event()
     server.intercept = lambda *_: stop.set() if len(server.items) == 20 else None
     file = jsonl(tmp_path / "x.jsonl", *({"text": f"text {n}"} for n in range(40)))
-    with pytest.raises(ImportStoppedError, match=r"^stopped\. 30 items were stored; run .* again to go on") as stopped:
+    with pytest.raises(ImportStoppedError, match=r"^stopped\. 30 items stored; run .* again to continue") as stopped:
         run(file, batch_items=10, in_flight=1, stop=stop)
     assert stopped.value.__cause__ is None
     assert stopped.value.summary.created == len(server.items) == 30

@@ -35,7 +35,7 @@ def test_a_copy_is_found_wherever_and_whatever_it_is(uids: dict[str, str], store
     ]
     done = vicw(store, "forget", "item", "s", "-y", "--copies", folder)
     assert done.exit_code == 1, done.output
-    told = "\n".join(f"a copy has it: {copy}" for copy in sorted(made))
+    told = "\n".join(f"still found in the copy {copy}" for copy in sorted(made))
     assert f"copies searched: 4\n{told}\nnot proven" in done.stdout
     folder.rename(tmp_path / "elsewhere")
     folder.mkdir()
@@ -50,7 +50,7 @@ def test_the_data_directory_in_use_is_no_copy(uids: dict[str, str], store: Path,
     (aside,) = (path for path in store.iterdir() if path.name.startswith("replaced-"))
     (tmp_path / "link").symlink_to(store)
     done = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path, "--copies", store)
-    told = "\n".join(f"a copy has it: {copy}" for copy in sorted([aside, backup]))
+    told = "\n".join(f"still found in the copy {copy}" for copy in sorted([aside, backup]))
     assert f"copies searched: 2\n{told}\nnot proven" in done.stdout
 
 

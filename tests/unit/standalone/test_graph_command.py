@@ -60,7 +60,7 @@ async def test_the_causes_of_what_words_tell_of(vicw: Vicw) -> None:
     shown = await run(vicw, "show", "why the build broke", "--causes")
     assert shown.exit_code == 0, shown.stderr
     assert ("the lock file was stale", "==>", "CAUSED 0.95", "The build broke") in plain(shown.stdout)
-    assert "the items with these words" in shown.stderr
+    assert "items with these words" in shown.stderr
     nothing = await run(vicw, "show", "volcanoes of Iceland", "--causes")
     assert (nothing.exit_code, "is no uid, id or name" in nothing.stderr) == (2, True)
 
@@ -115,7 +115,7 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
     await memory.ingest({"id": "x", "text": "Hi", "speaker": "Ana"}, context="other")
     shown = await run(vicw, "show", "ana")
     assert (shown.exit_code, shown.stdout) == (2, "")
-    assert "'ana' may be one of these; name a uid:" in shown.stderr
+    assert "'ana' is ambiguous; name the uid of one of these nodes:" in shown.stderr
     listed = (await run(vicw, "find", "ana")).stdout.splitlines()
     assert sorted(line.split("  ")[1:] for line in listed) == [["chat", "person", "Ana"], ["other", "person", "Ana"]]
     assert all(line in shown.stderr for line in listed)
@@ -128,8 +128,8 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
     [
         (["show"], "name a node, or --context CONTEXT"),
         (["show", "--history"], "name a node, or --context CONTEXT"),
-        (["show", "t1", "--causes", "--people"], "--causes and --people are two pictures; ask for one"),
-        (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is no time; give one such as 2026-01-19"),
+        (["show", "t1", "--causes", "--people"], "--causes and --people exclude each other"),
+        (["show", "t1", "--as-of", "yesterday"], "--as-of: 'yesterday' is not a time; write it as 2026-01-19"),
         (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),
         (["show", "nobody"], "start[0]: 'nobody' is no uid, id or name of anything here"),
         (["show", "hotel"], "Items with these words: "),
@@ -154,4 +154,4 @@ async def test_what_a_viewer_may_not_see_is_in_no_picture(vicw: Vicw, memory: Me
     around = await run(vicw, "show", "ana", "--viewer", "ben")
     assert (around.exit_code, "slept" in around.stdout) == (0, False)
     more = await run(vicw, "show", "ana", "--limit", "2")
-    assert "there is more; raise --limit" in more.stderr
+    assert "not everything is shown; raise --limit" in more.stderr

@@ -44,10 +44,10 @@ def test_a_mirror_is_built_followed_and_looked_at(filled: Path, tmp_path: Path) 
     path = ("--path", str(tmp_path / "m"))
     assert mirror(filled, "status", *path).exit_code == 1
     built = mirror(filled, "build", *path)
-    assert (built.exit_code, built.stdout) == (0, "2 atoms; 4 pages written\n")
-    assert mirror(filled, "sync", *path).stdout == "2 atoms; 0 pages written\n"
+    assert (built.exit_code, built.stdout) == (0, "2 items; 4 pages written\n")
+    assert mirror(filled, "sync", *path).stdout == "2 items; 0 pages written\n"
     status = mirror(filled, "status", *path)
-    assert (status.exit_code, status.stdout) == (0, "2 atoms on 4 pages\n")
+    assert (status.exit_code, status.stdout) == (0, "2 items on 4 pages\n")
 
 
 def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
         1,
         [f"{told}(VICW_MIRROR_VIEWER, --viewer) rebuilds it"],
     )
-    assert mirror(filled, "sync", *path, "--viewer", "*").stdout == "2 atoms; 4 pages written\n"
+    assert mirror(filled, "sync", *path, "--viewer", "*").stdout == "2 items; 4 pages written\n"
     assert "it shows everything, not what is public; " in mirror(filled, "status", *path).stdout
     mirror(filled, "build", *path)
     asyncio.run(erase(filled))
@@ -73,7 +73,7 @@ def test_status_says_why_a_run_builds_it_anew(filled: Path, tmp_path: Path) -> N
         1,
         "its list of pages cannot be read; the next run rebuilds it",
     )
-    assert mirror(filled, "sync", *path).stdout == "2 atoms; 4 pages written\n", "to look at it has mended nothing"
+    assert mirror(filled, "sync", *path).stdout == "2 items; 4 pages written\n", "to look at it has mended nothing"
     assert mirror(filled, "status", *path).exit_code == 0
 
 
@@ -119,7 +119,7 @@ def test_a_tenant_whose_items_were_retracted_has_an_empty_mirror(store: Path, tm
 
     asyncio.run(fill())
     done = mirror(store, command, "--path", str(tmp_path / "m"))
-    assert (done.exit_code, done.stdout[:8]) == (0, "0 atoms;"), done.output
+    assert (done.exit_code, done.stdout[:8]) == (0, "0 items;"), done.output
 
 
 def test_the_mirror_of_a_tenant_that_was_erased_is_emptied(
@@ -131,7 +131,7 @@ def test_the_mirror_of_a_tenant_that_was_erased_is_emptied(
     forgotten = CliRunner().invoke(app, ["forget", "tenant", "default", "-y", "--data-dir", str(filled)])
     assert forgotten.exit_code == 0, forgotten.output
     done = mirror(filled, "sync", *path)
-    assert (done.exit_code, done.stdout[:8]) == (0, "0 atoms;"), done.output
+    assert (done.exit_code, done.stdout[:8]) == (0, "0 items;"), done.output
     assert mirror(filled, "build", *path).exit_code == 0
     assert mirror(filled, "build", "--path", str(tmp_path / "other")).exit_code == 2, "nobody knows of it any more"
 

@@ -148,7 +148,7 @@ async def test_a_store_with_vectors_keeps_them_and_answers_without(store: Path) 
     assert embedder.seen == []
     assert (store / "vectors").is_dir()
 
-    with pytest.raises(ModelMismatchError, match=r"filled by no model.*vicw reindex.*VICW_EMBEDDER=none"):
+    with pytest.raises(ModelMismatchError, match=r"no vectors.*vicw reindex.*VICW_EMBEDDER=none"):
         async with open_memory(store):
             pass
     done = await local.reindex(settings_for(store), None, lambda *_: None, embedder)
@@ -222,7 +222,7 @@ def test_the_doctor_knows_a_store_without_vectors(store: Path, monkeypatch: pyte
     found = {one.what: one for one in examine(without(store))}
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
     assert found["model"].detail.startswith("none (VICW_EMBEDDER)")
-    assert found["store"].detail == "filled without vectors"
+    assert found["store"].detail == "has no vectors"
     assert "vector index" not in found
 
 

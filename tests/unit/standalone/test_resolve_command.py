@@ -47,42 +47,42 @@ def test_what_would_be_merged_is_said_then_merged_logged_and_taken_back(
 ) -> None:
     dry = sleep(filled, "resolve", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    assert dry.stdout.splitlines()[-1] == "2 of 2 likely pairs of 6 names would be merged"
+    assert dry.stdout.splitlines()[-1] == "would merge 2 of 2 likely pairs of 6 names"
     assert re.search(r"^merge   ctx: Jos[eé] Lima \([0-9a-f-]{36}\) · Jos[eé] Lima \(", dry.stdout, re.MULTILINE)
     assert "        0.98 same name but for accents and punctuation: 2 entities are named with both\n" in dry.stdout
     assert sleep(filled, "log").stdout == "", "nothing was done"
-    assert sleep(filled, "resolve", "-q", "--threshold", "0.99").stdout.startswith("0 of 0 likely pairs")
+    assert sleep(filled, "resolve", "-q", "--threshold", "0.99").stdout.startswith("merged 0 of 0 likely pairs")
     monkeypatch.setenv("VICW_RESOLVE_SHARED", "3")
     few = sleep(filled, "resolve").stdout
     assert "leave   ctx: " in few
     assert "0.98 same name but for accents and punctuation: only the names match: 2 entities are named with both" in few
     monkeypatch.delenv("VICW_RESOLVE_SHARED")
-    assert sleep(filled, "resolve", "-q").stdout == "2 of 2 likely pairs of 6 names were merged\n"
-    assert sleep(filled, "resolve", "-q").stdout == "0 of 0 likely pairs of 6 names were merged\n"
+    assert sleep(filled, "resolve", "-q").stdout == "merged 2 of 2 likely pairs of 6 names\n"
+    assert sleep(filled, "resolve", "-q").stdout == "merged 0 of 0 likely pairs of 6 names\n"
     steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert [(step["task"], step["outcome"]) for step in steps] == [("resolve", "done")] * 2
     shown = sleep(filled, "log").stdout
     assert all(step["id"] in shown for step in steps)
     assert re.search(r"resolve  ctx: Jos[eé] Lima into Jos[eé] Lima$", shown, re.MULTILINE)
     back = sleep(filled, "undo", steps[0]["id"])
-    assert back.stdout == "the two are two again; they are not merged again\n", back.output
+    assert back.stdout == "the two entities are separate again; they stay unmerged\n", back.output
     assert sleep(filled, "undo", steps[0]["id"]).exit_code != 0
     assert "1 done, 0 refused, 1 undone" in sleep(filled, "status").stdout
-    assert sleep(filled, "resolve", "-q").stdout.startswith("0 of 0 "), "nor are they judged again"
+    assert sleep(filled, "resolve", "-q").stdout.startswith("merged 0 of 0 "), "nor are they judged again"
     monkeypatch.setenv("VICW_SLEEP_UNDO_DAYS", "0")
     late = sleep(filled, "undo", steps[1]["id"])
     assert "its grace period is over" in late.output + str(late.exception)
 
 
 def test_a_run_may_be_bounded(filled: Path) -> None:
-    assert sleep(filled, "resolve", "-q", "--most", "1").stdout.startswith("1 of 1 likely pairs")
-    assert sleep(filled, "resolve", "-q").stdout.startswith("1 of 1 likely pairs")
+    assert sleep(filled, "resolve", "-q", "--most", "1").stdout.startswith("merged 1 of 1 likely pair of")
+    assert sleep(filled, "resolve", "-q").stdout.startswith("merged 1 of 1 likely pair of")
 
 
 def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"resolve: next at \d{4}-\d\d-\d\d 04:30 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_RESOLVE_SCHEDULE", "never")
-    assert "resolve: never by itself" in sleep(filled, "status").stdout
+    assert "resolve: off (VICW_RESOLVE_SCHEDULE=never)" in sleep(filled, "status").stdout
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
     assert "resolve: paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 

@@ -47,10 +47,10 @@ def filled(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(filled: Path) -> None:
     dry = sleep(filled, "consolidate", "--hours", "0", "--dry-run")
     assert dry.exit_code == 0, dry.output
-    assert dry.stdout.splitlines()[-1] == "12 Events of 1 thread would become 3 Macro-Events"
+    assert dry.stdout.splitlines()[-1] == "12 Events of 1 flow would become 3 Macro-Events"
     assert sleep(filled, "log").stdout == "", "nothing was done"
     done = sleep(filled, "consolidate", "--hours", "0", "-q")
-    assert done.stdout == "12 Events of 1 thread became 3 Macro-Events\n"
+    assert done.stdout == "12 Events of 1 flow became 3 Macro-Events\n"
     steps = [json.loads(line) for line in sleep(filled, "log", "--json").stdout.splitlines()]
     assert [step["outcome"] for step in steps] == ["done"] * 3
     assert steps[0]["id"] in sleep(filled, "log").stdout
@@ -62,19 +62,19 @@ def test_what_would_be_consolidated_is_said_then_done_logged_and_taken_back(fill
 
 def test_what_is_young_is_left(filled: Path) -> None:
     nothing = (
-        "0 Events of 1 thread became 0 Macro-Events; only Events stored more than 1 h ago is consolidated (--hours)\n"
+        "0 Events of 1 flow became 0 Macro-Events; only Events stored more than 1 h ago are consolidated (--hours)\n"
     )
     assert sleep(filled, "consolidate").stdout == nothing
 
 
 def test_the_number_of_batches_may_be_bounded(filled: Path) -> None:
-    assert "4 Events of 1 thread became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
+    assert "4 Events of 1 flow became 1 Macro" in sleep(filled, "consolidate", "--hours", "0", "--most", "1").stdout
 
 
 def test_status_says_when_it_runs(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"consolidation: next at \d{4}-\d\d-\d\d 03:00 UTC", sleep(filled, "status").stdout)
     monkeypatch.setenv("VICW_CONSOLIDATE_SCHEDULE", "never")
-    assert "never by itself" in sleep(filled, "status").stdout
+    assert "consolidation: off (VICW_CONSOLIDATE_SCHEDULE=never)" in sleep(filled, "status").stdout
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
     assert "paused (VICW_SLEEP_PAUSED)" in sleep(filled, "status").stdout
 
@@ -89,16 +89,16 @@ async def test_status_says_what_is_under_way_and_how_the_last_round_ended(filled
         await graph.log.record_job_run(JobRun("mirror", began, began, 1, over=True))
         told = (await asyncio.to_thread(sleep, filled, "status")).stdout
     minute = f"{began:%Y-%m-%d %H:%M} UTC"
-    assert re.search(rf"consolidation: next at .*; under way since {minute} \(3 turns, last heard of \d s ago\)", told)
-    assert re.search(rf"dream: next at .*; last from {minute} to .* \(1 turn\)", told)
-    assert re.search(rf"resolve: next at .*; broke off at {minute} after 2 turns: stopped", told)
-    assert f"mirror: last from {minute} to {minute} (1 turn)" in told
+    assert re.search(rf"consolidation: next at .*; running since {minute} \(3 slices, last report \d s ago\)", told)
+    assert re.search(rf"dream: next at .*; last run from {minute} to .* \(1 slice\)", told)
+    assert re.search(rf"resolve: next at .*; interrupted at {minute} after 2 slices: stopped", told)
+    assert f"mirror: last run from {minute} to {minute} (1 slice)" in told
 
 
 def test_without_vectors_nothing_is_consolidated_by_itself(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     told = sleep(filled, "status").stdout
-    assert told.startswith("consolidation: never by itself\ndream: never by itself\nresolve: next")
+    assert told.startswith("consolidation: off (VICW_EMBEDDER=none)\ndream: off (VICW_EMBEDDER=none)\nresolve: next")
 
 
 def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:

@@ -54,4 +54,4 @@ def test_a_job_that_this_tenant_does_not_have_is_told_with_the_option_that_names
     assert '"items": 1' in CliRunner().invoke(app, [*show, "--tenant", "ana"]).stdout
     refused = CliRunner().invoke(app, show)
     assert refused.exit_code == 1
-    assert "of the tenant 'default'. `--tenant NAME` shows another tenant's" in refused.stderr
+    assert "of tenant 'default'. `--tenant NAME` looks in another tenant" in refused.stderr

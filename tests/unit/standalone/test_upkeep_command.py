@@ -69,18 +69,18 @@ def check(store: Path) -> int:
 def test_stores_that_disagree_are_told_of_and_mended(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean = sleep(filled, "reconcile")
     assert clean.exit_code == 0, clean.output
-    nothing = "0 points missing, 0 out of date: indexed anew\n0 points without a passage: removed\n"
+    nothing = "0 points missing, 0 out of date: indexed again\n0 points without a passage: removed\n"
     assert clean.stdout == nothing
     asyncio.run(spoil(filled))
     assert check(filled) == 1
     told = "1 point missing, 1 out of date: {}\n1 point without a passage: {}\n"
     for _ in range(2):  # a dry run changes nothing
         assert sleep(filled, "reconcile", "--dry-run").stdout == told.format(
-            "would be indexed anew", "would be removed"
+            "would be indexed again", "would be removed"
         )
     assert check(filled) == 1
     monkeypatch.setattr("vicw_sleep.reconcile.AT_WORK_SECONDS", None)  # who waits, fails: nobody else is at work
-    assert sleep(filled, "reconcile").stdout == told.format("indexed anew", "removed")
+    assert sleep(filled, "reconcile").stdout == told.format("indexed again", "removed")
     assert check(filled) == 0
     assert sleep(filled, "reconcile").stdout == nothing
 
@@ -144,7 +144,7 @@ def test_without_vectors_there_is_nothing_to_compare(store: Path, monkeypatch: p
     monkeypatch.setenv("VICW_EMBEDDER", "none")
     monkeypatch.setattr("vicw_standalone.cli.maintenance.configure_logs", lambda settings: None)
     asyncio.run(fill_without_vectors(store))
-    assert "nothing to compare" in sleep(store, "reconcile").stdout
+    assert "no vectors to compare" in sleep(store, "reconcile").stdout
 
 
 async def fill_without_vectors(store: Path) -> None:
@@ -184,7 +184,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
     end = f"{SOON:%Y-%m-%d %H:%M}"
     assert sleep(over, "log").stdout.splitlines() == [
         step["id"],
-        f"    {end}  done     expire  ctx: [goes] Ben · over {end}",
+        f"    {end}  done     expire  ctx: [goes] Ben · expired {end}",
     ]
     assert sleep(over, "log", "--task", "expire").stdout == sleep(over, "log").stdout
     assert {*LoggedTask} == {MAKER, DREAM, RESOLVE, FORGET, EXPIRE}

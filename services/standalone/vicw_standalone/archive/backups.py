@@ -72,7 +72,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         raise MissingRecordError(f"{path} does not exist: name the folder of an export, or the {PACKED} of a backup")
     if path.is_dir() or not path.name.endswith(PACKED):
         raise MissingRecordError(
-            f"{path} is no export: it has no {manifests.NAME} of one. `vicw ingest` reads files, folders and chats"
+            f"{path} is not an export: it has no {manifests.NAME}. `vicw ingest` reads files, folders and chats"
         )
     with tempfile.TemporaryDirectory(prefix="vicw-restore-") as room:
         yield _extract(path, Path(room))
@@ -84,15 +84,19 @@ def _extract(path: Path, room: Path) -> Path:
             for member in tar:
                 parts = PurePosixPath(member.name).parts
                 if not _sound(parts, member):
-                    raise refusal(path.name, f"has {member.name[:100]!r}, which no backup has", "Do not restore it")
+                    raise refusal(
+                        path.name,
+                        f"contains {member.name[:100]!r}, which does not belong in a backup",
+                        "Do not restore it",
+                    )
                 tar.extract(member, room, filter="data")
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno in {28, 122}:
-            raise StorageFullError(f"No room to unpack {path}: set TMPDIR to a folder that has some") from error
+            raise StorageFullError(f"No space to unpack {path}: set TMPDIR to a folder with more space") from error
         raise refusal(path.name, f"cannot be unpacked: {error}", "Take another copy of it") from error
     folders = [one for one in room.iterdir() if is_archive(one)]
     if len(folders) != 1:
-        raise refusal(path.name, "is no backup", "Name the .tar.gz of a backup")
+        raise refusal(path.name, "is not a backup", "Name the .tar.gz of a backup")
     return folders[0]
 
 

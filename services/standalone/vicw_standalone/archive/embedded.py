@@ -26,7 +26,7 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 from vicw_standalone.wiring import GRAPH
 
-CHANGING = "A change of the model is under way: let `vicw reindex` end it first"
+CHANGING = "A model change is in progress: let `vicw reindex` finish it first"
 
 
 @asynccontextmanager

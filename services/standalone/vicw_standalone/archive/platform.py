@@ -44,7 +44,7 @@ async def open_target() -> AsyncIterator[ImportTarget]:
     async with AsyncExitStack() as stack:
         graph = await stack.enter_async_context(open_graph())
         if (await graph.record.models()).change is not None:
-            raise StateConflictError("A change of the model is under way: let `vicw reindex --platform` end it first")
+            raise StateConflictError("A model change is in progress: let `vicw reindex --platform` finish it first")
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
         collections = QdrantCollections(client, settings.qdrant.alias)
@@ -54,7 +54,7 @@ async def open_target() -> AsyncIterator[ImportTarget]:
             if used not in {None, model} or not model.has_vectors:
                 return None
             if used is not None and await collections.current() is None:
-                raise UnavailableError("vectors", "the collection was lost; start the platform, which makes it anew")
+                raise UnavailableError("vectors", "the collection was lost; start the platform, which rebuilds it")
             collection = await collections.open(model)
             await graph.record.set_model(model)
             vectors = QdrantVectorStore(client, collection.name, timeout_seconds=settings.qdrant.timeout_seconds)

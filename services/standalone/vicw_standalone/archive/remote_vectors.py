@@ -28,5 +28,5 @@ class RemoteVectors:
         """
         told = await asyncio.to_thread(self._remote.vectors, ids)
         if told.model != self._model.key:
-            raise StateConflictError("The server's model has changed meanwhile: make the export again")
+            raise StateConflictError("The server's model has changed meanwhile: run the export again")
         return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in told.vectors.items()}

@@ -35,7 +35,7 @@ _OF_THE_EMBEDDED_FORM = frozenset(
 
 app = typer.Typer(
     name="vicw",
-    help="Long-term memory for LLM applications: remember, and get the right evidence back with its causes, "
+    help="Long-term memory for LLM applications: store items, and retrieve the right evidence with its causes, "
     "order and proof. Self-hosted; no LLM and no network needed.",
     no_args_is_help=True,
     add_completion=True,
@@ -86,8 +86,8 @@ def main() -> None:
         if error.name not in _OF_THE_EMBEDDED_FORM:
             raise
         problem(
-            f"{error.name} is not installed here: this installation works on the services' engines only. "
-            "Add --platform; a command that has no such option (doctor, serve, bench) wants an installation "
+            f"{error.name} is not installed here: this installation only works with the platform's engines. "
+            "Add --platform; a command without that option (doctor, serve, bench) needs an installation "
             "with the embedded stores"
         )
         sys.exit(1)

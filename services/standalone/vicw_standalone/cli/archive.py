@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vicw_sleep.archive.exporter import ExportSource
     from vicw_sleep.archive.importer import ImportResult, ImportTarget
 
-FromArgument = Annotated[Path, typer.Argument(help="The folder of an export, or the .tar.gz of a backup.")]
+FromArgument = Annotated[Path, typer.Argument(help="Folder of an export, or .tar.gz of a backup.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,19 +40,21 @@ def register(app: typer.Typer) -> None:
 
 
 def export_command(
-    to: Annotated[Path, typer.Option(help="The folder to make: new, empty, or an earlier export, which it replaces.")],
+    to: Annotated[Path, typer.Option(help="Folder to write: new, empty, or an earlier export, which is replaced.")],
     tenant: Annotated[str | None, typer.Option(help="Only this tenant. \\[default: all]", callback=tenant_name)] = None,
     context: Annotated[str | None, typer.Option(help="Only contexts of this name. \\[default: all]")] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="With the digests of all API keys.")] = False,
-    no_vectors: Annotated[bool, typer.Option("--no-vectors", help="Without vectors: an import embeds anew.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="Include the digests of all API keys.")] = False,
+    no_vectors: Annotated[
+        bool, typer.Option("--no-vectors", help="Without vectors: an import embeds all passages again.")
+    ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Write all that is stored into a folder that people can read: JSONL, edges, vectors, a manifest.
+    """Export the store into a folder of readable files: JSONL, edges, vectors, a manifest.
 
-    A server may be running and storing: each context is written as it was at one moment. `vicw serve` tells the vectors
-    of its index; where it asks for keys, VICW_API_KEY has to be one with the right admin. Stopped or killed, nothing is
-    left under the folder's name.
+    A server may be running and storing: each context is written as of a single moment. A running server supplies the
+    vectors; if it requires keys, VICW_API_KEY must be a key with the right admin. After a stop or kill no folder of
+    that name is left.
     """
     manifest, path = _export(to, tenant, context, keys, no_vectors, data_dir, platform)
     _say_export(manifest, path)
@@ -60,33 +62,35 @@ def export_command(
 
 def import_command(
     path: FromArgument,
-    check: Annotated[bool, typer.Option("--check", help="Only say whether it could be imported.")] = False,
-    keys: Annotated[bool, typer.Option("--keys", help="Also its API keys; its author may know one of them.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only check whether the export could be imported.")] = False,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Also import the API keys; the author of the export may know one of them.")
+    ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Bring an export into a store, whatever kind of store it is from.
+    """Import an export into a store of either kind.
 
-    Each record is read first: one that no store has is refused by file, line and field, and nothing is stored. The
-    store must have nothing of the export's tenants. Once all is stored, the store is checked as by `vicw check`: the
-    import is complete only if that is clean. Stopped or killed, it goes on when it is run again. `vicw serve` must be
-    stopped; on the platform, whatever writes to these tenants. Vectors are taken over if the model is the same, or the
-    store has none yet; otherwise passages are embedded by the server.
+    Every record is validated first: an invalid one is refused with its file, line and field, and nothing is stored. The
+    store must hold no data of the export's tenants. After the import the store is checked as by `vicw check`; the
+    import is complete only if that is clean. After a stop or kill it resumes when it is run again. `vicw serve` must be
+    stopped; on the platform, all writers to these tenants. Vectors are imported if the model is the same or the store
+    has none yet; otherwise the server embeds the passages.
 
-    Files, folders and chats are remembered by `vicw ingest`.
+    For files, folders and chats use `vicw ingest`.
     """
     configure_logs(LogSettings(level="warning"))
     _import(path, data_dir, platform, check=check, keys=keys)
 
 
 def backup_command(
-    to: Annotated[Path, typer.Option(help="The folder that holds the backups.")],
-    keep: Annotated[int | None, typer.Option(help="Keep only so many, this one among them.", min=1)] = None,
-    compress: Annotated[bool, typer.Option("--compress", help="Pack it into one .tar.gz.")] = False,
+    to: Annotated[Path, typer.Option(help="Folder of the backups.")],
+    keep: Annotated[int | None, typer.Option(help="Number of backups to keep, including this one.", min=1)] = None,
+    compress: Annotated[bool, typer.Option("--compress", help="Pack the backup into one .tar.gz.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Export everything, API keys too, into a new folder that is named by the time. Older ones go when it is whole."""
+    """Export everything, with API keys, into a new folder named by the time; then remove older backups (--keep)."""
     from vicw_standalone.archive.backups import name_at, pack, prune
 
     manifest, path = _export(to / name_at(now()), None, None, True, False, data_dir, platform)
@@ -100,18 +104,18 @@ def backup_command(
 def restore_command(
     path: FromArgument,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Also where something is stored: that is moved aside, and kept.")
+        bool, typer.Option("--replace", help="Move existing data aside, where it is kept, and restore.")
     ] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Bring a backup into a store that is empty, be it sound or not.
+    """Restore a backup into an empty store, without checking its invariants.
 
-    Stopped or killed, it goes on when it is run again without --replace.
+    After a stop or kill it resumes when it is run again without --replace.
     """
     configure_logs(LogSettings(level="warning"))
     if replace and platform:
-        fail("--replace is for a data directory; of the platform, empty the engines' volumes first", code=2)
+        fail("--replace needs a data directory; on the platform, empty the engines' volumes first", code=2)
     _import(path, data_dir, platform, keys=True, restoring=True, replace=replace)
 
 
@@ -176,9 +180,10 @@ def _say_export(manifest: Manifest, path: Path) -> None:
     counts = f"{nodes}, {counted(edges, 'edge')}, {counted(manifest.vectors, 'vector')}"
     out.print(f"{path}: {counts}", markup=False)
     if manifest.model is None:
-        err.print("without vectors: an import embeds everything again", markup=False)
-    for what, count in manifest.left_out.items():
-        err.print(f"left out: {count} {what} to items that are not exported", markup=False)
+        err.print("without vectors: an import embeds all passages again", markup=False)
+    for kind, count in manifest.left_out.items():
+        left_out = counted(count, kind.removesuffix("s"))
+        err.print(f"left out: {left_out} to items that are not exported", markup=False)
 
 
 def _import(
@@ -210,21 +215,21 @@ def _import(
                 _make_room(data_dir)
             result = asyncio.run(run())
     if check:
-        out.print(f"{path}: each record is sound", markup=False)
+        out.print(f"{path}: every record is valid", markup=False)
         return
     out.print(f"{counted(result.nodes, 'node')}, {counted(result.edges, 'edge')}, {counted(result.vectors, 'vector')}")
     if left := judged.reader.manifest.vectors - result.vectors:
-        err.print(f"{counted(left, 'vector')} not imported: the server embeds these passages anew")
+        err.print(f"{counted(left, 'vector')} not imported: the server embeds these passages")
     if KEYS in judged.reader.manifest.files and not keys:
-        err.print("its API keys were left out; --keys takes them in", markup=False)
+        err.print("the API keys were not imported; --keys imports them", markup=False)
     if restoring:
-        out.print(f"`vicw check{' --platform' if platform else ''}` proves that the store is sound", markup=False)
+        out.print(f"`vicw check{' --platform' if platform else ''}` checks the store", markup=False)
         return
     for violation in result.violations:
         out.print(harmless(violation), markup=False)
     if result.violations:
         fail(
-            "the store is not sound, so the import is not complete: export again from a store that `vicw check` "
+            "the store breaks invariants, so the import is not complete: export again from a store that `vicw check` "
             "finds clean. `vicw forget import` abandons this import; `vicw restore` loads the export unchecked into "
             "an empty store"
         )
@@ -239,4 +244,4 @@ def _make_room(data_dir: Path | None) -> None:
     path = read_settings(data_dir=data_dir).storage.data_dir
     if (path / GRAPH).exists():
         aside = move_aside(path, f"replaced-{now():%Y%m%dT%H%M%SZ}")
-        err.print(f"the previous data is in {aside} now", markup=False)
+        err.print(f"the previous data is now in {aside}", markup=False)

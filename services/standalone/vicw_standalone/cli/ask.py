@@ -34,19 +34,21 @@ def register(app: typer.Typer) -> None:
 
 def retrieve(
     query: Annotated[str, typer.Argument(help="The question.")],
-    context: Annotated[str | None, typer.Option(help="Search one context.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Strict filter. \\[default: inferred]")] = None,
-    limit: Annotated[int, typer.Option(help="Results.", min=1)] = 5,
+    context: Annotated[str | None, typer.Option(help="Search only this context.")] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="Search only this domain. \\[default: inferred from the query]")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Most results.", min=1)] = 5,
     tag: Annotated[list[str] | None, typer.Option(help="Results must have this tag; may be repeated.")] = None,
     chars: Annotated[
-        int | None, typer.Option(help="Budget of the text, in characters. \\[default: 8000]", min=1)
+        int | None, typer.Option(help="Budget of the answer's text, in characters. \\[default: 8000]", min=1)
     ] = None,
-    tokens: Annotated[int | None, typer.Option(help="The same in tokens, of three bytes each.", min=1)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
-    text: Annotated[bool, typer.Option("--text", help="Print only the text that is ready to paste.")] = False,
+    tokens: Annotated[int | None, typer.Option(help="The same budget in tokens of three bytes each.", min=1)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print only the text for a prompt.")] = False,
     url: UrlOption = None,
 ) -> None:
-    """Ask for evidence."""
+    """Retrieve evidence for a question."""
     with server(url) as client:
         answer = client.retrieve(
             query=query,
@@ -68,17 +70,17 @@ def retrieve(
 
 def retract(
     ids: Annotated[list[str], typer.Argument(help="Ids of the items.", metavar="ID…")],
-    context: Annotated[str, typer.Option(help="The context that they were ingested in.")],
+    context: Annotated[str, typer.Option(help="Context that the items were ingested into.")],
     ended_at: Annotated[
         datetime | None,
-        typer.Option(help="Until when they were true, in UTC. \\[default: they were wrong, and never true]"),
+        typer.Option(help="When the items stopped being true, in UTC. \\[default: they never were]"),
     ] = None,
     url: UrlOption = None,
 ) -> None:
-    """Take items back, with all that rests on them alone.
+    """Retract items, with everything that rests on them alone.
 
-    They are no longer found; questions about the past (known_at, and with --ended-at as_of) still see them. Ingesting
-    an id again makes it live again. Exit code 1 if an id is unknown.
+    They are no longer found; questions about the past (known_at, and with --ended-at also as_of) still see them.
+    Ingesting an id again restores it. Exit code 1 if an id is unknown.
     """
     until = ended_at.replace(tzinfo=UTC) if ended_at is not None else None
     with server(url) as client:
@@ -97,14 +99,14 @@ def _nothing_found(**filters: Sequence[str | None]) -> str:
     given = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
     if not given:
         return "Nothing found"
-    return f"Nothing found with {' '.join(given)}. Check the spelling, or leave filters out"
+    return f"Nothing found with {' '.join(given)}. Check the spelling, or remove filters"
 
 
 def _print_answer(answer: RetrieveResponse) -> None:
     for result in answer.results:
         _print_result(result, answer)
     intent = answer.intent
-    narrowed = ", narrowed to it" if intent.filtered else ""
+    narrowed = ", searched only there" if intent.filtered else ""
     found = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
     err.print(
         f"[dim]{found} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "

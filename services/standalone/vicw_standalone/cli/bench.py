@@ -1,4 +1,4 @@
-"""``vicw bench``: how much of the evidence is found, how fast, and how well texts are read."""
+"""``vicw bench``: recall of the evidence, speed, and quality of extraction."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 from vicw_shared.wire.ingest import Extract
 
 StoreOption = Annotated[
-    Path | None, typer.Option(help="Where filled stores are kept for the next run. \\[default: ~/.cache/vicw/bench]")
+    Path | None, typer.Option(help="Folder of filled stores, reused by the next run. \\[default: ~/.cache/vicw/bench]")
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write everything that was measured to this file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write all measurements to this file.")]
 ModelOption = Annotated[str | None, typer.Option(help="Embedding model. \\[or VICW_EMBEDDING_MODEL]")]
 
 
@@ -28,33 +28,33 @@ def register(app: typer.Typer) -> None:
 
 def fidelity(
     data: Annotated[Path, typer.Option(help="Folder of sets (docs/bench.md).", exists=True, file_okay=False)],
-    sets: Annotated[str | None, typer.Option(help="Only these, separated by commas.", metavar="A,B")] = None,
+    sets: Annotated[str | None, typer.Option(help="Only these sets, separated by commas.", metavar="A,B")] = None,
     store: StoreOption = None,
     pool_sets: Annotated[
         str | None,
-        typer.Option("--pool", help="Put these sets into one store, ask without a domain, count leaks; or: all."),
+        typer.Option("--pool", help="Put these sets (or: all) into one store, ask without a domain, count leaks."),
     ] = None,
-    ablate: Annotated[bool, typer.Option("--ablate", help="Ask single channels and all fusions side by side.")] = False,
+    ablate: Annotated[bool, typer.Option("--ablate", help="Compare single channels and all fusions.")] = False,
     budget: Annotated[
-        int | None, typer.Option(help="How much of the evidence stands in texts of so many characters.", min=1)
+        int | None, typer.Option(help="Also measure the evidence within answers of this many characters.", min=1)
     ] = None,
     consolidated: Annotated[
         bool,
-        typer.Option("--consolidated", help="Ask copies of the stores in which everything is consolidated."),
+        typer.Option("--consolidated", help="Ask copies of the stores with everything consolidated."),
     ] = False,
-    categories: Annotated[bool, typer.Option("--categories", help="A row for each category.")] = False,
+    categories: Annotated[bool, typer.Option("--categories", help="Show a row for each category.")] = False,
     json_file: JsonOption = None,
-    extract: Annotated[Extract, typer.Option(help="Who reads the items.")] = Extract.AUTO,
+    extract: Annotated[Extract, typer.Option(help="Extraction of the items.")] = Extract.AUTO,
     url: Annotated[str | None, typer.Option(help="Measure a running server. \\[default: in this process]")] = None,
     retrieve_url: Annotated[
-        str | None, typer.Option(help="Where that server answers questions, if retrieval is a service of its own.")
+        str | None, typer.Option(help="Address of the retrieval service, if it is a separate one.")
     ] = None,
     model: ModelOption = None,
 ) -> None:
     """Measure how much of the evidence is found: R@5, R@10, all@k, MRR, milliseconds.
 
-    Each set is remembered in a store of its own, which the next run uses again; a run that was stopped goes on.
-    With --url the items stay in that server, all sets in one store: use one that is for nothing else.
+    Each set is stored in its own store, which the next run reuses; a stopped run resumes. With --url all sets go into
+    that server's store and stay there: use a server that serves nothing else.
     """
     from vicw_standalone.cli import benchmarks
 
@@ -77,8 +77,8 @@ def fidelity(
 
 def speed(
     memories: Annotated[str, typer.Option(help="Sizes of the stores to measure.", metavar="N,N")] = "10000",
-    clients: Annotated[str, typer.Option(help="Clients at a time.", metavar="N,N")] = "1,8",
-    queries: Annotated[int, typer.Option(help="Questions for each number of clients.", min=1)] = 200,
+    clients: Annotated[str, typer.Option(help="Numbers of concurrent clients.", metavar="N,N")] = "1,8",
+    queries: Annotated[int, typer.Option(help="Questions per number of clients.", min=1)] = 200,
     store: StoreOption = None,
     json_file: JsonOption = None,
     model: ModelOption = None,
@@ -97,8 +97,8 @@ def ingest(
         Path | None,
         typer.Option(help="A set to store (docs/bench.md). \\[default: synthetic chats]", exists=True),
     ] = None,
-    items: Annotated[int, typer.Option(help="How many, from the start of the set.", min=1)] = 2000,
-    extract: Annotated[Extract, typer.Option(help="Who reads them.")] = Extract.RULES,
+    items: Annotated[int, typer.Option(help="Number of items, from the start of the set.", min=1)] = 2000,
+    extract: Annotated[Extract, typer.Option(help="Extraction of the items.")] = Extract.RULES,
     rounds: Annotated[int, typer.Option(help="Rounds, each with a part of the items in a new store.", min=1)] = 3,
     json_file: JsonOption = None,
     model: ModelOption = None,

@@ -32,21 +32,21 @@ def register(app: typer.Typer) -> None:
 
 
 def dream(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be added.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be added.")] = False,
     hours: Annotated[
         float | None,
         typer.Option(help="Only items older than this many hours. \\[default: VICW_DREAM_HOURS]", min=0, max=100_000),
     ] = None,
     most: Annotated[int | None, typer.Option(help="Most items to process. \\[default: all]", min=1)] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Give items that have too few tags auto-tags.
+    """Add auto-tags to items that have too few tags.
 
-    What people have tagged or told is not changed. A step can be taken back with `vicw sleep undo`, all of it with
-    `vicw sleep wipe`. A server that has the data directory open runs this automatically (VICW_DREAM_SCHEDULE), so
-    none may run; of the platform, whatever runs. Killed half-way, what is done is done; run it again, and it goes on.
+    Tags and texts from callers are not changed. `vicw sleep undo` undoes a step, `vicw sleep wipe` removes all
+    auto-tags. A server runs this automatically (VICW_DREAM_SCHEDULE), so no server may have the data directory open;
+    with --platform, services may run. After a kill, completed steps stay; run the command again to continue.
     """
     from vicw_sleep.dream.job import rules_of
 
@@ -71,9 +71,10 @@ def dream(
 
 
 def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
-    """Remove all that dreams have made, of all tenants: then nothing is left of it. No server may run.
+    """Remove all auto-tags of all tenants. No server may have the data directory open.
 
-    The next night dreams anew, but of what was undone by itself: VICW_DREAM_SCHEDULE=never keeps that away.
+    The next scheduled run adds auto-tags again, except to items whose step was undone; VICW_DREAM_SCHEDULE=never
+    prevents that.
     """
     from vicw_sleep.dream.wipe import wipe as wipe_all
 
@@ -83,7 +84,7 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
         made = sleeper.dream()
         with progress_bar("wiping") as progress:
             gone = await wipe_all(made.graph, made.queue, now=now(), progress=progress)
-        out.print(f"{gone} auto-tags are gone")
+        out.print(f"{counted(gone, 'auto-tag')} removed")
 
     run_asleep(settings, platform, work, schedule=None)
 

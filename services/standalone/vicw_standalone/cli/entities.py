@@ -17,13 +17,13 @@ from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.counts import counted
 
 _PAGE = 500
-ContextArgument = Annotated[str, typer.Argument(help="The context that knows them.")]
-UidArgument = Annotated[str, typer.Argument(help="Uid of the thing, as `vicw entities list` shows it.")]
-SubtypeOption = Annotated[str | None, typer.Option(help="Only things of this subtype, such as person.")]
-LimitOption = Annotated[int, typer.Option(help="How many are shown.", min=1)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print what the server answered.")]
+ContextArgument = Annotated[str, typer.Argument(help="Context of the entities.")]
+UidArgument = Annotated[str, typer.Argument(help="Uid of the entity, as `vicw entities list` shows it.")]
+SubtypeOption = Annotated[str | None, typer.Option(help="Only entities of this subtype, such as person.")]
+LimitOption = Annotated[int, typer.Option(help="Most entries to show.", min=1)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")]
 app = typer.Typer(
-    help="Look at the people and things that are known, and say which of them are one. A server has to run.",
+    help="List entities, and decide which of them are the same. Needs a running server.",
     no_args_is_help=True,
 )
 
@@ -36,13 +36,13 @@ def register(parent: typer.Typer) -> None:
 @app.command("list")
 def list_entities(
     context: ContextArgument,
-    prefix: Annotated[str | None, typer.Argument(help="How their names begin, in any casing.")] = None,
+    prefix: Annotated[str | None, typer.Argument(help="Start of the names, in any casing.")] = None,
     subtype: SubtypeOption = None,
     limit: LimitOption = 100,
     as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
-    """List what a context knows by name: people, files, ideas, tags."""
+    """List the named nodes of a context: people, files, ideas, tags."""
 
     def found(client: VicwClient) -> Iterator[Entity]:
         after: str | None = None
@@ -61,12 +61,12 @@ def list_entities(
     for entity in entities:
         out.print(_line(entity))
     if not entities:
-        err.print("Nothing found. Check the context's spelling, or leave filters out", markup=False)
+        err.print("Nothing found. Check the context's spelling, or remove filters", markup=False)
 
 
 @app.command()
 def show(uid: UidArgument, as_json: JsonOption = False, url: UrlOption = None) -> None:
-    """Show one thing: its names, and what it is merged with."""
+    """Show an entity: its names, and the entities merged with it."""
     with server(url) as client:
         entity = client.entity(uid)
     if as_json:
@@ -80,13 +80,13 @@ def candidates(
     contexts: Annotated[list[str], typer.Argument(help="Contexts whose names are compared.")],
     subtype: SubtypeOption = None,
     threshold: Annotated[
-        float | None, typer.Option(help="How alike spelling has to be. \\[default: the server's]", min=0.5, max=1.0)
+        float | None, typer.Option(help="Least similarity of names. \\[default: the server's]", min=0.5, max=1.0)
     ] = None,
     limit: LimitOption = 50,
     as_json: JsonOption = False,
     url: UrlOption = None,
 ) -> None:
-    """List things that may be one, the likeliest first. Nothing is merged before `vicw entities merge`."""
+    """List pairs of entities that may be the same, the likeliest first. `vicw entities merge` merges them."""
     with server(url) as client:
         page = client.entity_candidates(*contexts, subtype=subtype, threshold=threshold, limit=limit)
     if as_json:
@@ -97,18 +97,18 @@ def candidates(
         out.print(f"     {_named(one.entity)}")
         out.print(f"     {_named(one.other)}")
     if not page.complete:
-        err.print(f"compared only {counted(page.examined, 'name')}; narrow it with --subtype", markup=False)
+        err.print(f"only {counted(page.examined, 'name')} compared; narrow the selection with --subtype", markup=False)
     if not page.candidates:
-        err.print(f"Nothing to decide: compared {counted(page.examined, 'name')}", markup=False)
+        err.print(f"No candidates among {counted(page.examined, 'name')}", markup=False)
 
 
 @app.command()
 def merge(
     uid: UidArgument,
-    into: Annotated[str, typer.Argument(help="Uid of the thing that is kept.")],
+    into: Annotated[str, typer.Argument(help="Uid of the entity that is kept.")],
     url: UrlOption = None,
 ) -> None:
-    """Say that two things are one. `vicw entities split` undoes it."""
+    """Merge two entities that are the same. `vicw entities split` undoes it."""
     with server(url) as client:
         _tell(client.merge(uid, into))
 
@@ -116,22 +116,24 @@ def merge(
 @app.command()
 def split(
     uid: UidArgument,
-    apart_from: Annotated[str | None, typer.Argument(help="Uid of what it is not, where it is not merged.")] = None,
+    apart_from: Annotated[
+        str | None, typer.Argument(help="Uid of the other entity, if the two are not merged.")
+    ] = None,
     url: UrlOption = None,
 ) -> None:
-    """Undo a merge, or say that two things are not one. They are not proposed again."""
+    """Undo a merge, or record that two entities are different. They are not proposed again."""
     with server(url) as client:
         _tell(client.split(uid, apart_from))
 
 
 @app.command()
 def identify(
-    user: Annotated[str, typer.Argument(help="Uid of a user: see `vicw entities list --subtype user`.")],
+    user: Annotated[str, typer.Argument(help="Uid of a user: see `vicw entities list CONTEXT --subtype user`.")],
     person: Annotated[str, typer.Argument(help="Uid of the user's person.")],
-    isnt: Annotated[bool, typer.Option("--not", help="He is not.")] = False,
+    isnt: Annotated[bool, typer.Option("--not", help="Record that the user is not this person.")] = False,
     url: UrlOption = None,
 ) -> None:
-    """Say which person a user is: as a viewer he sees what is about that person."""
+    """Link a user to a person: as a viewer, the user sees items about that person."""
     with server(url) as client:
         _tell(client.identify(user, person, holds=not isnt))
 
@@ -142,7 +144,7 @@ def rename(
     name: Annotated[str, typer.Argument(help="The name to show from now on.")],
     url: UrlOption = None,
 ) -> None:
-    """Show a thing under another name. It is still found by the one it had."""
+    """Change the name that is shown. The entity is still found by its earlier name."""
     with server(url) as client:
         _tell(client.rename(uid, name))
 
@@ -150,7 +152,7 @@ def rename(
 def _tell(change: IdentityChange) -> None:
     _print(change.entity)
     if not change.changed:
-        err.print("it was so already", markup=False)
+        err.print("nothing changed", markup=False)
 
 
 def _print(entity: Entity) -> None:
@@ -160,9 +162,9 @@ def _print(entity: Entity) -> None:
     if entity.merged_into is not None:
         out.print(f"     merged into {_named(entity.merged_into)}{_guess(entity.merged_into)}")
         if entity.canonical != entity.merged_into.uid:
-            out.print(f"     which {entity.canonical} stands for", markup=False)
+            out.print(f"     shown as {entity.canonical}", markup=False)
     for other in entity.merged:
-        out.print(f"     stands for {_named(other)}{_guess(other)}")
+        out.print(f"     includes {_named(other)}{_guess(other)}")
 
 
 def _line(entity: Entity) -> str:

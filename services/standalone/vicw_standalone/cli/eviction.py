@@ -26,26 +26,26 @@ _ALL = 1_000_000
 
 def capacity(
     items: Annotated[
-        int | None, typer.Option(help="How many items a tenant keeps. \\[default: VICW_EVICTION_ITEMS]", min=1)
+        int | None, typer.Option(help="Most items of a tenant. \\[default: VICW_EVICTION_ITEMS]", min=1)
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
     """Erase the items of least weight from tenants with more items than allowed.
 
-    Protected items, and items stored or shown within VICW_EVICTION_DAYS, stay. Erased items are gone for good. A
-    server runs eviction itself (VICW_EVICTION_SCHEDULE), so none may have the data directory open; with --platform
-    the services may run.
+    Protected items, and items stored or shown within VICW_EVICTION_DAYS, stay. Erased items cannot be restored. A
+    server runs this automatically (VICW_EVICTION_SCHEDULE), so no server may have the data directory open; with
+    --platform, services may run.
     """
     settings = read_settings(data_dir=data_dir)
     chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
     if not chosen.items:
-        fail("every item is kept: say how many with --items, or set VICW_EVICTION_ITEMS", code=2)
+        fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
 
     def tell(item: Node, weight: float) -> None:
-        line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weighs {weight:.3f}"
+        line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weight {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
     async def work(forgetful: Forgetful) -> None:
@@ -67,4 +67,5 @@ async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, tell: On
 
 def told_of(step: MaintenanceStep) -> str:
     """Return what a step has erased, for a person."""
-    return f"{step.details.get('items', '?')} items evicted for lack of space"
+    items = step.details.get("items")
+    return f"{counted(items, 'item') if isinstance(items, int) else '? items'} evicted for lack of space"

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     type Choose = Callable[[Store], Awaitable[ErasureSelection | list[ErasureSelection]]]
 
 app = typer.Typer(
-    help="Erase for good, and prove that nothing is left. To take back and keep the past: POST /items/retract.",
+    help="Erase for good, and prove that nothing is left. To keep the past readable, use `vicw retract` instead.",
     no_args_is_help=True,
 )
 _MOST_FOLDERS = 100
-TenantOfOption = Annotated[str, typer.Option("--tenant", help="Whose memory.", callback=tenant_name)]
-ContextOption = Annotated[str | None, typer.Option("--context", help="Where. \\[default: all contexts]")]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+TenantOfOption = Annotated[str, typer.Option("--tenant", help="Tenant to erase from.", callback=tenant_name)]
+ContextOption = Annotated[str | None, typer.Option("--context", help="Only in this context. \\[default: all contexts]")]
+DryOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 CopiesOption = Annotated[
     list[Path] | None,
-    typer.Option("--copies", help="A folder of exports or backups to search, too. May be given several times."),
+    typer.Option("--copies", help="Also search this folder of exports or backups; may be repeated."),
 ]
 
 
@@ -49,7 +49,7 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def item(
-    ids: Annotated[list[str], typer.Argument(help="Its id, or its uid")],
+    ids: Annotated[list[str], typer.Argument(help="Ids or uids of the items")],
     context: ContextOption = None,
     tenant: TenantOfOption = "default",
     copies: CopiesOption = None,
@@ -58,7 +58,7 @@ def item(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Erase items with all their versions, and whatever rests on them alone."""
+    """Erase items with all their versions, and everything that rests on them alone."""
     from vicw_ingest.erasure.selection import choose_items
 
     _forget(lambda graph: choose_items(graph, tenant, ids, context), copies, dry_run, yes, data_dir, platform)
@@ -66,13 +66,13 @@ def item(
 
 @app.command()
 def person(
-    name: Annotated[str, typer.Argument(help="A name, or the uid of the person's entity")],
+    name: Annotated[str, typer.Argument(help="Name of the person, or uid of the person's entity")],
     context: ContextOption = None,
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Treat this name as the same person in every context.")
     ] = False,
     mentions: Annotated[
-        bool, typer.Option("--mentions", help="Erase items of others, too, that mention the person.")
+        bool, typer.Option("--mentions", help="Also erase items of others that mention the person.")
     ] = False,
     tenant: TenantOfOption = "default",
     copies: CopiesOption = None,
@@ -81,7 +81,7 @@ def person(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Erase what somebody said, what is about them, and themselves where no item of others mentions them."""
+    """Erase a person's items, the items about them, and their entity unless items of others mention it."""
     from vicw_ingest.erasure.selection import choose_person
 
     def choose(graph: Store) -> Awaitable[ErasureSelection]:
@@ -92,7 +92,7 @@ def person(
 
 @app.command()
 def context(
-    name: Annotated[str, typer.Argument(help="Its name")],
+    name: Annotated[str, typer.Argument(help="Name of the context")],
     tenant: TenantOfOption = "default",
     copies: CopiesOption = None,
     dry_run: DryOption = False,
@@ -100,7 +100,7 @@ def context(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Erase all of a context."""
+    """Erase a context with everything in it."""
     from vicw_ingest.erasure.selection import choose_context
 
     _forget(lambda graph: choose_context(graph, tenant, name), copies, dry_run, yes, data_dir, platform)
@@ -108,14 +108,14 @@ def context(
 
 @app.command()
 def tenant(
-    name: Annotated[str, typer.Argument(help="Its name", callback=tenant_name)],
+    name: Annotated[str, typer.Argument(help="Name of the tenant", callback=tenant_name)],
     copies: CopiesOption = None,
     dry_run: DryOption = False,
     yes: YesOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` ends them."""
+    """Erase all contexts of a tenant. Its API keys stay: `vicw keys revoke` revokes them."""
     from vicw_ingest.erasure.selection import choose_tenant
 
     _forget(lambda graph: choose_tenant(graph, name), copies, dry_run, yes, data_dir, platform)
@@ -128,9 +128,9 @@ def import_(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Give up an import that broke off: erase what it has brought. The rest of the store is as it was before.
+    """Abandon an interrupted import: erase what it has stored. The rest of the store is not changed.
 
-    The export need not be there any more. API keys that it took in stay: `vicw keys revoke` ends them.
+    The export is not needed any more. Imported API keys stay: `vicw keys revoke` revokes them.
     """
     from vicw_standalone.erasure.abandoned_import import choose_half
 
@@ -143,7 +143,7 @@ def resume(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Go on with erasures that were killed, or that could not be proven; search again."""
+    """Resume erasures that were interrupted or could not be proven, and search again."""
     _forget(None, copies, False, True, data_dir, platform, half=True)
 
 
@@ -160,12 +160,12 @@ def _forget(
     configure_logs(LogSettings(level="warning"))
     folders = [folder.absolute() for folder in copies or ()]
     if len(folders) > _MOST_FOLDERS:
-        fail(f"{len(folders)} folders: name {_MOST_FOLDERS} at most, or one above", code=2)
+        fail(f"{len(folders)} folders: name at most {_MOST_FOLDERS}, or a folder that contains them", code=2)
     work = erase_on_platform if platform else _on_directory
     begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir, half))
     for one in ended:
         if begun and one.erasure not in begun:
-            out.print("an erasure that was begun before:")
+            out.print("an erasure from an earlier run:")
         print_erasure(one, platform=platform)
     own = [one for one in ended if one.erasure in begun and not one.proof.empty]
     if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
@@ -239,7 +239,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
     noted = await copies_of(eraser.graph.erasures, await eraser.pending())
     for folder in copies:
         if not folder.exists() and str(folder) not in noted:
-            fail(f"{folder} is not there: name a folder of exports or backups, or one of them", code=2)
+            fail(f"{folder} does not exist: name a folder of exports or backups, or a single one", code=2)
 
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
@@ -264,21 +264,20 @@ def _show(chosen: ErasureSelection) -> None:
     """Say what is to go; refuse what would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
-        others = f"items of others that mention {names}: {chosen.mentioned}"
-        told = f"{others}; they stay, with the name (--mentions erases them)"
-        fail(f"nothing was erased: nothing is said by or about {names}. {told}", code=2)
+        others = counted(chosen.mentioned, "item of others that mentions", "items of others that mention")
+        fail(f"nothing was erased: no item is by or about {names}. --mentions erases {others} them", code=2)
     out.print(harmless(_said(chosen)), markup=False)
 
 
 def _said(chosen: ErasureSelection) -> str:
     whole = [f"context {name!r}" for name in chosen.contexts]
-    whole += [f"what was imported of context {name!r} of {chosen.tenant!r}" for name in chosen.partial]
-    parts = [f"{counted(len(uids), 'item')} of {context!r}" for context, uids in chosen.items.items()]
-    lines = [", ".join([*whole, *parts]) or "nothing that is stored"]
+    whole += [f"the imported part of context {name!r} of tenant {chosen.tenant!r}" for name in chosen.partial]
+    parts = [f"{counted(len(uids), 'item')} of context {context!r}" for context, uids in chosen.items.items()]
+    lines = [", ".join([*whole, *parts]) or "nothing stored"]
     if chosen.people:
         names = ", ".join(sorted({person.name for person in chosen.people}))
         lines.append(
-            f"and {names}, mentioned in {counted(chosen.mentioned, 'item')} of others (--mentions erases these, too)"
+            f"and {names}, mentioned in {counted(chosen.mentioned, 'item')} of others (--mentions also erases these)"
         )
     return "\n".join(lines)
 
@@ -286,31 +285,31 @@ def _said(chosen: ErasureSelection) -> str:
 def print_erasure(ended: Ended, *, platform: bool) -> None:
     """Print what went, where something is left, and whether the erasure is proven."""
     proof, done = ended.proof, ended.done
-    went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "nothing more"
-    out.print(f"erased: {went}; {counted(done.receipts, 'kept answer')}, {counted(done.steps, 'step')} of the log")
+    went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "no nodes"
+    out.print(f"erased: {went}; {counted(done.receipts, 'receipt')}, {counted(done.steps, 'logged step')}")
     for place in proof.places:
-        out.print(f"left in {harmless(place)}", markup=False)
+        out.print(f"still found in {harmless(place)}", markup=False)
     if proof.searched is not None:
         out.print(f"copies searched: {proof.searched}")
     for copy in proof.copies:
-        out.print(f"a copy has it: {copy}", markup=False)
+        out.print(f"still found in the copy {copy}", markup=False)
     for told in proof.unreadable:
         out.print(harmless(told), markup=False)
     for folder in proof.missing:
-        out.print(f"{folder} is not there any more: that counts as removed", markup=False)
+        out.print(f"{folder} no longer exists: it counts as removed", markup=False)
     if proof.holds and proof.empty:
-        out.print("nothing went, so there is nothing to prove")
+        out.print("nothing was erased, so there is nothing to prove")
     elif proof.holds:
         out.print(f"proven: {proven(proof.read, platform=platform)}")
     else:
         if proof.waiting:
-            out.print(f"waiting for an ingest worker to update their points: {counted(proof.waiting, 'passage')}")
-        out.print("not proven: remove what is listed, then run `vicw forget resume`: it searches the same copies")
+            out.print(f"{counted(proof.waiting, 'passage')} waiting for an ingest worker to update the points")
+        out.print("not proven: remove what is listed, then run `vicw forget resume`, which searches the same copies")
 
 
 def proven(read: int, *, platform: bool) -> str:
     """Say what was found to have nothing left, having ``read`` so many bytes of files."""
     if not platform:
-        return f"nothing is left in the store, nor in {read} bytes of files"
-    mirror = f", nor in {read} bytes of the mirror" if read else ""
-    return f"nothing is left in the graph and the vectors{mirror}; the engines' own files are not searched"
+        return f"nothing is left in the store or in {read} bytes of files"
+    places = f"the graph, the vectors or {read} bytes of the mirror" if read else "the graph or the vectors"
+    return f"nothing is left in {places}; the engines' own files are not searched"

@@ -15,15 +15,15 @@ from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
 
 _SHOWN_CHARS = 100
-app = typer.Typer(help="Look at the graph itself, on a running server.", no_args_is_help=True)
+app = typer.Typer(help="Show parts of the graph. Needs a running server.", no_args_is_help=True)
 
-ContextOption = Annotated[str | None, typer.Option(help="See one context only.")]
+ContextOption = Annotated[str | None, typer.Option(help="Only this context.")]
 LimitOption = Annotated[int, typer.Option(help="Most nodes.", min=1)]
 AsOfOption = Annotated[
     str | None, typer.Option(help="Answer as of this date, such as 2026-01-19, or date, time and zone.")
 ]
-ViewerOption = Annotated[str | None, typer.Option(help="See only what this user may see in a private chat.")]
-TypesOption = Annotated[str | None, typer.Option(help="Follow these types of edges alone, separated by commas.")]
+ViewerOption = Annotated[str | None, typer.Option(help="Only what this user may see in a private chat.")]
+TypesOption = Annotated[str | None, typer.Option(help="Follow only these edge types, separated by commas.")]
 
 
 def register(parent: typer.Typer) -> None:
@@ -33,45 +33,47 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def show(
-    node: Annotated[
-        str | None, typer.Argument(help="Where to begin: a uid, an id, a name, or words of a text.")
+    node: Annotated[str | None, typer.Argument(help="Start node: a uid, an id, a name, or words of a text.")] = None,
+    hops: Annotated[
+        int | None, typer.Option(help="Most edges from the start. \\[default: 1; presets differ]", min=0)
     ] = None,
-    hops: Annotated[int | None, typer.Option(help="How far to go. \\[default: 1; a preset has its own]", min=0)] = None,
     types: TypesOption = None,
     without: Annotated[
         str | None,
         typer.Option(
-            help="Not these types; '' follows all. \\[default: BELONGS_TO,EVIDENCED_BY,HAPPENED_AFTER,SUPERSEDES]"
+            help="Types not to follow; '' follows all. \\[default: BELONGS_TO,EVIDENCED_BY,HAPPENED_AFTER,SUPERSEDES]"
         ),
     ] = None,
     context: ContextOption = None,
     as_of: AsOfOption = None,
     limit: LimitOption = 50,
     viewer: ViewerOption = None,
-    causes: Annotated[bool, typer.Option("--causes", help="What caused it, back to the first cause.")] = False,
-    thread: Annotated[str | None, typer.Option(help="This flow, in its order.", metavar="FLOW")] = None,
-    people: Annotated[bool, typer.Option("--people", help="Who is whose.")] = False,
+    causes: Annotated[bool, typer.Option("--causes", help="Preset: causes of NODE, back to the root cause.")] = False,
+    thread: Annotated[str | None, typer.Option(help="Preset: this flow, in order.", metavar="FLOW")] = None,
+    people: Annotated[bool, typer.Option("--people", help="Preset: relationships of people.")] = False,
     history: Annotated[
         bool,
         typer.Option(
-            "--history", help="What replaced NODE, and what it replaced; without one, what replaced what in --context."
+            "--history",
+            help="Preset: what replaced NODE and what it replaced; without NODE, all replacements in --context.",
         ),
     ] = False,
     knowledge: Annotated[
-        bool, typer.Option("--knowledge", help="What contains, links to, needs, or governs what.")
+        bool, typer.Option("--knowledge", help="Preset: pages and code, and the links between them.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")] = False,
     url: UrlOption = None,
 ) -> None:
-    """Draw what is around a node, or in a context, as a Mermaid flowchart.
+    """Draw the neighbourhood of a node, or a context, as a Mermaid flowchart.
 
-    Without a node it is all of --context that the types asked for join. Several words that are no name begin at the
-    items that have them. Exit code 2 if a name may mean several things: they are listed with their uids.
+    Without a node, the picture shows everything in --context that the followed edge types connect. Several words that
+    are not a name start at the items that contain them. Exit code 2 if a name is ambiguous: the nodes are listed with
+    their uids.
     """
     chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
     named = [name for name, wanted in {**chosen, "knowledge": knowledge}.items() if wanted]
     if len(named) > 1:
-        fail(f"--{named[0]} and --{named[1]} are two pictures; ask for one", code=2)
+        fail(f"--{named[0]} and --{named[1]} exclude each other", code=2)
     preset = PRESETS[named[0] if named else "around"]
     if thread is None and node is None and context is None:
         fail("name a node, or --context CONTEXT", code=2)
@@ -86,21 +88,21 @@ def show(
             answer = preset.walk(client, hops, _names(types), _names(without), {"query": node, **fields})
             if not answer.start:
                 fail(str(error), code=2)
-            err.print("Nothing is called so; this is around the items with these words")
+            err.print("No node has this name; showing the neighbourhood of items with these words")
     _print(answer, preset, as_json=as_json)
 
 
 @app.command()
 def find(
-    name: Annotated[str | None, typer.Argument(help="A uid, an id of yours, or a name, in any casing.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A uid, an id of an item, or a name in any casing.")] = None,
     context: ContextOption = None,
-    subtype: Annotated[str | None, typer.Option(help="Only these: person, file, tag, …")] = None,
+    subtype: Annotated[str | None, typer.Option(help="Only this subtype: person, file, tag, …")] = None,
     limit: LimitOption = 50,
     viewer: ViewerOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as the server gave it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")] = False,
     url: UrlOption = None,
 ) -> None:
-    """List what a name or an id may mean; without one, the named things of a context."""
+    """List the nodes that a name or an id may mean; without one, the named nodes of a context."""
     if name is None and context is None:
         fail("give a name, or --context CONTEXT", code=2)
     fields = _fields(context=context, limit=limit, viewer={"user": viewer} if viewer else None)
@@ -132,7 +134,7 @@ def _instant(given: str | None) -> datetime | None:
     try:
         instant = datetime.fromisoformat(given)
     except ValueError:
-        fail(f"--as-of: {given!r} is no time; give one such as 2026-01-19 or 2026-01-19T10:00:00Z", code=2)
+        fail(f"--as-of: {given!r} is not a time; write it as 2026-01-19 or 2026-01-19T10:00:00Z", code=2)
     if len(given) == len("2026-01-19"):
         instant = instant.replace(hour=23, minute=59, second=59, microsecond=999999)
     return instant if instant.tzinfo is not None else instant.astimezone()
@@ -147,7 +149,7 @@ def _list_candidates(client: VicwClient, node: str | None, fields: dict[str, obj
     except VicwClientError:
         return
     if len(answer.nodes) > 1:
-        problem(f"{harmless(node)!r} may be one of these; name a uid:")
+        problem(f"{harmless(node)!r} is ambiguous; name the uid of one of these nodes:")
         for line in _candidates(answer):
             err.print(line, markup=False)
         raise typer.Exit(2)
@@ -166,6 +168,6 @@ def _candidates(answer: GraphAnswer) -> list[str]:
 def _print(answer: GraphAnswer, preset: Preset, *, as_json: bool) -> None:
     print(answer.model_dump_json(indent=2) if as_json else draw(answer, preset.style), end="\n" if as_json else "")
     if not answer.nodes:
-        err.print("Nothing found. Check the spelling of --context and the types, or leave them out")
+        err.print("Nothing found. Check the spelling of --context and the types, or remove them")
     if not answer.complete:
-        err.print("[yellow]there is more; raise --limit[/]")
+        err.print("[yellow]not everything is shown; raise --limit[/]")

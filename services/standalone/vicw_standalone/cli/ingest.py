@@ -22,12 +22,12 @@ from vicw_standalone.sources.roots import ContextTakenError
 def _path(given: str) -> Path:
     """Read an argument; an empty one, which a variable that is not set gives, must not mean the current folder."""
     if not given:
-        raise typer.BadParameter("is empty; name a file or a folder")
+        raise typer.BadParameter("is empty: name a file or a folder")
     path = Path(given)
     if not os.path.lexists(path):
         raise typer.BadParameter(f"{given} does not exist")
     if is_archive(path):
-        raise typer.BadParameter(f"{given} is an export: `vicw import {given}` brings it into a store")
+        raise typer.BadParameter(f"{given} is an export: `vicw import {given}` imports it into a store")
     return path
 
 
@@ -39,40 +39,41 @@ def register(app: typer.Typer) -> None:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", parser=_path, metavar="PATH…")],
     context: Annotated[
-        str | None, typer.Option(help="Context to remember them in. \\[default: the folder's or file's name]")
+        str | None, typer.Option(help="Context to store them in. \\[default: the folder's or file's name]")
     ] = None,
     domain: Annotated[
-        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: what the files are]")
+        str | None, typer.Option(help="coding, creative, general, or your own. \\[default: by kind of file]")
     ] = None,
-    flow: Annotated[str | None, typer.Option(help="Logical thread of the items.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Send what an earlier run has stored, too.")] = False,
+    flow: Annotated[str | None, typer.Option(help="Flow of the items: their logical thread.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also send items that an earlier run stored.")] = False,
     no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="Return when everything is durable, before it can be found.")
+        bool, typer.Option("--no-wait", help="Return as soon as everything is stored, before it is indexed.")
     ] = False,
     knowledge: Annotated[
-        bool, typer.Option("--knowledge", help="Keep folders in step as knowledge: pages, their links, code.")
+        bool, typer.Option("--knowledge", help="Sync folders as knowledge: pages, their links, code.")
     ] = False,
     folder: Annotated[
-        str | None, typer.Option(help="With --knowledge: what the folder is called there. \\[default: its name]")
+        str | None,
+        typer.Option(help="With --knowledge: name of the knowledge folder on the server. \\[default: its name]"),
     ] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="With --knowledge: go on, and follow changes until Ctrl-C.")
+        bool, typer.Option("--watch", help="With --knowledge: keep running and follow changes until Ctrl-C.")
     ] = False,
-    every: Annotated[float, typer.Option(help="With --watch: look so often, in seconds.", min=0.1)] = 2.0,
+    every: Annotated[float, typer.Option(help="With --watch: seconds between two checks.", min=0.1)] = 2.0,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="With --knowledge: retract all if no page is left in the folder.")
+        bool, typer.Option("--allow-empty", help="With --knowledge: retract all pages if the folder has none left.")
     ] = False,
     url: UrlOption = None,
 ) -> None:
-    """Remember files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
+    """Ingest files: Markdown, text, source code, JSONL of items, ChatGPT and Claude exports.
 
-    Folders are walked (hidden files, binaries and what .gitignore names are passed over). Markdown is cut by
-    heading, code by definition; ids are path#anchor, so a second run updates what has changed. An import that is
-    stopped goes on where it was when it is run again. Ctrl-C stops it after the requests under way, a second one
-    at once. Exit code 1 if anything was refused, 2 if it could not go on, 130 after Ctrl-C.
+    Folders are walked; hidden files, binaries and files that .gitignore names are skipped. Markdown is cut at
+    headings, code at definitions; ids are path#anchor, so a second run updates what has changed. A stopped import
+    resumes when it is run again. Ctrl-C stops it after the requests in flight, a second Ctrl-C at once. Exit code 1
+    if anything was refused, 2 if the import could not continue, 130 after Ctrl-C.
 
-    With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories; what
-    has changed, moved or gone since is followed, and links that lead nowhere are listed, which is no error.
+    With --knowledge a folder becomes pages, sections and code with links between them, and bridges to memories. Later
+    runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
     """
     if knowledge:
         wishes = Wishes(context, folder, domain, watch, every, again, not no_wait, allow_empty)
@@ -81,10 +82,10 @@ def ingest(
             keep_in_step(client, paths, wishes)
         return
     if watch or folder is not None or allow_empty:
-        fail("--watch, --folder and --allow-empty are for --knowledge", code=2)
+        fail("--watch, --folder and --allow-empty need --knowledge", code=2)
     bar = Progress(
         SpinnerColumn(),
-        TextColumn("remembering"),
+        TextColumn("ingesting"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -116,16 +117,16 @@ def ingest(
             fail(str(error), code=2)
         except OSError as error:
             bar.stop()
-            fail(f"cannot keep what the import has done ({error}); set XDG_STATE_HOME to a writable folder", code=2)
+            fail(f"cannot write the record of this import ({error}); set XDG_STATE_HOME to a writable folder", code=2)
     print_summary(summary)
     if summary.refused:
         raise typer.Exit(1)
 
 
 def _stopping() -> None:
-    err.print("stopping after the requests under way; press Ctrl-C again to stop at once")
+    err.print("stopping after the requests in flight; press Ctrl-C again to stop at once")
 
 
 def _stopped(bar: Progress) -> None:
     bar.stop()
-    problem("stopped at once. What was acknowledged is stored; run the same import again to go on")
+    problem("stopped at once. Acknowledged items are stored; run the same import again to continue")

@@ -1,4 +1,4 @@
-"""What the sleep cycle is about, in lines: what is under way, what was, what comes when."""
+"""Status lines of the sleep cycle's jobs: running, last run, next run."""
 
 from __future__ import annotations
 
@@ -8,47 +8,54 @@ from typing import TYPE_CHECKING
 
 from vicw_shared.job_runs import in_progress
 from vicw_shared.ports import JobRun
+from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_standalone.settings import StandaloneSettings
 
-_BY_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
-"""What nobody needs who has no vectors: it saves them, goes by them, or mends them."""
+_NEEDS_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
+"""Jobs without work in a store without vectors."""
+_NAMES = {"forgetting": "eviction"}
+"""Shown names of jobs, where they differ from the recorded ones."""
 
 
-def told_of(settings: StandaloneSettings, rounds: Sequence[JobRun], at: datetime) -> Iterator[str]:
-    """Yield a line for each task that has a schedule, then for whatever else has left a note."""
-    from vicw_sleep.jobs import BY_DAY, ScheduledJob, schedules
+def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datetime) -> Iterator[str]:
+    """Yield a line for each job with a schedule, then for each other recorded job."""
+    from vicw_sleep.jobs import BY_DAY, SETTING, ScheduledJob, schedules
 
-    noted = {one.task: one for one in rounds}
-    for task, schedule in schedules(settings, at).items():
+    recorded = {run.task: run for run in runs}
+    for job, schedule in schedules(settings, at).items():
         rest = schedule.rest(at)
-        if settings.sleep.paused and task is not ScheduledJob.RECONCILE:
+        if settings.sleep.paused and job is not ScheduledJob.RECONCILE:
             when = "paused (VICW_SLEEP_PAUSED)"
-        elif rest is None or (task in _BY_VECTORS and settings.storage.embedder == "none"):
-            when = "never by itself"
+        elif job in _NEEDS_VECTORS and settings.storage.embedder == "none":
+            when = "off (VICW_EMBEDDER=none)"
+        elif job is ScheduledJob.FORGETTING and not settings.forgetting.items:
+            when = "off (no limit in VICW_EVICTION_ITEMS)"
+        elif rest is None:
+            when = f"off ({SETTING[job]}=never)"
         else:
             when = f"next at {_minute(at + rest)}"
-        yield f"{task}: {when}{_told(noted.pop(task, None), at)}"
+        yield f"{_NAMES.get(job, job)}: {when}{_last_run(recorded.pop(job, None), at)}"
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
-        when = f"at once when {items} items, and a 20th of all, are new in it"
-        yield f"{BY_DAY}: {when}{_told(noted.pop(BY_DAY, None), at)}"
-    for other, one in noted.items():
-        yield f"{other}: {_progress(one, at)}"
+        when = f"runs as soon as {counted(items, 'item')}, and at least 5% of its items, are new"
+        yield f"{BY_DAY}: {when}{_last_run(recorded.pop(BY_DAY, None), at)}"
+    for task, run in recorded.items():
+        yield f"{_NAMES.get(task, task)}: {_progress(run, at)}"
 
 
-def _told(one: JobRun | None, at: datetime) -> str:
-    return f"; {_progress(one, at)}" if one is not None else ""
+def _last_run(run: JobRun | None, at: datetime) -> str:
+    return f"; {_progress(run, at)}" if run is not None else ""
 
 
-def _progress(one: JobRun, at: datetime) -> str:
-    turns = "1 turn" if one.slices == 1 else f"{one.slices} turns"
-    if in_progress(one):
-        ago = max(0, round((at - one.at).total_seconds()))
-        return f"under way since {_minute(one.began)} ({turns}, last heard of {ago} s ago)"
-    if one.over:
-        return f"last from {_minute(one.began)} to {_minute(one.at)} ({turns})"
-    return f"broke off at {_minute(one.at)} after {turns}" + (f": {one.error}" if one.error else "")
+def _progress(run: JobRun, at: datetime) -> str:
+    slices = counted(run.slices, "slice")
+    if in_progress(run):
+        ago = max(0, round((at - run.at).total_seconds()))
+        return f"running since {_minute(run.began)} ({slices}, last report {ago} s ago)"
+    if run.over:
+        return f"last run from {_minute(run.began)} to {_minute(run.at)} ({slices})"
+    return f"interrupted at {_minute(run.at)} after {slices}" + (f": {run.error}" if run.error else "")
 
 
 def _minute(at: datetime) -> str:

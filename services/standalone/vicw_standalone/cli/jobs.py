@@ -22,6 +22,7 @@ from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.cli.console import err, fail, harmless, out
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
 from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.counts import counted
 from vicw_standalone.platform_stores import open_graph
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 TenantOption = Annotated[
     str | None, typer.Option(help="Only this tenant. \\[default: all tenants]", callback=tenant_name)
 ]
-LlmOption = Annotated[bool, typer.Option("--llm", help="Of the items that a language model has to extract.")]
+LlmOption = Annotated[bool, typer.Option("--llm", help="Items that wait for the language model, instead of passages.")]
 app = typer.Typer(
-    help="Look at what could not be indexed, and try it again. A server may be running.", no_args_is_help=True
+    help="List passages that could not be indexed, and retry them. A server may be running.", no_args_is_help=True
 )
 
 
@@ -60,17 +61,17 @@ async def open_graph_of(data_dir: Path | None, platform: bool) -> AsyncIterator[
 @app.command("list")
 def list_failures(
     tenant: TenantOption = None,
-    limit: Annotated[int, typer.Option(help="Entries listed.", min=1)] = 50,
-    everything: Annotated[bool, typer.Option("--all", help="List all there are, whatever --limit says.")] = False,
+    limit: Annotated[int, typer.Option(help="Most entries to list.", min=1)] = 50,
+    everything: Annotated[bool, typer.Option("--all", help="List all entries, regardless of --limit.")] = False,
     llm: LlmOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """List the passages that the embedder fails at, most tries first, with the last error.
+    """List the passages whose embedding failed, most tries first, with the last error.
 
-    What is dead is tried no more: `vicw jobs replay` makes it due again. The others rest between their tries. With
-    --llm the items that a language model fails at; they are stored and found all the same.
+    Dead entries are not retried: `vicw jobs replay` makes them due again. The others are retried after a pause. With
+    --llm: the items whose extraction by the language model failed; they are stored and found all the same.
     """
 
     async def read() -> tuple[list[IndexFailure], Backlog]:
@@ -85,14 +86,16 @@ def list_failures(
     for failure in found:
         out.print(told(failure), markup=False)
     left = backlog.failing + backlog.dead - len(found)
-    more = f"; {left} are not shown" if left > 0 else ""
+    more = f"; {left} not shown" if left > 0 else ""
     err.print(f"{backlog.waiting} waiting, {backlog.failing} of them failing, {backlog.dead} dead{more}")
 
 
 def told(failure: IndexFailure) -> str:
     """Return an entry that failed as a person reads it."""
     what = {
-        "dead" if failure.dead else "failing": f"{failure.tries} tries since {failure.since:%Y-%m-%d %H:%M}",
+        "dead"
+        if failure.dead
+        else "failing": f"{counted(failure.tries, 'try', 'tries')} since {failure.since:%Y-%m-%d %H:%M}",
         "tenant": failure.tenant,
         "context": failure.context,
         "id": failure.source_id or failure.item,
@@ -110,14 +113,14 @@ def fields_of(failure: IndexFailure) -> dict[str, Any]:
 
 @app.command()
 def show(
-    job: Annotated[str, typer.Argument(help="Its id, as the answer of /ingest named it")],
+    job: Annotated[str, typer.Argument(help="Id of the job, from the answer of POST /ingest")],
     tenant: Annotated[
         str | None, typer.Option(help="The job's tenant. \\[default: default, or VICW_TENANT]", callback=tenant_name)
     ] = None,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Print how far a job is and what fails of it, as `GET /ingest/jobs/JOB` says it."""
+    """Print the progress and the failures of a job, as `GET /ingest/jobs/JOB` answers."""
     from vicw_ingest.pipeline import job_status
 
     whose = tenant or read_settings(data_dir=data_dir).server.tenant
@@ -129,38 +132,42 @@ def show(
     try:
         status = asyncio.run(read())
     except MissingRecordError as error:
-        fail(f"{error.detail} of the tenant {whose!r}. `--tenant NAME` shows another tenant's")
+        fail(f"{error.detail} of tenant {whose!r}. `--tenant NAME` looks in another tenant")
     print(json.dumps(status.model_dump(mode="json"), indent=2))
 
 
 @app.command()
 def replay(
-    entries: Annotated[list[str] | None, typer.Argument(help="Entries, as `vicw jobs list` shows them")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that fail, of all tenants.")] = False,
-    tenant: Annotated[str | None, typer.Option(help="All that fail, of this tenant.", callback=tenant_name)] = None,
+    entries: Annotated[list[str] | None, typer.Argument(help="Ids of entries, as `vicw jobs list` shows them")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All failing entries of all tenants.")] = False,
+    tenant: Annotated[
+        str | None, typer.Option(help="All failing entries of this tenant.", callback=tenant_name)
+    ] = None,
     llm: LlmOption = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Try passages again, dead ones too, at once and as if they had never failed; with --llm items.
+    """Retry passages at once, including dead ones, as if they had never failed; with --llm: items.
 
-    A running server or worker begins within seconds; a stopped one, when it starts.
+    A running server or worker begins within seconds; a stopped one when it starts.
     """
     if sum((bool(entries), everything, tenant is not None)) != 1:
-        fail("say what to try again: entries, or --tenant, or --all", code=2)
+        fail("name what to retry: entries, or --tenant, or --all", code=2)
     named = {_uid_of(entry) for entry in entries or ()}
     count = asyncio.run(_replay(sorted(named) or None, tenant, llm, data_dir, platform))
     out.print("1 entry is due again" if count == 1 else f"{count} entries are due again")
     if count < len(named):
         listed = "vicw jobs list --llm" if llm else "vicw jobs list"
-        fail(f"{len(named) - count} of the entries named do not fail; `{listed}` lists those that do")
+        missing = len(named) - count
+        is_or_are = "is" if missing == 1 else "are"
+        fail(f"{missing} of the named entries {is_or_are} not failing; `{listed}` lists those that are")
 
 
 def _uid_of(entry: str) -> str:
     try:
         return str(UUID(entry))
     except ValueError:
-        fail(f"{entry!r} is no entry; `vicw jobs list` lists them", code=2)
+        fail(f"{entry!r} is not the id of an entry; `vicw jobs list` lists them", code=2)
 
 
 async def _replay(

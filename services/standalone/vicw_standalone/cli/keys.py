@@ -21,7 +21,7 @@ from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.platform_stores import open_graph
 
 app = typer.Typer(
-    help="Make, list and revoke API keys. A server that others than this machine can reach asks for one.",
+    help="Create, list and revoke API keys. A server that other machines can reach requires one.",
     no_args_is_help=True,
 )
 
@@ -53,22 +53,22 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
 @app.command()
 def create(
     tenant: Annotated[str, typer.Option(help="Tenant that the key gives access to", callback=tenant_name)] = "default",
-    right: Annotated[list[Right] | None, typer.Option(help="What it allows; may be given again.")] = None,
-    note: Annotated[str, typer.Option(help="What it is for, to tell it from others")] = "",
+    right: Annotated[list[Right] | None, typer.Option(help="What the key allows; may be repeated.")] = None,
+    note: Annotated[str, typer.Option(help="What the key is for")] = "",
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Make a key and print it: once, for only a digest of it is kept. It may ingest and retrieve by default."""
+    """Create a key and print it once: only its digest is stored. By default it may ingest and retrieve."""
     key, token = mint(tenant, tuple(right or (Right.INGEST, Right.RETRIEVE)), now(), note)
     _with_ring(data_dir, platform, lambda ring: ring.add(key))
-    err.print(f"Key {key.id} of tenant {tenant} ({', '.join(key.rights)}). It is shown this once:", markup=False)
+    err.print(f"Key {key.id} of tenant {tenant} ({', '.join(key.rights)}). It is shown only now:", markup=False)
     out.print(token, markup=False)
 
 
 @app.command("list")
 def list_keys(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
-    """List all keys, revoked ones too; never the keys themselves."""
-    table = Table("id", "tenant", "rights", "made", "revoked", "note", box=None)
+    """List all keys by their ids, including revoked ones; the keys themselves are never shown."""
+    table = Table("id", "tenant", "rights", "created", "revoked", "note", box=None)
     for key in _with_ring(data_dir, platform, lambda ring: ring.keys()):
         revoked = f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else ""
         table.add_row(key.id, key.tenant, ", ".join(key.rights), f"{key.created_at:%Y-%m-%d %H:%M}", revoked, key.note)
@@ -77,11 +77,11 @@ def list_keys(data_dir: DataDirOption = None, platform: PlatformOption = False) 
 
 @app.command()
 def revoke(
-    key_id: Annotated[str, typer.Argument(help="Its id, as `vicw keys list` shows it")],
+    key_id: Annotated[str, typer.Argument(help="Id of the key, as `vicw keys list` shows it")],
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Make a key worthless, within five seconds on every server."""
+    """Revoke a key. Every server refuses it within five seconds."""
     if not _with_ring(data_dir, platform, lambda ring: ring.revoke(key_id, now())):
-        fail(f"There is no key {key_id} that holds; `vicw keys list` lists them")
+        fail(f"There is no valid key {key_id}; `vicw keys list` lists all keys")
     out.print(f"Key {key_id} is revoked", markup=False)

@@ -26,7 +26,7 @@ from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 
 _SHOWN_LINKS = 20
 _FAULTS = {
-    LinkFault.MISSING: "leads nowhere",
+    LinkFault.MISSING: "does not exist",
     LinkFault.HEADING: "names a heading that the page does not have",
     LinkFault.AMBIGUOUS: "may mean several pages",
 }
@@ -49,9 +49,9 @@ class Wishes:
 def keep_in_step(client: VicwClient, paths: Sequence[Path], wishes: Wishes) -> None:
     """Bring folders to the server, and end the command: as `vicw ingest` says it ends, or 0 after watching."""
     if any(not path.is_dir() for path in paths):
-        fail("--knowledge takes folders; name the folder that the files are in", code=2)
+        fail("--knowledge takes folders: name the folder of the files", code=2)
     if (wishes.watch or wishes.folder is not None) and len(paths) > 1:
-        fail("--watch and --folder are for one folder", code=2)
+        fail("--watch and --folder allow only one folder", code=2)
     with interruptible(lambda: _stopping(wishes), _stopped) as stop:
         refused = False
         for path in paths:
@@ -76,7 +76,10 @@ def _target(client: VicwClient, path: Path, wishes: Wishes) -> FolderTarget:
         except FolderTakenError as error:
             fail(str(error), code=2)
         except OSError as error:
-            fail(f"cannot keep which folder this is ({error}); set XDG_STATE_HOME to a writable folder", code=2)
+            fail(
+                f"cannot write the record of knowledge folders ({error}); set XDG_STATE_HOME to a writable folder",
+                code=2,
+            )
     return target
 
 
@@ -102,7 +105,7 @@ def _watch(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes,
             synced = _sync(client, path, target, wishes, stop)
         except (ImportStoppedError, EmptiedError) as error:
             if not stop.is_set():
-                problem(f"{error}. It is tried again")
+                problem(f"{error}. Retrying")
             return False
         if first or synced.changed:
             _print(synced, target)
@@ -111,7 +114,7 @@ def _watch(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes,
 
     err.print(f"watching {escape(str(path))}; Ctrl-C ends it")
     watch(path, wishes.every_seconds, stop, changed)
-    err.print("watching is over")
+    err.print("stopped watching")
 
 
 def _sync(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> Synced:
@@ -134,19 +137,19 @@ def _print(synced: Synced, target: FolderTarget) -> None:
     for name, count in (
         ("created", sent.created),
         ("updated", sent.updated),
-        ("moved, of these", synced.moved),
-        ("as they were", synced.same + sent.unchanged),
+        ("of these moved", synced.moved),
+        ("unchanged", synced.same + sent.unchanged),
         ("retracted", synced.retracted),
-        ("files passed over", len(sent.passed_over)),
+        ("files skipped", len(sent.passed_over)),
         ("refused", len(sent.refused)),
-        ("links that lead nowhere", len(synced.links)),
+        ("broken links", len(synced.links)),
     ):
         table.add_row(name, str(count))
     out.print(table)
     out.print(f"  folder [bold]{_shown(target.folder)}[/] in context [bold]{_shown(target.context)}[/]")
     for kind, count in sent.masked.most_common():
         out.print(f"  secrets masked in {count} {'page' if count == 1 else 'pages'}: {kind}")
-    print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "passed over")
+    print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "skipped")
     print_refused(sent.refused)
     _print_links(synced.links)
 
@@ -165,9 +168,9 @@ def _shown(text: str) -> str:
 
 
 def _stopping(wishes: Wishes) -> None:
-    what = "to watch" if wishes.watch else "after the requests under way"
+    what = "watching" if wishes.watch else "after the requests in flight"
     err.print(f"stopping {what}; press Ctrl-C again to stop at once")
 
 
 def _stopped() -> None:
-    problem("stopped at once. What was acknowledged is stored; run the same command again to go on")
+    problem("stopped at once. Acknowledged pages are stored; run the same command again to continue")

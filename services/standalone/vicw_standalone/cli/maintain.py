@@ -37,15 +37,15 @@ def register(app: typer.Typer) -> None:
 
 
 def check_command(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
-    """Prove the store's invariants.
+    """Check the store's invariants.
 
-    Points agree with what the graph marks as indexed and the reverse, their payloads with what it says, chains are
-    unbroken and in order, every node is in exactly one context, steps are gap-free, no edge is outside the registry.
-    The server must be stopped; of the platform, whatever writes: what changes meanwhile may look broken, though what is
-    found wanting is looked at once more.
+    Every passage that the graph marks as indexed has its point and the reverse, payloads agree with the graph, chains
+    are unbroken and in order, every node is in exactly one context, steps have no gaps, every edge is in the registry.
+    The server must be stopped; on the platform, stop all writers: data that changes during the check may look broken,
+    although each violation is checked twice.
 
-    Exit code 1 and the list of violations if any is broken, 5000 of them at most; 2 if it could not check: the store is
-    in use, there is none, its vector index is missing, it cannot be read, a setting is wrong.
+    Exit code 1 and a list of at most 5000 violations if an invariant is broken; 2 if the check was impossible: the
+    store is in use, missing or unreadable, its vector index is missing, or a setting is wrong.
     """
     try:
         settings = read_settings(data_dir=data_dir)
@@ -55,7 +55,7 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
     except VicwError as error:
         fail(f"could not check: {error.detail}", code=2)
     counts = ((report.nodes, "node"), (report.edges, "edge"), (report.points, "point"))
-    out.print(f"{', '.join(counted(count, one) for count, one in counts)}, {report.waiting} waiting")
+    out.print(f"{', '.join(counted(count, noun) for count, noun in counts)}, {report.waiting} waiting")
     for violation in report.violations:
         out.print(violation, markup=False)
     if report.unlisted:
@@ -67,24 +67,26 @@ def check_command(data_dir: DataDirOption = None, platform: PlatformOption = Fal
 
 def doctor_command(
     question: Annotated[
-        list[str] | None, typer.Argument(help="With --graph: what to ask. \\[default: names that a context knows]")
+        list[str] | None,
+        typer.Argument(help="With --graph: questions to ask. \\[default: names of entities of --context]"),
     ] = None,
     graph: Annotated[
-        bool, typer.Option("--graph", help="Ask a running server, and say what the graph brings to its answers.")
+        bool,
+        typer.Option("--graph", help="Query a running server, and show what the graph channel adds to its answers."),
     ] = False,
-    context: Annotated[str | None, typer.Option(help="With --graph: ask about one context.")] = None,
+    context: Annotated[str | None, typer.Option(help="With --graph: search only this context.")] = None,
     url: UrlOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Say what is wrong with this machine, these settings or what is stored, and what to do.
+    """Find problems of this machine, the settings and the stored data, and show how to fix them.
 
-    Exit code 1 if anything is. It only looks; a server may be running. With --graph one has to.
+    Exit code 1 if there is a problem. Nothing is changed; a server may be running. --graph needs a running server.
     """
     from vicw_standalone.doctor import examine
 
     if not graph:
         if question or context is not None or url is not None:
-            fail("a question, --context and --url go with --graph", code=2)
+            fail("a question, --context and --url need --graph", code=2)
         _print_findings(examine(read_settings(data_dir=data_dir)))
         return
     from vicw_standalone.doctor import graph as channel
@@ -97,9 +99,9 @@ def doctor_command(
 def _names(client: VicwClient, context: str | None) -> list[str]:
     """Return names that a context knows, to ask for. Ends the command if there is none."""
     if context is None:
-        fail("give a question, or a --context to list the names of", code=2)
+        fail("give a question, or a --context whose entities' names are the questions", code=2)
     names = [entity.name for entity in client.entities(context, limit=_ASKED).entities]
-    return names or fail(f"nothing is known by name in {context!r}: say what to ask", code=2)
+    return names or fail(f"context {context!r} has no named entities: give a question", code=2)
 
 
 def _print_findings(findings: Iterable[Finding]) -> None:
@@ -130,5 +132,5 @@ async def _check(settings: StandaloneSettings, progress: Progress) -> CheckRepor
     async with open_offline(settings) as (graph, vectors):
         model = (await graph.record.models()).used
         if vectors is None and (model is None or model.has_vectors):
-            raise UnavailableError("vectors", "the index is missing. `vicw serve` rebuilds it, or `vicw reindex`")
+            raise UnavailableError("vectors", "the index is missing. `vicw serve` or `vicw reindex` rebuilds it")
         return await check(graph.audit, graph.outbox, vectors, load_registries().edges, progress)

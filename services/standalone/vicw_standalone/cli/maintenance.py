@@ -76,7 +76,7 @@ async def _on_directory[T](
             does = (
                 f"runs this automatically ({schedule})" if schedule is not None else "does not run this automatically"
             )
-            fail(f"{error.detail}. A server {does}; stop it to do it now", code=2)
+            fail(f"{error.detail}. A server {does}; stop it to run this now", code=2)
         yield use(standalone)
         await standalone.indexer.drain()
 

@@ -37,7 +37,9 @@ TenantOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    group = typer.Typer(help="Mirror the memory into a folder of Markdown: build, sync, status.", no_args_is_help=True)
+    group = typer.Typer(
+        help="Mirror the memory into a folder of Markdown files: build, sync, status.", no_args_is_help=True
+    )
     group.command("build")(build_command)
     group.command("sync")(sync_command)
     group.command("status")(status_command)
@@ -51,10 +53,10 @@ def build_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Build the mirror anew beside what is there, and swap. A server may be running.
+    """Build the mirror beside the existing one, then swap them. A server may be running.
 
-    Killed half-way, what was there stays. Edits, notes and a reader's settings in it are kept. A tenant of which
-    nothing is stored is refused, with exit code 2, unless the mirror is this tenant's.
+    After a kill the existing mirror stays. Edits, notes and a reader's settings in it are kept. A tenant without stored
+    data is refused with exit code 2, unless the mirror belongs to that tenant.
     """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
@@ -68,9 +70,9 @@ def sync_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Build the mirror anew if something has changed since it was built, or if there is none.
+    """Build the mirror if there is none, or if the memory has changed since the last build.
 
-    A tenant of which nothing is stored is refused, with exit code 2, unless the mirror is this tenant's.
+    A tenant without stored data is refused with exit code 2, unless the mirror belongs to that tenant.
     """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
@@ -84,11 +86,11 @@ def status_command(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Say what the mirror has, and whether it is up to date. Exit code 1 if it is not."""
+    """Show the size of the mirror and whether it is up to date. Exit code 1 if it is not."""
     found = _run(_settings(path, viewer, tenant, data_dir), platform, lambda mirror: mirror.status())
     if found is None:
-        fail("there is no mirror yet: `vicw mirror build` makes one")
-    out.print(f"{counted(found.atoms, 'atom')} on {counted(found.pages, 'page')}", markup=False)
+        fail("there is no mirror yet: `vicw mirror build` builds one")
+    out.print(f"{counted(found.atoms, 'item')} on {counted(found.pages, 'page')}", markup=False)
     if found.edited:
         edited = "1 page was" if found.edited == 1 else f"{found.edited} pages were"
         out.print(f"{edited} edited; the next build keeps the edit in .vicw-edits", markup=False)
@@ -102,7 +104,7 @@ def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_di
     given = {"path": path, "viewer": viewer, "tenant": tenant}
     mirror = settings.mirror.model_copy(update={name: value for name, value in given.items() if value is not None})
     if mirror.path is None:
-        fail("say where the mirror is: --path FOLDER, or VICW_MIRROR_PATH", code=2)
+        fail("name the mirror's folder: --path FOLDER, or VICW_MIRROR_PATH", code=2)
     from dataclasses import replace
 
     return replace(settings, mirror=mirror)
@@ -140,6 +142,6 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
 
 
 def _tell(done: MirrorResult) -> None:
-    out.print(f"{counted(done.atoms, 'atom')}; {counted(done.pages, 'page')} written", markup=False)
+    out.print(f"{counted(done.atoms, 'item')}; {counted(done.pages, 'page')} written", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

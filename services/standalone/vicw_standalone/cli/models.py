@@ -19,14 +19,14 @@ DataDirOption = Annotated[
     Path | None, typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]")
 ]
 PlatformOption = Annotated[
-    bool, typer.Option("--platform", help="The platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
+    bool, typer.Option("--platform", help="Use the platform's Neo4j and Qdrant: VICW_NEO4J_…, VICW_QDRANT_…")
 ]
 
 
 def tenant_name(given: str | None) -> str | None:
     """Return what ``--tenant`` says, unless no tenant can have that name."""
     if given is not None and (problem := tenant_flaw(given)):
-        raise typer.BadParameter(f"{problem}; name a tenant in visible characters")
+        raise typer.BadParameter(f"{problem}; use visible characters")
     return given
 
 
@@ -40,10 +40,10 @@ def register(app: typer.Typer) -> None:
 
 
 def list_models(data_dir: DataDirOption = None) -> None:
-    """List the registered models, which of them are here, and which is used."""
+    """List the registered models, whether their files are downloaded, and which one is used."""
     settings = read_settings(data_dir=data_dir)
     foreign = settings.embedding.url is not None or settings.storage.embedder == "none"
-    table = Table("model", "dim", "licence", "here", "used", box=None)
+    table = Table("model", "dim", "licence", "downloaded", "used", box=None)
     for card in MODELS.values():
         here = card.file is None or (settings.models_dir / card.file).is_file()
         used = not foreign and settings.embedding.model == card.name
@@ -51,7 +51,7 @@ def list_models(data_dir: DataDirOption = None) -> None:
         table.add_row(f"[dim]  {card.summary}[/]")
     out.print(table)
     if settings.storage.embedder == "none":
-        out.print("Used: none, full text, tags and graph answer (VICW_EMBEDDER)", markup=False)
+        out.print("Used: none (VICW_EMBEDDER=none); answers come from full text, tags and the graph", markup=False)
     elif settings.embedding.url is not None:
         out.print(f"Used: the server at {settings.embedding.url}", markup=False)
     elif settings.embedding.model not in MODELS:
@@ -60,10 +60,10 @@ def list_models(data_dir: DataDirOption = None) -> None:
 
 def pull(
     name: Annotated[str, typer.Argument(help="A registered model.")],
-    repository: Annotated[str | None, typer.Option(help="Another model-hub repository that has its file.")] = None,
+    repository: Annotated[str | None, typer.Option(help="Download from this model-hub repository.")] = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Fetch a model's file from the model hub; a broken download is resumed. The hash is pinned at first use."""
+    """Download a model from the model hub; an interrupted download resumes. The hash is pinned at first use."""
     from vicw_embedding import hub
 
     settings = read_settings(data_dir=data_dir)
@@ -83,11 +83,11 @@ def use(
     name: Annotated[str, typer.Argument(help="A registered model, or the path of a GGUF file.")],
     data_dir: DataDirOption = None,
 ) -> None:
-    """Choose the model of a data directory. What is stored has to be embedded anew: `vicw reindex`."""
+    """Choose the model of a data directory. `vicw reindex` then embeds the stored passages again."""
     from vicw_embedding import library
 
     settings = read_settings(data_dir=data_dir, model=name)
     model = library.resolve(settings.embedding, settings.models_dir)
     choose(settings.storage.data_dir, name)
     out.print(f"{settings.storage.data_dir} now uses {model.card.name} ({model.card.size}-d).", markup=False)
-    out.print("If something is stored there already, run `vicw reindex` next.", markup=False)
+    out.print("If it already holds passages, run `vicw reindex` next.", markup=False)

@@ -37,25 +37,25 @@ def reindex_command(
     data_dir: DataDirOption = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Embed with this model from now on: as for `vicw serve`, or a server's name for it."),
+        typer.Option(help="New embedding model: as for `vicw serve`, or its name on an embedding server."),
     ] = None,
     platform: PlatformOption = False,
     drop_old: Annotated[bool, typer.Option("--drop-old", help="Remove the indexes that are not in use.")] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Say which index is in use, and how far a change is.")
+        bool, typer.Option("--status", help="Show which index is in use, and the progress of a change.")
     ] = False,
     url: UrlOption = None,
 ) -> None:
-    """Change the embedding model, or mend the vector index. Whatever serves goes on serving.
+    """Change the embedding model, or repair the vector index. Running servers keep answering.
 
-    A change builds another index beside the one in use and puts it in its place when both agree with the graph; the
-    old one is kept until --drop-old. Without --model it goes on with a change that is not over; if there is none, it
-    embeds what the index lacks: after its folder was lost, for example.
+    A change builds a second index and swaps the two when the new one agrees with the graph; the old index is kept until
+    --drop-old. Without --model, an unfinished change is resumed; if there is none, missing passages are embedded, for
+    example after the index folder was lost.
 
-    A server that has the data directory open does it itself. Killed half-way or stopped with Ctrl-C, the old
-    index stays in use; run it again, and it goes on.
+    A server that has the data directory open does the work. After a kill or Ctrl-C the old index stays in use; run the
+    command again to continue.
 
-    Exit code 1 if it could not be done, 130 after Ctrl-C.
+    Exit code 1 on failure, 130 after Ctrl-C.
     """
     if sum((model is not None, drop_old, status)) > 1:
         fail("--model, --drop-old and --status exclude each other", code=2)
@@ -121,9 +121,9 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
                 with progress_bar("reindexing") as report:
                     done = server.watch(report)
             except KeyboardInterrupt:
-                problem("the server goes on with it; `vicw reindex --status` says how far it is")
+                problem("the server continues; `vicw reindex --status` shows the progress")
                 raise typer.Exit(INTERRUPTED) from None
-            out.print(f"{counted(done.embedded, 'passage')} embedded anew with {done.model}", markup=False)
+            out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model}", markup=False)
             _tell_kept(done.before, done.passages)
             _tell_overruled(model)
 
@@ -135,18 +135,18 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
     try:
         return asyncio.run(run())
     except KeyboardInterrupt:
-        problem("stopped. The index in use is as it was; run the same command again to go on")
+        problem("stopped. The index in use is unchanged; run the same command again to continue")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _tell_done(done: Reindexed, option: str = "") -> None:
-    out.print(f"{counted(done.embedded, 'passage')} embedded anew with {done.model.name}", markup=False)
+    out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model.name}", markup=False)
     kept = done.before is not None and done.before.has_vectors
     _tell_kept(str(done.before) if kept else None, done.passages, option)
 
 
 def _tell_kept(before: str | None, passages: int, option: str = "") -> None:
-    err.print(counted(passages, "passage"), markup=False)
+    err.print(f"{counted(passages, 'passage')} in the store", markup=False)
     if before is not None:
         err.print(f"The index of {before} is kept; `vicw reindex{option} --drop-old` removes it", markup=False)
 
@@ -166,8 +166,8 @@ def _tell_overruled(model: str | None) -> None:
 
 
 def _tell_dropped(dropped: Iterable[str]) -> None:
-    lines = [f"The index of {model} is removed" for model in dropped]
-    _print(lines or ["There is no index that is not in use"])
+    lines = [f"Removed the index of {model}" for model in dropped]
+    _print(lines or ["There is no unused index"])
 
 
 def _print(lines: Iterable[str]) -> None:

@@ -30,22 +30,24 @@ def register(app: typer.Typer) -> None:
 
 
 def resolve(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be merged, and what not.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be merged and what would not.")
+    ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(help="How alike names are at least. \\[default: VICW_RESOLVE_THRESHOLD]", min=0.85, max=1.0),
+        typer.Option(help="Least similarity of names. \\[default: VICW_RESOLVE_THRESHOLD]", min=0.85, max=1.0),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Pairs judged at most. \\[default: all]", min=1)] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    most: Annotated[int | None, typer.Option(help="Most pairs to judge. \\[default: all]", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Merge people and things that are known under two names, where more than the names says that they are one.
+    """Merge entities that are stored under two names, where more than the names says that they are the same.
 
-    Nobody sees more by it, and `vicw sleep undo` takes a merge back. Other likely pairs are for you to judge: see
-    `vicw entities candidates`. A server that has the data directory open runs this automatically
-    (VICW_RESOLVE_SCHEDULE), so none may run; of the platform, whatever runs. Killed half-way, what is done is done;
-    run it again to go on.
+    A merge gives no viewer access to more items; `vicw sleep undo` undoes it. Other likely pairs are left for you to
+    decide: see `vicw entities candidates`. A server runs this automatically (VICW_RESOLVE_SCHEDULE), so no server may
+    have the data directory open; with --platform, services may run. After a kill, completed steps stay; run the command
+    again to continue.
     """
     from vicw_sleep.resolve.job import rules_of
 
@@ -64,9 +66,9 @@ def resolve(
             made = replace(sleeper.resolve(), progress=progress)
             made = made if quiet else replace(made, on_pair=tell)
             done = await made.run(chosen, now=now(), dry=dry_run, most=most)
-        verb = "would be" if dry_run else "were"
-        split = f", {done.split} {verb} split again" if done.split else ""
-        out.print(f"{done.merged} of {done.pairs} likely pairs of {counted(done.names, 'name')} {verb} merged{split}")
+        merged, split = ("would merge", "would split") if dry_run else ("merged", "split")
+        pairs = f"{done.merged} of {counted(done.pairs, 'likely pair')} of {counted(done.names, 'name')}"
+        out.print(f"{merged} {pairs}" + (f", {split} {counted(done.split, 'pair')} again" if done.split else ""))
 
     run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 

@@ -28,19 +28,19 @@ def serve(
     ] = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Where everything is stored. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]"),
+        typer.Option(help="Data directory. \\[default: ~/.local/share/vicw, or VICW_DATA_DIR]"),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="Embedding model: a name of `vicw model list`, or a GGUF's path. \\[or VICW_EMBEDDING_MODEL]"
+            help="Embedding model: a name that `vicw model list` shows, or a GGUF's path. \\[or VICW_EMBEDDING_MODEL]"
         ),
     ] = None,
 ) -> None:
     """Serve the memory in one process: no other server, no LLM, no network.
 
-    POST /ingest remembers, POST /retrieve finds; /docs describes both. Ctrl-C or SIGTERM finishes what is in
-    flight and ends. Every setting can come from the environment (VICW_…); .env.example lists them all.
+    POST /ingest stores items, POST /retrieve finds them; /docs describes both. Ctrl-C or SIGTERM finishes the
+    requests in flight and stops. Every setting can come from the environment (VICW_…); .env.example lists them all.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes over; there is nothing to end yet
     settings = read_settings(host=host, port=port, data_dir=data_dir, model=model)

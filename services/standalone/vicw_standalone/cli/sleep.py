@@ -18,7 +18,7 @@ from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
 from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
-from vicw_standalone.cli.job_runs import told_of
+from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_asleep
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
@@ -62,7 +62,7 @@ def register(parent: typer.Typer) -> None:
 @app.command()
 def consolidate(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be consolidated, and what not.")
+        bool, typer.Option("--dry-run", help="Only show what would be consolidated and what would not.")
     ] = False,
     hours: Annotated[
         float | None,
@@ -70,17 +70,19 @@ def consolidate(
             help="Only Events older than this many hours. \\[default: VICW_CONSOLIDATE_HOURS]", min=0, max=100_000
         ),
     ] = None,
-    most: Annotated[int | None, typer.Option(help="Macro-Events made at most. \\[default: all]", min=1)] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also try what was refused or undone before.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the last line alone.")] = False,
+    most: Annotated[int | None, typer.Option(help="Most Macro-Events to create. \\[default: all]", min=1)] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also try batches that were refused or undone before.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Replace several old Events of a thread by one Macro-Event, where its summary loses nothing.
+    """Replace several old Events of a flow by one Macro-Event, where its summary loses nothing.
 
     The proof stays and is found as before; `vicw sleep undo` restores the Events. A server runs this automatically
     (VICW_CONSOLIDATE_SCHEDULE), so no server may have the data directory open; with --platform, services may run. After
-    a kill, completed steps stay; run the command again to go on.
+    a kill, completed steps stay; run the command again to continue.
     """
     from vicw_sleep.consolidation.job import rules_of
 
@@ -92,38 +94,37 @@ def consolidate(
     def tell(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
         where = f"{flow.context} · {flow.flow_id}"
         line = (
-            f"consolidate    {where}: {counted(len(consolidate.sources), 'Event')}: {consolidate.name}"
+            f"consolidate  {where}: {counted(len(consolidate.sources), 'Event')}: {consolidate.name}"
             if consolidate is not None
             else ""
         )
-        out.print(harmless(line or f"leave   {where}: {reason}"), markup=False, highlight=False)
+        out.print(harmless(line or f"leave        {where}: {reason}"), markup=False, highlight=False)
 
     async def work(sleeper: Sleeper) -> None:
         consolidation = sleeper.consolidation(None if quiet else tell)
         done = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
         verb = "would become" if dry_run else "became"
-        refused = f", {done.refused} batches are refused" if done.refused else ""
-        left = f", {done.left} are left as they were before (--again judges them anew)" if done.left else ""
+        refused = f", {counted(done.refused, 'batch', 'batches')} refused" if done.refused else ""
+        left = f", {done.left} refused or undone before (--again tries them again)" if done.left else ""
         changed = f", {done.changed} changed meanwhile" if done.changed else ""
-        what = f"{_many(done.events, 'Event')} of {_many(done.flows, 'thread')} {verb}"
+        what = f"{counted(done.events, 'Event')} of {counted(done.flows, 'flow')} {verb}"
         nothing = not (done.macros or done.refused or done.left or done.changed)
-        young = f"; only Events stored more than {chosen.hours:g} h ago is consolidated (--hours)" if nothing else ""
-        out.print(f"{what} {_many(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
+        young = f"; only Events stored more than {chosen.hours:g} h ago are consolidated (--hours)" if nothing else ""
+        out.print(f"{what} {counted(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
 
     run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
 
 
 @app.command()
 def undo(
-    step: Annotated[str, typer.Argument(help="Its id, as `vicw sleep log` shows it")],
+    step: Annotated[str, typer.Argument(help="Id of the step, as `vicw sleep log` shows it")],
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Undo a step: what it consolidated is as it was, what it dreamt is gone, what it merged is two again,
-    what it has chosen to go stays.
+    """Undo a step: restore consolidated Events, remove auto-tags, or split merged entities.
 
-    A server that has the data directory open does it; where it asks for keys, VICW_API_KEY has to be one with the right
-    admin. That can be done for VICW_SLEEP_UNDO_DAYS.
+    A step can be undone for VICW_SLEEP_UNDO_DAYS; evicted and expired items cannot be brought back. A server that has
+    the data directory open does the work; if it requires keys, VICW_API_KEY must be a key with the right admin.
     """
     from vicw_standalone.undo import take_back
 
@@ -142,16 +143,16 @@ def undo(
 @app.command()
 def log(
     tenant: TenantOption = None,
-    limit: Annotated[int, typer.Option(help="Steps listed.", min=1)] = 50,
-    task: Annotated[LoggedTask | None, typer.Option(help="Only what this task did.")] = None,
+    limit: Annotated[int, typer.Option(help="Most steps to list.", min=1)] = 50,
+    task: Annotated[LoggedTask | None, typer.Option(help="Only steps of this task.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only refused batches, with the reasons.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, a line a step.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per step.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """List what was done, the latest first; each step with the id that `vicw sleep undo` takes.
+    """List completed steps, the latest first, with the ids that `vicw sleep undo` takes.
 
-    What has expired is listed, too; that alone is not undone: send the item again.
+    Expired items are listed too, but their expiry cannot be undone: send the item again.
     """
 
     async def read() -> tuple[list[MaintenanceStep], dict[str, str]]:
@@ -168,7 +169,7 @@ def log(
     for step in steps:
         out.print(_json(step) if as_json else _line(step, names), markup=False, highlight=False, soft_wrap=True)
     if not steps:
-        err.print("no such step is logged" if task or refused else "nothing was done yet")
+        err.print("no such step is logged" if task or refused else "no step is logged yet")
 
 
 @app.command()
@@ -177,9 +178,9 @@ def status(
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Say what is under way and how far it is, what comes when, and what was done in the last day.
+    """Show which jobs run, when each runs next, and how many steps were done in the last day.
 
-    When it comes is told by the settings of this environment.
+    The times of the next runs come from the settings of this environment.
     """
 
     from vicw_ingest.versions.expiry import EXPIRE
@@ -197,12 +198,12 @@ def status(
                 recent[_EXPIRED if step.task == EXPIRE else step.outcome.value] += 1
             return last, await graph.log.job_runs()
 
-    step, rounds = asyncio.run(read())
-    for line in told_of(read_settings(data_dir=data_dir), rounds, began):
+    step, runs = asyncio.run(read())
+    for line in status_lines(read_settings(data_dir=data_dir), runs, began):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     last = f"{step.at:%Y-%m-%d %H:%M} UTC" if step is not None else "never"
-    counted = ", ".join(f"{recent[one]} {one}" for one in (*(outcome.value for outcome in Outcome), _EXPIRED))
-    out.print(f"last step: {last}; in the last day {counted}")
+    kinds = (*(outcome.value for outcome in Outcome), _EXPIRED)
+    out.print(f"last step: {last}; in the last 24 hours: {', '.join(f'{recent[kind]} {kind}' for kind in kinds)}")
 
 
 async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[MaintenanceStep]:
@@ -225,10 +226,6 @@ async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict
     return {uid: node.name for nodes in found for uid, node in nodes.items()}
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def _told(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     from vicw_ingest.eviction.service import FORGET
     from vicw_ingest.versions.expiry import EXPIRE
@@ -241,7 +238,9 @@ def _told(step: MaintenanceStep, names: Mapping[str, str]) -> str:
         return eviction.told_of(step)
     if step.task == EXPIRE:
         return upkeep.told_of(step, names)
-    return f"{step.details.get('sources', '?')} Events of {step.details.get('flow', '?')}"
+    sources = step.details.get("sources")
+    events = counted(sources, "Event") if isinstance(sources, int) else "? Events"
+    return f"{events} of flow {step.details.get('flow', '?')}"
 
 
 def _line(step: MaintenanceStep, names: Mapping[str, str]) -> str:

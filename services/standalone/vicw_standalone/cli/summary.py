@@ -21,9 +21,9 @@ def print_summary(summary: Summary) -> None:
         ("created", summary.created),
         ("updated", summary.updated),
         ("unchanged", summary.unchanged),
-        ("linked to what says the same", summary.linked),
+        ("duplicates, linked", summary.linked),
         ("stored by an earlier run", summary.skipped),
-        ("files passed over", len(summary.passed_over)),
+        ("files skipped", len(summary.passed_over)),
         ("refused", len(summary.refused)),
     ):
         table.add_row(name, str(count))
@@ -34,7 +34,7 @@ def print_summary(summary: Summary) -> None:
         out.print(f"  secrets masked in {count} {'item' if count == 1 else 'items'}: {kind}")
     if summary.jobs:
         requests = "1 request is" if len(summary.jobs) == 1 else f"{len(summary.jobs)} requests are"
-        out.print(f"  durable, and found a little later: {requests} still being indexed")
+        out.print(f"  everything is stored; {requests} still being indexed")
     print_refused(summary.refused)
 
 

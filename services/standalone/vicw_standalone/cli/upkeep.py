@@ -34,28 +34,28 @@ def register(app: typer.Typer) -> None:
 
 
 def reconcile(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be mended.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be repaired.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Compare the two stores, and bring the vectors to agreement with the graph.
+    """Compare the vector store with the graph, and repair the vector store.
 
-    Passages without a point, or with another than the graph says, are indexed anew; points without a passage are
-    removed. The graph stays as it is; `vicw check` names each disagreement. A server runs this automatically
-    (VICW_SLEEP_RECONCILE_SCHEDULE, and when it starts after an unclean end), so none may have the data directory open;
-    of the platform, whatever runs.
+    Passages whose point is missing or out of date are indexed again; points without a passage are removed. The graph is
+    not changed; `vicw check` lists each difference. A server runs this automatically (VICW_SLEEP_RECONCILE_SCHEDULE,
+    and at a start after an unclean stop), so no server may have the data directory open; with --platform, services may
+    run.
     """
 
     async def work(sleeper: Sleeper) -> None:
         index = sleeper.indexes.read_index
         if not index.model.has_vectors:
-            out.print("there are no vectors (VICW_EMBEDDER=none): nothing to compare")
+            out.print("there are no vectors to compare (VICW_EMBEDDER=none)")
             return
         if index.model != sleeper.indexes.models.used:
             raise UnavailableError("embedding", sleeper.indexes.behind or "the model in use has just changed")
         with progress_bar("comparing") as progress:
             done = await _compare(sleeper, progress, dry=dry_run, alone=not platform)
-        queued, removed = ("would be indexed anew", "would be removed") if dry_run else ("indexed anew", "removed")
+        queued, removed = ("would be indexed again", "would be removed") if dry_run else ("indexed again", "removed")
         out.print(f"{counted(done.missing, 'point')} missing, {done.stale} out of date: {queued}")
         out.print(f"{counted(done.orphaned, 'point')} without a passage: {removed}")
 
@@ -83,15 +83,15 @@ async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bo
 
 
 def expire(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be retired.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be retired.")] = False,
     data_dir: DataDirOption = None,
     platform: PlatformOption = False,
 ) -> None:
-    """Retire the items whose expires_at has passed, with all that rests on them alone.
+    """Retire the items whose expires_at has passed, with everything that rests on them alone.
 
-    Answers leave them out from that instant on; this is what then takes their edges and gaps away. The past shows them
-    still, and `vicw sleep log` lists them. A server runs this automatically (VICW_INGEST_EXPIRY_SECONDS), so none may
-    have the data directory open; of the platform, whatever runs.
+    Answers omit an item from that time on; retiring also removes its edges and closes gaps in its flow. Questions about
+    the past still find it, and `vicw sleep log` lists it. A server runs this automatically
+    (VICW_INGEST_EXPIRY_SECONDS), so no server may have the data directory open; with --platform, services may run.
     """
 
     async def work(forgetful: Forgetful) -> None:
@@ -100,7 +100,7 @@ def expire(
             return
         found = await forgetful.graph.expired(now(), limit=_LISTED + 1)
         for item in found[:_LISTED]:
-            line = f"retire  {item.context} · [{item.source_id or item.uid}] {item.name} · over {item.expires_at}"
+            line = f"retire  {item.context} · [{item.source_id or item.uid}] {item.name} · expired {item.expires_at}"
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
         count = counted(len(found), "item") if len(found) <= _LISTED else f"more than {_LISTED} items"
         out.print(f"{count} would be retired (expired)")
@@ -114,8 +114,8 @@ def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     end = str(told.get("expired", "?"))[:16].replace("T", " ")
     sources = cast(int | None, told.get("sources"))
     what = (
-        f"{counted(sources, 'Event')} of {told.get('flow', '?')}"
+        f"{counted(sources, 'Event')} of flow {told.get('flow', '?')}"
         if sources
         else f"[{told.get('item') or step.subject}]"
     )
-    return " ".join(part for part in (what, names.get(step.subject, ""), "· over", end) if part)
+    return " ".join(part for part in (what, names.get(step.subject, ""), "· expired", end) if part)

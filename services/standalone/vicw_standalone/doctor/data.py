@@ -18,13 +18,13 @@ from vicw_shared.ports import NO_MODEL, ModelIdentity
 from vicw_shared.settings import EmbeddingSettings
 from vicw_shared.wrapper import WRAPPER_VERSION
 from vicw_standalone.doctor.findings import Finding, Severity
-from vicw_standalone.model_choice import remedy
+from vicw_standalone.model_choice import remedy, vectors_of
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
 from vicw_standalone.wiring import GRAPH
 
 _PATIENCE_SECONDS = 15.0
-_REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then words answer, and no vectors"
+_REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"
 
 
 def data(settings: StandaloneSettings) -> Iterator[Finding]:
@@ -55,7 +55,9 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
     """Return the models that can be had, and the finding."""
     embedding = settings.embedding
     if settings.storage.embedder == "none":
-        return [NO_MODEL], Finding("model", Severity.FINE, "none (VICW_EMBEDDER): full text, tags and graph answer")
+        return [NO_MODEL], Finding(
+            "model", Severity.FINE, "none (VICW_EMBEDDER=none): answers come from full text, tags and the graph"
+        )
     try:
         if embedding.urls:
             found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
@@ -77,8 +79,8 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
 
 def _model_fix(settings: EmbeddingSettings) -> str:
     if settings.url is None:
-        return "Choose another with VICW_EMBEDDING_MODEL or, where that is not set, with `vicw model use`"
-    return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to use our own process"
+        return "Choose another with VICW_EMBEDDING_MODEL or, if that is not set, with `vicw model use`"
+    return f"Start the server {settings.url}, or unset VICW_EMBEDDING_URL to embed in VICW's own process"
 
 
 async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
@@ -100,19 +102,19 @@ def _directory(path: Path) -> tuple[bool, Finding]:
             return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])
         fix = "Name another with --data-dir or VICW_DATA_DIR"
         return False, Finding("data directory", Severity.PROBLEM, error.detail, fix)
-    return False, Finding("data directory", Severity.FINE, f"{path} can be used")
+    return False, Finding("data directory", Severity.FINE, f"{path} is usable")
 
 
 def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
-        return Finding("store", Severity.FINE, "no model has filled it yet")
+        return Finding("store", Severity.FINE, "holds no vectors yet")
     if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
-        return Finding("store", Severity.FINE, f"filled by {known}" if known.has_vectors else "filled without vectors")
+        return Finding("store", Severity.FINE, f"has {vectors_of(known)}")
     if wanted == [NO_MODEL]:
-        fix = "Unset VICW_EMBEDDER to answer with them"
-        return Finding("store", Severity.NOTE, f"has vectors of {known}, which stay as they are", fix)
-    told = f"filled by {known}, the model now is {' or '.join(map(str, wanted))}"
+        fix = "Unset VICW_EMBEDDER to use them"
+        return Finding("store", Severity.NOTE, f"has vectors of {known}, which are not used", fix)
+    told = f"has {vectors_of(known)}, but the model is now {' or '.join(map(str, wanted))}"
     return Finding("store", Severity.PROBLEM, told, remedy(known, wanted[0]))
 
 
@@ -128,5 +130,5 @@ def _index(data_dir: Path, seen: GraphCounts, in_use: bool) -> Finding:
         return Finding("vector index", Severity.FINE, "open in the running process")
     if not EdgeVectorStore.closed_cleanly(path):
         fix = "Nothing is lost: the next `vicw serve` compares it with the graph before it answers"
-        return Finding("vector index", Severity.NOTE, "was not closed in order", fix)
-    return Finding("vector index", Severity.FINE, "closed in order")
+        return Finding("vector index", Severity.NOTE, "was not closed properly", fix)
+    return Finding("vector index", Severity.FINE, "closed properly")

@@ -70,8 +70,8 @@ def _weight(channels: Sequence[GraphChannel]) -> Finding:
     weight = max((channel.weight for channel in channels), default=0.0)
     bias = channels[0].causal_bias if channels else 0.0
     if weight >= MIN_WEIGHT:
-        return Finding("typed edges", Severity.FINE, f"count {weight:g}, of these the causal ones {bias:.0%}")
-    told = f"count {weight:g}: they are not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
+        return Finding("typed edges", Severity.FINE, f"weight {weight:g}, {bias:.0%} of it for causal edges")
+    told = f"weight {weight:g}: not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
     return Finding("typed edges", Severity.FINE, told)
 
 
@@ -80,8 +80,8 @@ def _edges(answers: Sequence[RetrieveResponse]) -> Finding:
     told = ", ".join(f"{count} {name}" for name, count in types.most_common())
     if set(types) - {"EVIDENCED_BY", "BELONGS_TO"}:
         return Finding("edges", Severity.FINE, f"around the results: {told}")
-    fix = 'Ingest with "extract": "rules", or with relations of your own; `vicw graph show` draws what is there'
-    return Finding("edges", Severity.NOTE, "nothing joins the results to anything", fix)
+    fix = 'Ingest with "extract": "rules", or with your own relations; `vicw graph show` draws the graph'
+    return Finding("edges", Severity.NOTE, "the results have no edges to other nodes", fix)
 
 
 def _reached(channels: Sequence[GraphChannel]) -> Finding:
@@ -93,34 +93,34 @@ def _reached(channels: Sequence[GraphChannel]) -> Finding:
     told = ", ".join(f"{name} {count}" for name, count in spreads.items() if count)
     if told:
         halves = ", ".join(f"{count} {name}" for name, count in parts.items())
-        return Finding("spreads", Severity.FINE, f"came to items by {told}; best ways: {halves}")
-    return Finding("spreads", Severity.NOTE, "came to nothing", "Ask a question of what is stored: `--graph QUESTION`")
+        return Finding("spreads", Severity.FINE, f"reached items: {told}; best paths: {halves}")
+    return Finding("spreads", Severity.NOTE, "reached no item", "Ask about something stored: `--graph QUESTION`")
 
 
 def _results(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
     if not hits:
-        return Finding("results", Severity.NOTE, "none has anything of the graph")
-    ways = Counter(f"{hit.edge_type}, {hit.depth} away" if hit.edge_type else "a trigger phrase" for hit, _ in hits)
+        return Finding("results", Severity.NOTE, "no result came through the graph")
+    ways = Counter(f"{hit.edge_type} at depth {hit.depth}" if hit.edge_type else "a trigger phrase" for hit, _ in hits)
     told = "; ".join(f"{count} by {way}" for way, count in ways.most_common(8))
-    return Finding("results", Severity.FINE, f"{len(hits)} have something of the graph: {told}")
+    return Finding("results", Severity.FINE, f"{len(hits)} came through the graph: {told}")
 
 
 def _agreement(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
     agreed = sum(too for _, too in hits)
     verdict = Severity.FINE if agreed or not hits else Severity.NOTE
-    return Finding("agreement", verdict, f"{agreed} of these were found by another channel, too")
+    return Finding("agreement", verdict, f"{agreed} of these also found by another channel")
 
 
 def _time(asked: ProbeAnswers) -> Finding:
     took, channels = asked.took_ms, asked.channels
     if not took:
-        return Finding("time", Severity.NOTE, "no answer tells how long it took")
-    told = f"{median(took):.0f} ms in the middle, {max(took):.0f} at most"
+        return Finding("time", Severity.NOTE, "the answers have no timings")
+    told = f"median {median(took):.0f} ms, maximum {max(took):.0f} ms"
     late = sum(not channel.in_time for channel in channels)
     if late:
-        fix = "The answer used what was found by then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
+        fix = "The answers used what was found until then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
         budget = channels[0].budget_ms
         return Finding("time", Severity.NOTE, f"{told}; {late} of {len(took)} were cut off after {budget} ms", fix)
     if max(took) > BUDGET_MS:
-        return Finding("time", Severity.NOTE, f"{told}, where {BUDGET_MS:.0f} are meant to be enough")
+        return Finding("time", Severity.NOTE, f"{told}; the target is {BUDGET_MS:.0f} ms")
     return Finding("time", Severity.FINE, told)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from vicw_standalone.counts import counted
 from vicw_standalone.doctor.findings import Finding, Severity
 from vicw_standalone.settings import StandaloneSettings
 
@@ -29,8 +30,8 @@ def processor(settings: StandaloneSettings) -> Finding:
         flags = "avx2"
     if machine == "x86_64" and "avx2" not in flags and settings.storage.embedder != "none":
         fix = "Build llama.cpp for it: CMAKE_ARGS='-DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF' make clean setup"
-        return Finding("processor", Severity.PROBLEM, "no AVX2: the embedding process would die", fix)
-    return Finding("processor", Severity.FINE, f"{machine}, {cores} cores")
+        return Finding("processor", Severity.PROBLEM, "no AVX2: the embedding process would crash", fix)
+    return Finding("processor", Severity.FINE, f"{machine}, {counted(cores, 'core')}")
 
 
 def memory(settings: StandaloneSettings) -> Finding:
@@ -68,7 +69,7 @@ def room(settings: StandaloneSettings) -> Finding:
     path = settings.storage.data_dir
     free = shutil.disk_usage(next(p for p in (path, *path.parents) if p.exists())).free // 1048576
     if free < settings.storage.min_free_mb:
-        fix = f"Make room; VICW_MIN_FREE_MB asks for {settings.storage.min_free_mb} MiB"
+        fix = f"Free some space; VICW_MIN_FREE_MB requires {settings.storage.min_free_mb} MiB"
         return Finding("disk", Severity.PROBLEM, f"{free} MiB free, writes are refused", fix)
     if free < _ROOMY_MB:
         return Finding("disk", Severity.NOTE, f"{free} MiB free", "100,000 memories take about half a gigabyte")
@@ -79,7 +80,7 @@ def server(settings: StandaloneSettings) -> Finding:
     """Look at who listens on the port, if anybody does."""
     host, port = settings.server.host, settings.server.port
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    another = "Name another with --port or VICW_PORT"
+    another = "Choose another with --port or VICW_PORT"
     try:
         return _listener(address, httpx.get(f"http://{address}/readyz", timeout=2, trust_env=False), another)
     except httpx.HTTPError:
@@ -89,7 +90,7 @@ def server(settings: StandaloneSettings) -> Finding:
         try:
             probe.bind((host, port))
         except OSError as error:
-            detail = f"{address} cannot be listened on: {error.strerror}"
+            detail = f"cannot listen on {address}: {error.strerror}"
             return Finding("server", Severity.PROBLEM, detail, another)
     return Finding("server", Severity.NOTE, f"not running on {address}", "Start it with `vicw serve`")
 

@@ -29,14 +29,14 @@ def _unknown(names: Iterable[str], known: Collection[str], place: str) -> Iterat
         upper = name.upper()  # settings are read without regard to case
         if not upper.startswith(PREFIX) or upper in known:
             continue
-        yield Finding("settings", Severity.NOTE, f"{name} in {place} is read by nothing", _fix(upper, known))
+        yield Finding("settings", Severity.NOTE, f"{name} in {place} has no effect", _fix(upper, known))
 
 
 def _fix(name: str, known: Collection[str]) -> str:
     if name in VARIABLES:
         return "Set it in the environment"
     if name in RENAMED:
-        return f"It is called {RENAMED[name]} now"
+        return f"It is now called {RENAMED[name]}"
     if name in REMOVED:
         return "This setting no longer exists: remove it"
     return f"Did you mean {nearest(name, known)}?"

@@ -29,7 +29,7 @@ DOCUMENT = Shape("document", "[/", "/]", "fill:#fff8dc,stroke:#b59b3b,color:#222
 CODE = Shape("code", "[[", "]]", "fill:#e4f3e4,stroke:#4d8a4d,color:#222222")
 CONCEPT = Shape("concept", "{{", "}}", "fill:#efe6f7,stroke:#7d5ba6,color:#222222")
 EVENT = Shape("event", "[", "]", "fill:#e3eefb,stroke:#3f6fa8,color:#222222")
-TOLD = Shape("told", "(", ")", "fill:#ffffff,stroke:#3f6fa8,color:#222222")
+STATEMENT = Shape("statement", "(", ")", "fill:#ffffff,stroke:#3f6fa8,color:#222222")
 PROOF = Shape("proof", "[(", ")]", "fill:#fafafa,stroke:#b0b0b0,color:#222222")
 ROOT = Shape("root", "((", "))", "fill:#ffffff,stroke:#444444,color:#222222")
 
@@ -141,7 +141,7 @@ def _lines(
     for uid, node in nodes.items():
         item = stands_for.get(node.source_item or "")
         if item is not None and item != stands_for[uid] and frozenset({item, stands_for[uid]}) not in joined:
-            lines[item, stands_for[uid], "tells", "-.->"] = None
+            lines[item, stands_for[uid], "states", "-.->"] = None
     return list(lines)
 
 
@@ -190,7 +190,7 @@ def _is_item_event(node: WalkedNode) -> bool:
 def _shape(node: WalkedNode) -> Shape:
     subtype = fold_case(node.subtype)
     if node.label is Label.EVENT:
-        return EVENT if node.source_item is None else TOLD
+        return EVENT if node.source_item is None else STATEMENT
     if node.label is not Label.ENTITY:
         return {Label.CONCEPT: CONCEPT, Label.CHUNK: PROOF}.get(node.label, ROOT)
     if subtype in _PEOPLE:

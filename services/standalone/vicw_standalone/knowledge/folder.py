@@ -94,7 +94,7 @@ def signature(root: Path) -> Mapping[str, tuple[int, int, int]]:
 def _read(snapshot: Snapshot, path: Path, name: str) -> None:
     snapshot.names.add(path.name)
     if is_generated(path):
-        snapshot.passed_over.append(Skipped(shown(path), "is generated or made for machines"))
+        snapshot.passed_over.append(Skipped(shown(path), "is a generated file"))
         return
     try:
         text = normalise(read_text(path))

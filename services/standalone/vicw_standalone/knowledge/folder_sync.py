@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from vicw_client import VicwClient, VicwClientError
 from vicw_shared.domains import CODING
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
+from vicw_standalone.counts import counted
 from vicw_standalone.file_import import FileImport, ImportStoppedError, Progress, Summary
 from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
 from vicw_standalone.sources.batches import batched as in_requests
@@ -92,8 +93,8 @@ def sync(
         plan = plan_of(snapshot, _known(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:
             raise EmptiedError(
-                f"{root} has no pages, and {len(plan.retract)} of {target.folder!r} are stored. If they are to be "
-                "retracted, add --allow-empty"
+                f"{root} has no pages, but {counted(len(plan.retract), 'page')} of {target.folder!r} stored. "
+                "To retract them all, add --allow-empty"
             )
         synced = Synced(run.summary, plan.same, plan.moved)
         synced.retracted = _retract(client, target, plan.retract)

@@ -123,7 +123,9 @@ class Reindex:
                 if await self._patiently(lambda: self._drain(differing)):
                     until = time.monotonic() + self.timeout_seconds
                 elif time.monotonic() > until:
-                    raise FatalError("The index lacks passages that are not indexed in time; see the log, run it again")
+                    raise FatalError(
+                        "Some passages were not indexed in time. See the log, then run `vicw reindex` again"
+                    )
                 await asyncio.sleep(_LOOK_SECONDS)
 
             await self._patiently(lambda: bring_to_agreement(self.graph, self.target, settle))
@@ -175,7 +177,7 @@ class Reindex:
                 if point.chunk is not None and point.chunk.indexed:
                     raise FatalError(
                         f"Passage {point.point_id} cannot be embedded with {self.target.model.name}: {reason}. "
-                        "The index in use has it and stays; choose another model"
+                        "The index in use has it and stays in use; choose another model"
                     )
             self._require()
             await vectors.upsert([part for parts in made.points.values() for part in parts])

@@ -104,5 +104,5 @@ async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | 
     except ModelMismatchError:  # whatever the servers have now is what was meant
         started = await embedders.first(None)
     if not started.model.has_vectors:
-        raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to make. {NAME_IT}")
+        raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to compute. {NAME_IT}")
     return started

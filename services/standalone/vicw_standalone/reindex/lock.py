@@ -14,8 +14,8 @@ from vicw_shared.errors import StateConflictError, VicwError
 from vicw_shared.ports import ModelChange, ModelIdentity, StoreRecord
 
 _LOOK_AGAIN_SECONDS = 0.5
-_TAKEN = "Another `vicw reindex` is at work on this store. Wait for its end; if it was killed, for 15 seconds"
-_RUN_OUT = f"The right to change the model has run out. {_TAKEN}; then run it again"
+_TAKEN = "Another `vicw reindex` is running on this store. Wait until it ends; if it was killed, wait 15 seconds"
+_RUN_OUT = f"The lock for changing the model has expired. {_TAKEN}, then run it again"
 
 
 class ChangeLock:

@@ -22,7 +22,7 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import drop_others, status_of
 
 _log = structlog.get_logger()
-NAME_IT = "Name the model that is to make them: `vicw reindex --model NAME`"
+NAME_IT = "Name the model that computes them: `vicw reindex --model NAME`"
 _GRACE_SECONDS = 10.0
 """How long questions that have begun before the swap may go on with the old index."""
 _LOOK_SECONDS = 1.0
@@ -76,9 +76,11 @@ class Reindexing:
             try:
                 await self._embedders.require(name)
             except FatalError as error:
-                raise InvalidInputError(FieldProblem("model", error.detail, "Name one that is there")) from error
+                raise InvalidInputError(FieldProblem("model", error.detail, "Name an available model")) from error
         elif not await self._any_vectors():
-            raise InvalidInputError(FieldProblem("model", "there are no vectors to make (VICW_EMBEDDER=none)", NAME_IT))
+            raise InvalidInputError(
+                FieldProblem("model", "there are no vectors to compute (VICW_EMBEDDER=none)", NAME_IT)
+            )
         self._require_idle()
         self.work = Work(running=True, phase="starting the model")
         self._task = asyncio.create_task(self._run(name), name="reindexing")
@@ -122,7 +124,7 @@ class Reindexing:
 
     def _require_idle(self) -> None:
         if self.work.running:
-            raise StateConflictError("A reindexing is at work already: `vicw reindex --status` says how far it is")
+            raise StateConflictError("A reindexing is already running: `vicw reindex --status` shows its progress")
 
     async def _run(self, name: str | None) -> None:
         target: Index | None = None

@@ -60,7 +60,7 @@ class Remote:
                 time.sleep(_LOOK_SECONDS)
                 continue
             if state.result is None:
-                raise FatalError(state.error or "The server has been started again meanwhile; run it again to go on")
+                raise FatalError(state.error or "The server was restarted meanwhile; run the command again to continue")
             return state.result
 
     def state(self) -> ReindexState:

@@ -23,12 +23,12 @@ class IndexStatus:
     def lines(self) -> Iterator[str]:
         """Yield the lines that the command prints."""
         change = self.models.change
-        yield counted(self.passages, "passage")
+        yield f"{counted(self.passages, 'passage')} in the store"
         for model, points in self.points.items():
-            said = "is in use" if model == self.models.used else "is kept; --drop-old removes it"
+            state = "is in use" if model == self.models.used else "is kept; --drop-old removes it"
             if change is not None and model == change.model:
-                said = "is being filled"
-            yield f"{model} {said}" + (f": {counted(points, 'point')}" if points is not None else "")
+                state = "is being filled"
+            yield f"{model} {state}" + (f": {counted(points, 'point')}" if points is not None else "")
         if self.models.rebuilding is not None:
             yield f"The index in use was lost and is being rebuilt since {self.models.rebuilding:%Y-%m-%d %H:%M} UTC"
         if change is not None:

@@ -53,7 +53,7 @@ def read_chat_archive(source: SourceFile) -> Iterator[Record]:
         # RuntimeError is how zipfile says that a password is needed.
         raise UnreadableFileError(f"is a .zip that cannot be read: {error}") from error
     if not found:
-        raise NothingToReadError("is a .zip without a ChatGPT or Claude export in it")
+        raise NothingToReadError("is a .zip without a ChatGPT or Claude export")
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> list[object]:
@@ -91,7 +91,7 @@ def _records(source: SourceFile, conversations: list[object]) -> Iterator[Record
         known = _format(value)
         try:
             if known is None:
-                raise UnknownShapeError("is of no known format")
+                raise UnknownShapeError("has an unknown format")
             yield from records_of(source, known[1](value), known[0])
         except UnknownShapeError as error:
             title = text_in(value, "title") or text_in(value, "name") or ""

@@ -67,7 +67,7 @@ def _folder(root: Path, context: str | None, domain: str | None, flow: str | Non
         if not isinstance(found, Path):
             yield found
         elif is_generated(found):
-            yield Skipped(shown(found), "is generated or made for machines")
+            yield Skipped(shown(found), "is a generated file")
         else:
             name = found.relative_to(root).as_posix()
             source = SourceFile(found, name, root.name or "files", context, domain, flow)

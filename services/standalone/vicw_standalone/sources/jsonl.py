@@ -79,11 +79,11 @@ def _object(raw: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise UnreadableFileError(f"is not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:
-        raise UnreadableFileError(f"is not JSON that can be kept: {error}") from None
+        raise UnreadableFileError(f"is not JSON that can be stored: {error}") from None
     if not isinstance(value, dict):
         raise UnreadableFileError("is not a JSON object")
     return value
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

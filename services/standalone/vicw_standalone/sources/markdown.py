@@ -29,7 +29,7 @@ def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
     anchors = Unique()
     found = sections(body)
     if not found:
-        yield source.refuse("holds nothing but front matter")
+        yield source.refuse("has only front matter")
     for section in found:
         anchor = f"#{anchors(slug(section.trail[-1]))}" if section.trail else ""
         title = " > ".join(filter(None, section.trail)) or front.title or PurePosixPath(source.name).stem

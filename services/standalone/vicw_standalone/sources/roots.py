@@ -12,8 +12,8 @@ class ContextTakenError(Exception):
 
     def __init__(self, root: Path, other: str) -> None:
         super().__init__(
-            f"context {root.name!r} was made of {other}. Give {root} another with --context, or name "
-            f"--context {root.name} if it is the same memory"
+            f"context {root.name!r} belongs to the folder {other}. Give {root} another context with --context, or "
+            f"name --context {root.name} to add to that one"
         )
 
 
@@ -22,8 +22,8 @@ class FolderTakenError(Exception):
 
     def __init__(self, root: Path, other: str) -> None:
         super().__init__(
-            f"the knowledge folder {root.name!r} of this context was made of {other}. Give {root} another name with "
-            f"--folder, or name --folder {root.name} if it has moved"
+            f"the knowledge folder {root.name!r} of this context belongs to {other}. Give {root} another name with "
+            f"--folder, or name --folder {root.name} if the folder has moved"
         )
 
 

@@ -52,7 +52,7 @@ def _link(root: Path, path: Path) -> Iterator[Refused | Skipped]:
     try:
         target = path.resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError):
-        yield Refused(shown(path), None, f"is a link that points to nothing: there is no {shown(path.readlink())}")
+        yield Refused(shown(path), None, f"is a broken link: {shown(path.readlink())} does not exist")
         return
     except (OSError, RuntimeError):  # RuntimeError: a loop of links
         yield Refused(shown(path), None, "is a link that cannot be followed")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.documents.flowchart import read
 from vicw_shared.wire.graph import GraphAnswer
 from vicw_standalone.drawing.mermaid import Box, DiagramLine, escape, write
-from vicw_standalone.drawing.picture import EVENT, TOLD, Style, draw
+from vicw_standalone.drawing.picture import EVENT, STATEMENT, Style, draw
 
 AT = datetime(2026, 1, 19, 10, tzinfo=UTC)
 HOSTILE = [
@@ -79,16 +79,16 @@ def test_the_picture_of_a_failure() -> None:
     assert draw(found) == (
         "flowchart LR\n"
         '    n0["Ana, 2026-01-19 10:00<br/>The build broke, since the lock file was stale."]:::event\n'
-        '    n1("The lock file was stale"):::told\n'
-        '    n2("The build broke"):::told\n'
+        '    n1("The lock file was stale"):::statement\n'
+        '    n2("The build broke"):::statement\n'
         '    n3(["Ana"]):::person\n'
-        '    n0 -.->|"tells"| n1\n'
-        '    n0 -.->|"tells"| n2\n'
+        '    n0 -.->|"states"| n1\n'
+        '    n0 -.->|"states"| n2\n'
         '    n1 ==>|"CAUSED 0.95"| n2\n'
         '    n3 -->|"INITIATED"| n0\n'
         "    classDef event fill:#e3eefb,stroke:#3f6fa8,color:#222222\n"
         "    classDef person fill:#fde9d9,stroke:#c0722b,color:#222222\n"
-        "    classDef told fill:#ffffff,stroke:#3f6fa8,color:#222222\n"
+        "    classDef statement fill:#ffffff,stroke:#3f6fa8,color:#222222\n"
         "    classDef start stroke-width:3px\n"
         "    class n0 start\n"
     )
@@ -135,7 +135,7 @@ def test_a_sentence_without_a_cause_is_in_the_box_of_its_item() -> None:
     chart = read(draw(answer([message("t1", "x"), *mere, *people, node("Porto", "Entity")], edges)))
     item = "Ana, 2026-01-19 10:00\nx"
     assert chart.lines == [
-        (item, "-.->", "tells", "his"),
+        (item, "-.->", "states", "his"),
         (item, "-.->", "MENTIONS", "Porto"),
         ("Ana", "-->", "INITIATED", item),
         ("Ben", "-->", "INITIATED", "his"),
@@ -179,7 +179,7 @@ def test_things_that_were_merged_are_one_box_unless_merges_are_what_is_asked_for
         ({"label": "Entity", "subtype": "note", "id": "n"}, "document"),
         ({"label": "Entity", "subtype": "USER"}, "person"),
         ({"label": "Event"}, "event"),
-        ({"label": "Event", "source_item": "elsewhere"}, "told"),
+        ({"label": "Event", "source_item": "elsewhere"}, "statement"),
     ],
 )
 def test_what_a_thing_is_shows_in_its_shape(fields: dict[str, Any], kind: str) -> None:
@@ -207,7 +207,7 @@ def test_a_hostile_name_is_a_label_and_nothing_else(text: str) -> None:
 
 @given(st.text(max_size=80))
 def test_any_text_is_a_label_that_shows_what_it_says(text: str) -> None:
-    (box, other) = read(write([Box(EVENT, [text]), Box(TOLD, ["x"])], [DiagramLine(0, 1, text)])).boxes
+    (box, other) = read(write([Box(EVENT, [text]), Box(STATEMENT, ["x"])], [DiagramLine(0, 1, text)])).boxes
     assert other == "x"
     kept = [ch for ch in text if ch.isprintable()]
     assert [ch for ch in box if not ch.isspace() and ch != "\u200b"] == [ch for ch in kept if not ch.isspace()]

@@ -312,7 +312,7 @@ async def test_a_run_that_lost_the_lock_of_the_model_change_puts_no_index_into_u
         target = await memory.standalone.folders.open(await _started(memory, "new"))
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.refresh
-        with pytest.raises(StateConflictError, match="has run out"):
+        with pytest.raises(StateConflictError, match="has expired"):
             await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap, lock_seconds=0.5).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")

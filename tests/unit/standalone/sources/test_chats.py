@@ -159,7 +159,7 @@ def test_a_conversation_of_no_known_shape_costs_only_itself(tmp_path: Path) -> N
     refused = [r.reason for r in found if isinstance(r, Refused)]
     assert len(items(found)) == 4
     assert refused == [
-        "conversation 2 '' is of no known format",
+        "conversation 2 '' has an unknown format",
         "conversation 3 'T' has no id, or no mapping of messages",
         "conversation 4 '' has no uuid, or no list of chat_messages",
     ]
@@ -179,7 +179,7 @@ def test_other_json_is_text_and_broken_exports_are_refused(tmp_path: Path) -> No
     assert [r.reason.split(":")[0] for r in found if isinstance(r, Refused)] == [
         "is not JSON",
         "is a .zip that cannot be read",
-        "is a .zip without a ChatGPT or Claude export in it",
+        "is a .zip without a ChatGPT or Claude export",
     ]
 
 

@@ -49,7 +49,7 @@ def test_reads_items_with_their_own_place(tmp_path: Path, name: str) -> None:
         ('{"text": ""}', "text: is empty"),
         ("{}", "text: field required. Add it"),
         ('{"text": "a", "relevant": []}', "relevant: extra inputs are not permitted. Remove it, or check its spelling"),
-        ('{"text": "a", "metadata": {"x": NaN}}', "NaN is no JSON number"),
+        ('{"text": "a", "metadata": {"x": NaN}}', "NaN is not a JSON number"),
         ('{"text": "a\\u0000"}', "NUL"),
         ('{"text": "a\\ud800"}', "surrogate"),
         ('{"text": "a", "context": 1}', "context: input should be a valid string"),
@@ -57,7 +57,7 @@ def test_reads_items_with_their_own_place(tmp_path: Path, name: str) -> None:
         ('{"text": "a", "timestamp": "2026-01-19"}', "timestamp: "),
         (b'{"text": "\xff"}', "is not valid UTF-8"),
         ("[" * 100_000, "is not JSON"),
-        ('{"text": ' + "1" * 5000 + "}", "is not JSON that can be kept"),
+        ('{"text": ' + "1" * 5000 + "}", "is not JSON that can be stored"),
     ],
 )
 def test_a_bad_line_costs_only_itself(tmp_path: Path, line: str | bytes, reason: str) -> None:

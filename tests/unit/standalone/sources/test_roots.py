@@ -18,7 +18,7 @@ def test_a_second_folder_of_a_name_is_refused_by_server(tmp_path: Path) -> None:
     claim_contexts(register, HERE, [ours])
     claim_contexts(register, HERE, [ours])
     claim_contexts(register, THERE, [theirs])
-    with pytest.raises(ContextTakenError, match=f"made of {ours}"):
+    with pytest.raises(ContextTakenError, match=f"belongs to the folder {ours}"):
         claim_contexts(register, HERE, [theirs.parent / "notes", theirs])
     claim_contexts(register, THERE, [theirs.parent / "notes"])
 

@@ -82,9 +82,9 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
         "out.txt": "is a link that leads out of the folder",
         "up": "is a link that leads out of the folder",
         "self": "is a link that cannot be followed",
-        "gone": "is a link that points to nothing: there is no nowhere",
-        "gone out": f"is a link that points to nothing: there is no {tmp_path / 'gone.txt'}",
-        "below a file": f"is a link that points to nothing: there is no {tmp_path / 'secret.txt' / 'x'}",
+        "gone": "is a broken link: nowhere does not exist",
+        "gone out": f"is a broken link: {tmp_path / 'gone.txt'} does not exist",
+        "below a file": f"is a broken link: {tmp_path / 'secret.txt' / 'x'} does not exist",
     }
     linked = tmp_path / "linked"
     linked.symlink_to(folder)
