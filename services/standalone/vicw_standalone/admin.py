@@ -1,4 +1,4 @@
-"""The doors for whoever runs a server: its embedding model, the vectors that an export takes, its sleep cycle."""
+"""Admin endpoints: change of the embedding model, vectors for an export, undo of sleep cycle steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def create_router(
     undo: Callable[[str], Awaitable[str]],
     gate: Gate,
 ) -> APIRouter:
-    """Return the routes, which ``gate`` admits to with the right ``admin``. ``undo`` takes a step back."""
+    """Return the routes; ``gate`` requires the right ``admin``. ``undo`` undoes a step and returns its message."""
     router = APIRouter(
         prefix="/admin", route_class=gate.route(Right.ADMIN), tags=["admin"], dependencies=[Security(bearer_scheme)]
     )

@@ -1,4 +1,4 @@
-"""The one-process server: both faces over the embedded stores."""
+"""The one-process server: ingest, retrieval and admin endpoints over the embedded stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Errors are RFC 9457 problem documents that name the field and the fix. Every ans
 
 
 def create_standalone_app(standalone: Standalone) -> FastAPI:
-    """Return the application; it starts the indexer and closes ``standalone``, which is open already."""
+    """Return the application. It starts the background work of the open ``standalone``, and closes it at the end."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""The embedders of one process: those of servers elsewhere, or processes of its own, one a model."""
+"""The embedders of one process: remote servers, or child processes, one per model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An embedder that answers. ``source`` is what VICW_EMBEDDING_MODEL says for it; None: servers elsewhere know."""
+    """A running embedder. ``source``: its value of VICW_EMBEDDING_MODEL; None for remote servers."""
 
     model: ModelIdentity
     embedder: Embedder
@@ -40,7 +40,7 @@ class Started:
 
 
 class Embedders:
-    """Starts and ends them. Embedders that are ``given`` are known by the names of their models."""
+    """Starts and ends embedders. ``given`` ones are selected by the names of their models."""
 
     def __init__(self, settings: StandaloneSettings, *given: Embedder) -> None:
         self._settings = settings
@@ -49,7 +49,7 @@ class Embedders:
         self._started: dict[ModelIdentity, Started] = {}
 
     async def first(self, used: ModelIdentity | None) -> Started:
-        """Start what the settings name; of servers elsewhere, the one that has the model ``used``.
+        """Start the embedder of the settings; of several remote servers, the one with the model ``used``.
 
         Raises ModelMismatchError, SettingsError or UnavailableError.
         """
@@ -65,7 +65,7 @@ class Embedders:
         return self._add(Started(used, await self._servers.find(used)))
 
     async def another(self, name: str, used: ModelIdentity | None) -> Started:
-        """Start the model called ``name``, a path for one of our own; raises as ``first`` does."""
+        """Start the model ``name``, or the GGUF file at that path. Raises as ``first`` does."""
         for given in self._given:
             if (model := await given.identity()).name == name:
                 return self._add(Started(model, given))
@@ -91,11 +91,11 @@ class Embedders:
         return self._started[model].embedder
 
     def source(self, model: ModelIdentity) -> str | None:
-        """Return what VICW_EMBEDDING_MODEL says for the embedder of a model."""
+        """Return the value of VICW_EMBEDDING_MODEL that selects a model."""
         return self._started[model].source
 
     def process(self, model: ModelIdentity) -> EmbeddingProcess | None:
-        """Return the process that runs a model; None: a server elsewhere does."""
+        """Return the process that runs a model; None for a remote server."""
         return self._started[model].process
 
     async def probe(self, model: ModelIdentity) -> None:
@@ -106,7 +106,7 @@ class Embedders:
         await self.of(model).identity()
 
     async def metrics(self, model: ModelIdentity) -> bytes:
-        """Return what the process of a model counts of its own; nothing while there is none, or it does not answer."""
+        """Return the metrics of a model's process; empty while there is none or it does not answer."""
         process = self.process(model)
         if process is None or not process.ready:
             return b""
@@ -116,11 +116,11 @@ class Embedders:
                 told = (await client.get("http://embedding/metrics")).text
         except httpx.HTTPError:
             return b""
-        # The rest (requests, memory …) goes by the same names here, and would be told twice.
+        # The rest (requests, memory …) has the same names here and would be reported twice.
         return "".join(line for line in told.splitlines(keepends=True) if _OF_THE_MODEL.match(line)).encode()
 
     async def end(self, model: ModelIdentity) -> None:
-        """End the embedder of a model that is in use no more."""
+        """End the embedder of a model that is no longer in use."""
         started = self._started.pop(model, None)
         if started is not None and started.process is not None:
             await started.close()
@@ -145,7 +145,7 @@ class Embedders:
             stack.push_async_callback(embedder.close)
             model = await embedder.identity()
             stack.pop_all()
-        if model in self._started:  # it runs already, and once is enough
+        if model in self._started:  # it is running already
             await Started(model, embedder, source, process).close()
             return self._started[model]
         return self._add(Started(model, embedder, source, process))

@@ -1,7 +1,7 @@
-"""Brings files into the store: reads, batches, sends, and remembers what was acknowledged.
+"""Import of files: read, batch and send items, and record acknowledged ones in a ledger.
 
-It may be killed at any point and run again. Items with an id are stored once in any case; for those without one,
-the ledger and an Idempotency-Key made of the content see to it.
+It may be killed at any point and run again. Items with an id are stored once in any case; for items without one,
+the ledger and an Idempotency-Key derived from the content prevent duplicates.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDiges
 from vicw_standalone.sources.roots import claim_contexts
 
 PATIENT = Retry(attempts=12, longest_seconds=30.0)
-"""For a client that imports: a server with a full queue is waited for, up to two and a half minutes."""
+"""Retries of an importing client: it waits up to two and a half minutes for a server with a full queue."""
 
 _UNHEARD_SECONDS = 0.5
-"""How long a signal may go unheard: one that arrives just before a thread begins to wait does not wake it."""
+"""Longest delay of a signal: one that arrives just before a thread begins to wait does not wake it."""
 _WRONG_ITEM = re.compile(r"items(?:\[(\d+)\]|\.(\d+))")
 
 type Progress = Callable[[int, int | None], None]
-"""Called with the items done and, once all files are read, the items in all."""
+"""Called with the number of items done and, once all files are read, the total."""
 
 
 class ImportStoppedError(Exception):
-    """The import did not come to its end. ``summary`` says what was done until then.
+    """The import ended early. ``summary`` has the result until then.
 
-    Its cause is the error that kept it from going on; it has none where it was told to stop.
+    Its cause is the error that stopped the import; None if a stop was requested.
     """
 
     def __init__(self, reason: str, summary: Summary) -> None:
@@ -49,10 +49,10 @@ class ImportStoppedError(Exception):
 
 @dataclass(slots=True)
 class Summary:
-    """What became of an import.
+    """Result of an import.
 
-    ``skipped`` counts items that an earlier run had acknowledged; ``passed_over`` are files with nothing to
-    remember; ``jobs`` are still making items findable.
+    ``skipped`` counts items acknowledged in an earlier run; ``passed_over`` are files without content to store;
+    ``jobs`` are still indexing items.
     """
 
     created: int = 0
@@ -90,10 +90,10 @@ def import_paths(
 ) -> Summary:
     """Read files and folders and store their items; see `read_paths` for contexts and ids.
 
-    What cannot be read or stored is in the summary; everything else is stored. ``state_path`` is by default a
-    file of its own for this store and these paths; ``again`` sends what it holds as acknowledged, too.
-    Raises ImportStoppedError if the server cannot be reached or refuses more than single items, or once ``stop``
-    is set, after the requests under way; ContextTakenError if a folder's name is the context of another folder.
+    The summary lists what could not be read or stored; everything else is stored. ``state_path`` is the ledger, by
+    default one file per store and set of paths; ``again`` also sends the items that it holds as acknowledged.
+    Raises ImportStoppedError if the server cannot be reached or refuses more than single items, or once ``stop`` is
+    set, after the requests in flight; ContextTakenError if a folder's name is the context of another folder.
     """
     store = store_behind(client)
     state = state_path or default_state_path(store, paths)
@@ -123,7 +123,7 @@ def default_state_path(store: str, paths: Sequence[Path]) -> Path:
 
 
 def store_behind(client: VicwClient) -> str:
-    """Return the store's name: one made anew at the same address knows nothing of what was acknowledged before."""
+    """Return the store's id, else the address: a new store at the same address has none of the acknowledged items."""
     try:
         return client.ready().store or client.address
     except VicwClientError:
@@ -132,7 +132,7 @@ def store_behind(client: VicwClient) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Parcel:
-    """What is sent in one request: the items of a batch that are not acknowledged yet."""
+    """The items of one request: those of a batch that are not acknowledged yet."""
 
     context: str
     domain: str | None
@@ -143,7 +143,7 @@ class _Parcel:
 
 
 class FileImport:
-    """One run of sending items. Workers share the ledger and the summary under a lock."""
+    """One run of an import. Its threads share the ledger and the summary under a lock."""
 
     def __init__(
         self,
@@ -165,9 +165,9 @@ class FileImport:
         self._copies: Counter[str] = Counter()
 
     def carry_out(self, batches: Iterable[ItemBatch], in_flight: int) -> None:
-        """Send all batches, a few at a time; of one flow only one at a time, since order is meaning.
+        """Send all batches, a few at a time; only one per flow at a time, since the order has meaning.
 
-        Once it is told to stop, what is under way is waited for, and nothing else is sent.
+        Once a stop is requested, requests in flight are awaited and nothing else is sent.
         """
         read = 0
         running: dict[Future[None], frozenset[tuple[str, str]]] = {}
@@ -193,11 +193,11 @@ class FileImport:
 
     @property
     def complete(self) -> bool:
-        """Whether everything was read, and each item is stored or refused."""
+        """Whether all files were read, and each item is stored or refused."""
         return self._done == self._total
 
     def report(self, record: Refused | Skipped) -> None:
-        """Take down what the readers refused or passed over."""
+        """Record what the readers refused or skipped."""
         with self._lock:
             if isinstance(record, Refused):
                 self.summary.refused.append(record)
@@ -213,7 +213,7 @@ class FileImport:
         return _Parcel(batch.context, batch.domain, unsent)
 
     def _identify(self, record: SourceItem) -> ItemDigest:
-        """Digest an item. Of equal ones without an id, each is told by being the n-th."""
+        """Return the digests of an item. Equal items without an id are numbered in order of arrival."""
         item = record.item
         content = digest_of([record.context, record.domain or "", item.model_dump_json(exclude_unset=True)])
         if item.id is not None:
@@ -222,7 +222,7 @@ class FileImport:
         return ItemDigest(digest_of([content, str(self._copies[content])]), content)
 
     def _deliver(self, parcel: _Parcel) -> None:
-        """Send a parcel; without the items that the server refuses; in halves if it is too large."""
+        """Send a parcel: again without refused items, and in halves if it is too large."""
         if not parcel.items or self._stop.is_set():
             return
         everything = range(len(parcel.items))
@@ -277,7 +277,7 @@ class FileImport:
 
 
 def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
-    """Wait for one request, or several, to end."""
+    """Wait until at least one request has ended."""
     done: set[Future[None]] = set()
     while not done:
         done, _ = wait(running, _UNHEARD_SECONDS, FIRST_COMPLETED)
@@ -287,12 +287,12 @@ def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
 
 
 def _is_too_much(error: BadRequestError) -> bool:
-    """Tell whether it is the request as a whole that is over a limit, by its body or by its count of items."""
+    """Return whether the whole request exceeds a limit, by its size or its number of items."""
     return isinstance(error, TooLargeError) or {fault.field for fault in error.problem.errors} == {"items"}
 
 
 def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
-    """Return the reason for each item that the problem document names, by its place in the request."""
+    """Return the reasons of the problem document by the item's index in the request."""
     wrong: dict[int, list[str]] = {}
     for fault in error.problem.errors:
         if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:

@@ -1,4 +1,4 @@
-"""The indexes of one process that are open, each in a folder of its own."""
+"""The open vector indexes of one process, each in its own folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vicw_standalone.vector_folders import folder_of, open_folder
 
 
 class IndexFolders:
-    """Opens and closes the index of a model. ``Indexes`` says which of them are read and written."""
+    """Opens and closes the index of a model. ``Indexes`` decides which of them are read and written."""
 
     def __init__(
         self, settings: StandaloneSettings, data_dir: DataDir, record: StoreRecord, embedders: Embedders
@@ -28,11 +28,11 @@ class IndexFolders:
         self._open: dict[ModelIdentity, EdgeVectorStore] = {}
 
     def of(self, model: ModelIdentity) -> EdgeVectorStore | None:
-        """Return the open folder of a model's index; None: it is not open, or the model has no vectors."""
+        """Return the open index of a model; None if it is not open, or the model has no vectors."""
         return self._open.get(model)
 
     async def open(self, model: ModelIdentity) -> Index:
-        """Return a model's index. Raises ModelMismatchError if no embedder of it runs."""
+        """Open a model's index. Raises ModelMismatchError if no embedder of the model runs."""
         embedder, store = self._embedders.of(model), self._open.get(model)
         if not model.has_vectors:
             return Index(model, NullVectorStore(), embedder)
@@ -40,18 +40,18 @@ class IndexFolders:
             used = (await self._record.models()).used
             path = folder_of(self._data_dir.path, model, used)
             if not EdgeVectorStore.closed_cleanly(path):
-                self._data_dir.require_room_to_index()  # on a full disk its memory maps would kill us without a word
+                self._data_dir.require_room_to_index()  # on a full disk its memory maps would crash the process
             store = self._open[model] = await asyncio.to_thread(open_folder, path, model, anew=model != used)
         return Index(model, store, embedder, query_prefix(self._settings.embedding, model))
 
     async def close(self, model: ModelIdentity) -> None:
-        """Close an index that is in use no more, and end its embedder; its folder stays."""
+        """Close an index that is no longer in use, and end its embedder; the folder stays."""
         store = self._open.pop(model, None)
         if store is not None:
             await store.close()
         await self._embedders.end(model)
 
     async def close_all(self) -> None:
-        """Close whatever is open: an index that is being filled is none of those that are read or written yet."""
+        """Close all open indexes, including one that is being filled, which is neither read nor written yet."""
         for store in self._open.values():
             await store.close()

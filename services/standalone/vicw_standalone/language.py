@@ -1,4 +1,4 @@
-"""The language model of one process: a server elsewhere, or a GGUF file in a process of its own."""
+"""The language model of one process: a remote server, or a GGUF file in a child process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STOP_SECONDS = 1.0
 
 
 async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
-    """Return the model that the settings name, if they do, closed by ``stack``.
+    """Return the model of the settings, closed by ``stack``; None if none is enabled.
 
     Raises SettingsError or UnavailableError.
     """

@@ -1,4 +1,4 @@
-"""What works on the stores of one process while nobody waits for it: it lets questions go first."""
+"""Background work on the stores of one process, throttled so that questions run first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 
 class Maintenance:
-    """The use cases of the sleep cycle over open stores. ``graph`` gives way, too."""
+    """The use cases of the sleep cycle over open stores. ``graph`` is throttled, too."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Maintenance:
         self._asking = asking
 
     def consolidation(self, told: OnBatch | None = None) -> Consolidation:
-        """Return what consolidates old Events; ``told`` hears of each batch."""
+        """Return the consolidation; it calls ``on_batch`` for each batch."""
         made = Consolidation(
             self.graph,
             self._unread,
@@ -57,13 +57,13 @@ class Maintenance:
         return made if told is None else replace(made, on_batch=told)
 
     def dream(self) -> Dream:
-        """Return what dreams of items."""
+        """Return the dream job, which adds auto-tags."""
         return Dream(self.graph, throttled_indexes(self.indexes, self._courtesy), self._registry, self._indexer)
 
     def capacity(self) -> Eviction:
-        """Return what forgets for want of room."""
+        """Return the eviction."""
         return Eviction(self.graph, Eraser(self.graph, self.indexes, self._registry), self._indexer)
 
     def resolve(self) -> Resolve:
-        """Return what merges duplicates."""
+        """Return the entity resolution."""
         return Resolve(self.graph, self._registry)

@@ -1,4 +1,4 @@
-"""What a data directory's own settings say: the model that was chosen for it."""
+"""The embedding model chosen for a data directory, in its own settings file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VARIABLE = "VICW_EMBEDDING_MODEL"
 
 
 def choose(data_dir: Path, source: str | None) -> None:
-    """Write down the model of a data directory: a registered one's name, or the path of a GGUF file; None: neither."""
+    """Record the model of a data directory: a registered name, or the path of a GGUF file; None: change nothing."""
     if source is None:
         return
     chosen = source if source in MODELS else str(Path(source).expanduser().absolute())
@@ -29,7 +29,7 @@ def vectors_of(known: ModelIdentity | None) -> str:
 
 
 def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
-    """Say what to do about a store that ``known`` has filled when ``wanted`` is to go on with it."""
+    """Return the advice for a store of the model ``known`` when the settings name ``wanted``."""
     if not known.has_vectors:
         return "Run `vicw reindex` to compute vectors, or set VICW_EMBEDDER=none to continue without"
     by_name = known.name != wanted.name and known.name in MODELS

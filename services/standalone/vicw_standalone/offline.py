@@ -1,4 +1,4 @@
-"""The stores without an embedder, for commands that look at them, and for what may be done while a server runs."""
+"""Stores opened without an embedder, exclusively or beside a running server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vicw_standalone.wiring import GRAPH
 
 @asynccontextmanager
 async def open_offline(settings: StandaloneSettings) -> AsyncIterator[tuple[SqliteGraphStore, EdgeVectorStore | None]]:
-    """Open a data directory's graph and, if it is there, the vector index in use.
+    """Open a data directory's graph and, if it exists, the vector index in use.
 
     Raises DataDirError if there is no store or another process has it open.
     """
@@ -41,7 +41,7 @@ async def open_offline(settings: StandaloneSettings) -> AsyncIterator[tuple[Sqli
 async def open_beside(path: Path) -> AsyncIterator[SqliteGraphStore]:
     """Open the graph of a data directory that a server may have open, for its receipts and failed entries.
 
-    Raises DataDirError if there is no store, SchemaVersionError if it is not of this program's version.
+    Raises DataDirError if there is no store, SchemaVersionError if its schema is of another version.
     """
     require_store(path)
     graph = SqliteGraphStore(DataDir(path), load_registries().edges, beside=True)

@@ -1,4 +1,4 @@
-"""The platform's stores, for commands that look at them or keep their keys, without any of its services."""
+"""The platform's stores, opened by commands without any of its services."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_platform() -> PlatformSettings:
-    """Return where the engines are. Raises SettingsError, also where their clients are not installed."""
+    """Return the settings of the engines. Raises SettingsError, also if their clients are not installed."""
     try:
         from vicw_shared.platform.settings import PlatformSettings
     except ImportError as error:
@@ -30,7 +30,7 @@ def read_platform() -> PlatformSettings:
 
 @contextmanager
 def told_where(settings: PlatformSettings) -> Iterator[None]:
-    """Open the engines inside: of one that does not answer it is told where it was looked for, and what to do."""
+    """Open engines inside this block: an UnavailableError then names the address, its variable and the fix."""
     places = {
         "graph": f"Neo4j does not answer at {settings.neo4j.url} (VICW_NEO4J_URL)",
         "vectors": f"Qdrant does not answer at {settings.qdrant.url} (VICW_QDRANT_URL)",

@@ -1,4 +1,4 @@
-"""What runs by itself in this process while nobody asks: the sleep cycle, and what keeps the stores in order."""
+"""Scheduled jobs of this process: the sleep cycle, reconciliation and the mirror."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ type Work = tuple[str, Coroutine[None, None, NoReturn]]
 def work(
     settings: StandaloneSettings, asleep: Maintenance, schedules: Mapping[ScheduledJob, Schedule]
 ) -> Iterator[Work]:
-    """Yield what is to run, each with its name, over open stores."""
+    """Yield the coroutine of each job, with its name, over open stores."""
     comparing = schedules[ScheduledJob.RECONCILE]
     yield "reconcile", run_on_schedule(comparing, partial(compare, settings, asleep), "reconcile", asleep.graph.log)
     if settings.sleep.paused:
         return
-    if asleep.indexes.read_index.model.has_vectors:  # it is vectors that the one saves, and the other goes by
+    if asleep.indexes.read_index.model.has_vectors:  # consolidation saves vectors, dreams compare them
         consolidation, dreaming = schedules[ScheduledJob.CONSOLIDATION], schedules[ScheduledJob.DREAM]
         yield (
             "consolidation",
@@ -54,7 +54,7 @@ def work(
 
 
 async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
-    """Forget old receipts, then compare the stores, unless an index is being made anew: whoever does, compares."""
+    """Delete old receipts, then reconcile the stores, unless an index is being rebuilt: that reconciles itself."""
     graph, indexes = asleep.graph, asleep.indexes
     await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=SLICE_SECONDS)
     place = ReconcileBookmark()

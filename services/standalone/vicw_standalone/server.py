@@ -1,4 +1,4 @@
-"""Serves the whole memory from this process."""
+"""Entry point of the one-process server."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ async def serve(settings: StandaloneSettings) -> None:
         standalone,
         settings.server,
         announcement,
-        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - there is none before it is open
+        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - data_dir is set by open()
     )

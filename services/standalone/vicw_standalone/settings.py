@@ -25,7 +25,7 @@ from vicw_shared.settings import (
 )
 
 CHOICES = "vicw.env"
-"""The file of a data directory that holds what `vicw model use` chose; the environment overrules it."""
+"""File of a data directory with the choice of `vicw model use`; the environment overrides it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +73,5 @@ class StandaloneSettings:
 
     @property
     def models_dir(self) -> Path:
-        """Where model files are."""
+        """Folder of the model files."""
         return self.embedding.models_dir or self.storage.data_dir / "models"

@@ -1,4 +1,4 @@
-"""Taking back a step of the sleep cycle, whichever task did it."""
+"""Undo a step of the sleep cycle, of any task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 
 class Sleeper(Protocol):
-    """The open stores, here or of the platform."""
+    """The open stores of this process or the platform."""
 
     @property
     def graph(self) -> Store:
@@ -32,22 +32,22 @@ class Sleeper(Protocol):
         ...
 
     def consolidation(self, told: OnBatch | None = None) -> Consolidation:
-        """Return what consolidates old Events; ``told`` hears of each batch."""
+        """Return the consolidation; it calls ``on_batch`` for each batch."""
         ...
 
     def dream(self) -> Dream:
-        """Return what dreams of items."""
+        """Return the dream job."""
         ...
 
     def resolve(self) -> Resolve:
-        """Return what merges duplicates."""
+        """Return the entity resolution."""
         ...
 
 
 async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings) -> str:
-    """Take a step back; return what became of it, for a person.
+    """Undo a step; return a message for the user.
 
-    Raises NotFoundError for a step that cannot be undone, with the reason.
+    Raises MissingRecordError with the reason if the step cannot be undone.
     """
     graph = sleeper.graph
     step = await graph.log.step(step_id)
@@ -58,7 +58,7 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
     if task == FORGET:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
     if task == EXPIRE:
-        # What the item said of things that live on was dropped with it, and no node has it: half of it would come back.
+        # Its facts about entities that live on were deleted with it: only half of the item could be restored.
         raise MissingRecordError(
             f"Step {step_id!r} cannot be undone: the item expired at its `expires_at`. Send it again without "
             f"`expires_at`, or with a later one. A question whose `as_of` and `query_time` both lie before that time "

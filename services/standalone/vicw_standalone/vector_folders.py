@@ -1,6 +1,6 @@
-"""The folders of a data directory that hold vector indexes: one a model.
+"""Folders of the vector indexes in a data directory, one per model.
 
-The first is ``vectors``; each further one is named after its model. Each has a note whose it is.
+The first is ``vectors``; each further one is named after its model. A file in each folder records its model.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _NAMES = re.compile(rf"{FIRST}(-\d+-[0-9a-f]{{12}})?(\.new)?")
 
 
 def folder_of(data_dir: Path, model: ModelIdentity, used: ModelIdentity | None) -> Path:
-    """Return where the index of ``model`` is, or is to be, in a store that uses ``used``."""
+    """Return the folder of the index of ``model``, existing or not, in a store that uses ``used``."""
     own, first = data_dir / f"{FIRST}-{model.key}", data_dir / FIRST
     if EdgeVectorStore.exists(own):
         return own
     noted = noted_in(first)
-    # One without a note is from before there were any others, or lost.
+    # A folder without a record is older than the records, or lost it.
     return first if noted == model or (noted is None and model == used) else own
 
 
 def open_folder(folder: Path, model: ModelIdentity, *, anew: bool) -> EdgeVectorStore:
-    """Open a model's index; one that cannot be opened is made ``anew``, or raises DataDirError."""
+    """Open a model's index. An unreadable one is replaced if ``anew``, else DataDirError is raised."""
     try:
         store = EdgeVectorStore(folder, model.size)
     except DataDirError:
@@ -48,13 +48,13 @@ def open_folder(folder: Path, model: ModelIdentity, *, anew: bool) -> EdgeVector
 
 
 def others(data_dir: Path, kept: Collection[Path]) -> list[Path]:
-    """Return the folders of indexes that are not among ``kept``."""
+    """Return the index folders that are not among ``kept``."""
     found = (path for path in data_dir.iterdir() if path.is_dir() and _NAMES.fullmatch(path.name))
     return sorted(path for path in found if path not in kept)
 
 
 def noted_in(folder: Path) -> ModelIdentity | None:
-    """Return whose index a folder is; None if it has no note."""
+    """Return the model recorded in an index folder; None if there is no record."""
     try:
         return ModelIdentity(**json.loads((folder / _NOTE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -62,9 +62,9 @@ def noted_in(folder: Path) -> ModelIdentity | None:
 
 
 async def status_of(graph: SqliteGraphStore, data_dir: Path) -> IndexStatus:
-    """Return which index of a data directory is in use, and how far a change is."""
+    """Return the index in use, and the progress of a change."""
     models = await graph.record.models()
-    # The one in use first: its folder has no note if it is old.
+    # The model in use comes first: an old folder has no record.
     known = (models.used, *map(noted_in, others(data_dir, ())))
     return IndexStatus(
         models, await graph.audit.count(Label.CHUNK), {model: None for model in known if model is not None}
@@ -72,7 +72,7 @@ async def status_of(graph: SqliteGraphStore, data_dir: Path) -> IndexStatus:
 
 
 async def drop_others(graph: SqliteGraphStore, data_dir: Path) -> list[ModelIdentity]:
-    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+    """Remove unused indexes; return their models. Raises StateConflictError during a model change."""
     models = await graph.record.models()
     if models.change is not None or models.used is None:
         raise StateConflictError("A model change is in progress: `vicw reindex` resumes it")

@@ -1,4 +1,4 @@
-"""Builds everything from settings, once; tests call the same wiring with an embedder of their own."""
+"""Wiring of the one-process server from its settings; tests pass their own embedder."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
 _FORGET_SECONDS = 1.0
 _LITTLE_MAPPED_MB = 32
-"""What is mapped of the graph where there are no vectors: what is resident then stays under 512 MB."""
+"""Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
 
 
 class Standalone:
     """The open stores, the embedder and the indexer. Opened and closed by one event loop."""
 
     def __init__(self, settings: StandaloneSettings, *embedders: Embedder | None) -> None:
-        """Embedders that are given are used instead of what the settings name, the first of them at first."""
+        """``embedders`` replace those of the settings; the first one is used first."""
         self.settings = settings
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
@@ -77,7 +77,7 @@ class Standalone:
         self._ingest: IngestPorts
 
     async def open(self, *, half: bool = False) -> None:
-        """Open everything, or nothing. ``half``: also where an import broke off; nothing may be served then.
+        """Open everything, or nothing. ``half``: also after an interrupted import; such a store must not be served.
 
         Raises ConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
         StorageFullError; each says what to do.
@@ -105,7 +105,7 @@ class Standalone:
         await self.indexes.open()
         await self._agree_on_points()
         before = self.settings.ingest.receipts_before(now())
-        with contextlib.suppress(StorageFullError):  # to forget takes room, too, at first
+        with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
             await forget_receipts(self.graph.record, before, seconds=_FORGET_SECONDS)
         if (change := self.indexes.models.change) is not None:
             _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
@@ -189,7 +189,7 @@ class Standalone:
         return self.indexes.read_index.embedder
 
     def start_indexer(self) -> None:
-        """Index, and rebuild an index that was lost, in the background until ``close``."""
+        """Start the indexer, the scheduled jobs and the rebuilding of a lost index, until ``close``."""
         start_background_task(self.indexer.run(), self._stack, "indexer")
         start_background_task(self.expiry.run(self.settings.ingest.expiry_seconds), self._stack, "expiry")
         if self._uses is not None:
@@ -205,11 +205,11 @@ class Standalone:
         await self._stack.aclose()
 
     def ingest_ports(self) -> IngestPorts:
-        """Return what the write path works with."""
+        """Return the ports of the write path."""
         return self._ingest
 
     def retrieval_ports(self) -> RetrievalPorts:
-        """Return what the read path works with."""
+        """Return the ports of the read path."""
         index = self.indexes.read_index
         return RetrievalPorts(
             self.graph,
@@ -231,16 +231,16 @@ class Standalone:
         await self.embedders.probe(self.indexes.read_index.model)
 
     async def embedding_metrics(self) -> bytes:
-        """Return what the embedding process counts of its own; nothing while there is none, or it does not answer."""
+        """Return the metrics of the embedding process; empty while there is none or it does not answer."""
         return await self.embedders.metrics(self.indexes.read_index.model)
 
     @property
     def keys(self) -> SqliteKeyRing:
-        """Who may ask."""
+        """The API keys."""
         return SqliteKeyRing(self.settings.storage.data_dir / GRAPH)
 
     async def describe(self, tenant: str | None) -> dict[str, object]:
-        """Return what a client may want to know of a store that answers."""
+        """Return the store's status, for the readiness endpoint."""
         return await store_status(self.graph.record, self.graph.outbox, self.indexes, tenant)
 
     async def probe_graph(self) -> None:

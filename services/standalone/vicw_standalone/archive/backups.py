@@ -1,4 +1,4 @@
-"""Backups in a folder: named by their time, packed or not, so many of them kept."""
+"""Backups in a folder: naming by time, packing, unpacking, and removal of old ones."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NAME = re.compile(r"vicw-\d{8}T\d{6}Z(\.tar\.gz)?")
 
 
 def name_at(at: datetime) -> str:
-    """Return the name of a backup, in the order of time."""
+    """Return the name of a backup; names sort by time."""
     return f"vicw-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
 def pack(backup: Path) -> Path:
-    """Make a tar of a backup's folder and remove the folder; return the tar. Raises StorageFullError."""
+    """Pack a backup's folder into a tar and remove the folder; return the tar. Raises StorageFullError."""
     packed, aside = backup.with_name(backup.name + PACKED), backup.with_name(f".{backup.name}{PACKED}.partial")
     try:
         with aside.open("wb") as file:
@@ -44,9 +44,9 @@ def pack(backup: Path) -> Path:
 
 
 def prune(made: Path, keep: int) -> list[Path]:
-    """Remove all backups beside one but the latest ``keep``; return what went. Other files are left alone.
+    """Remove all but the latest ``keep`` backups beside ``made``; return the removed ones. Other files stay.
 
-    The one that was ``made`` stays, whatever its name says: the clock may have been put back.
+    The backup just ``made`` stays whatever its name: the clock may have been set back.
     """
     found = [path for path in sorted(made.parent.iterdir()) if _NAME.fullmatch(path.name) and path != made]
     ours = [path for path in found if path.name.endswith(PACKED) or is_archive(path)]
@@ -61,9 +61,9 @@ def prune(made: Path, keep: int) -> list[Path]:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """Yield the folder of an export, out of a tar if it is one: then in TMPDIR, until it was read.
+    """Yield the folder of an export; a tar is unpacked into TMPDIR for the duration of the block.
 
-    Raises NotFoundError, InvalidInputError for a tar that has what no backup has, StorageFullError.
+    Raises MissingRecordError, InvalidInputError for a tar with foreign members, StorageFullError.
     """
     if path.is_dir() and is_archive(path):
         yield path
@@ -101,7 +101,7 @@ def _extract(path: Path, room: Path) -> Path:
 
 
 def _sound(parts: tuple[str, ...], member: tarfile.TarInfo) -> bool:
-    """Tell whether a member is a plain file or folder with a name of a backup's, inside it."""
+    """Return whether a member is a plain file or folder with a valid name inside a backup."""
     name = "/".join(parts[1:])
     if not parts or not _NAME.fullmatch(parts[0]):
         return False

@@ -1,4 +1,4 @@
-"""A data directory as what is exported, and as what is imported into."""
+"""A data directory as the source of an export and the target of an import."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CHANGING = "A model change is in progress: let `vicw reindex` finish it first"
 
 @asynccontextmanager
 async def open_source(settings: StandaloneSettings) -> AsyncIterator[tuple[ExportSource, SqliteKeyRing]]:
-    """Open what is exported. Beside a server that runs, that tells the vectors: nobody else can open its index.
+    """Open the source of an export. A running server supplies the vectors: only its process can open the index.
 
-    Raises DataDirError if there is no store, or a process that is no server has it.
+    Raises DataDirError if there is no store, or a process other than a server has it open.
     """
     path = settings.storage.data_dir
     ring = SqliteKeyRing(path / GRAPH)
@@ -50,7 +50,7 @@ async def open_source(settings: StandaloneSettings) -> AsyncIterator[tuple[Expor
 
 @asynccontextmanager
 async def open_target(settings: StandaloneSettings) -> AsyncIterator[ImportTarget]:
-    """Open what is imported into, making it if it is not there. Raises DataDirError while a server has it."""
+    """Open the target of an import; create it if it is missing. Raises DataDirError while a server has it open."""
     storage = settings.storage
     async with AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
@@ -79,15 +79,15 @@ async def open_target(settings: StandaloneSettings) -> AsyncIterator[ImportTarge
 
 
 def move_aside(data_dir: Path, name: str) -> Path:
-    """Move a data directory's graph and indexes into a folder of it, in which they stay; return the folder.
+    """Move the graph and the indexes of a data directory into a new folder inside it; return the folder.
 
-    Raises DataDirError while another process has the directory.
+    Raises DataDirError while another process has the directory open.
     """
     with DataDir(data_dir):
         names = chain([name], (f"{name}-{number}" for number in count(2)))
         aside = next(data_dir / one for one in names if not (data_dir / one).exists())
         aside.mkdir(mode=0o700)
-        # The graph last: one without its indexes gets new ones, another graph must not find these.
+        # The graph is moved last: without its indexes it gets new ones, but another graph must not find these.
         for path in sorted(data_dir.iterdir(), reverse=True):
             if path.name.startswith((GRAPH, "vectors")):
                 path.rename(aside / path.name)

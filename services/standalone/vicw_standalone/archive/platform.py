@@ -1,4 +1,4 @@
-"""The platform's stores as what is exported, and as what is imported into."""
+"""The platform's stores as the source of an export and the target of an import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
-    """Open what is exported: the graph, and the collection of the model in use if there is one."""
+    """Open the source of an export: the graph, and the collection of the model in use if there is one."""
     settings = read_platform()
     from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 
@@ -37,7 +37,7 @@ async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
 
 @asynccontextmanager
 async def open_target() -> AsyncIterator[ImportTarget]:
-    """Open what is imported into."""
+    """Open the target of an import."""
     settings = read_platform()
     from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
 

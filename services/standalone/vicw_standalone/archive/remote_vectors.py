@@ -15,16 +15,16 @@ from vicw_standalone.reindex.remote import Remote
 
 
 class RemoteVectors:
-    """Vectors of a model, told by a server."""
+    """Vectors of a model, fetched from a server."""
 
     def __init__(self, remote: Remote, model: ModelIdentity) -> None:
         self._remote = remote
         self._model = model
 
     async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the vectors of those of these points, 1000 at most, that have one.
+        """Return the vectors of at most 1000 points, by id; points without one are omitted.
 
-        Raises ConflictError if the server has changed its model, UnavailableError, FatalError with its refusal.
+        Raises StateConflictError if the server has changed its model, UnavailableError, FatalError on a refusal.
         """
         told = await asyncio.to_thread(self._remote.vectors, ids)
         if told.model != self._model.key:

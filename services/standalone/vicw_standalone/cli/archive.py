@@ -1,4 +1,4 @@
-"""``vicw export``, ``import``, ``backup``, ``restore``: all that a store knows, out and in again."""
+"""``vicw export``, ``import``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[
         async with open_platform() as opened:
             yield opened
         return
-    # An image of the platform is without the embedded stores.
+    # The platform's image has no embedded stores.
     from vicw_standalone.archive.embedded import open_source
 
     async with open_source(read_settings(data_dir=data_dir)) as found:
@@ -237,7 +237,7 @@ def _import(
 
 
 def _make_room(data_dir: Path | None) -> None:
-    """Move what is stored aside, whatever it is: also what cannot be opened. For that there are backups."""
+    """Move the stored data aside, even if it cannot be opened: then a backup is needed most."""
     from vicw_standalone.archive.embedded import move_aside
     from vicw_standalone.wiring import GRAPH
 

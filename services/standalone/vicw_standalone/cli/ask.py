@@ -1,4 +1,4 @@
-"""``vicw retrieve`` and ``vicw retract``, and how commands come to a running server."""
+"""``vicw retrieve`` and ``vicw retract``, and the client of a running server for all commands."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def retract(
 
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:
-    """Name the filters: where one is mistyped, it must not look as if nothing were stored."""
+    """Return a message that names the filters: a mistyped one must not look like an empty store."""
     given = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
     if not given:
         return "Nothing found"
@@ -138,7 +138,7 @@ def _shown(text: str) -> str:
 
 
 def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
-    """Return a client of the server at ``url``, or end the command."""
+    """Return a client of the server at ``url``. Ends the command if the address is invalid."""
     try:
         return VicwClient(url, retry=retry)
     except VicwClientError as error:
@@ -147,7 +147,7 @@ def connect(url: str | None, retry: Retry | None = None) -> VicwClient:
 
 @contextmanager
 def server(url: str | None) -> Iterator[VicwClient]:
-    """Yield a client of the server at ``url``; what the server refuses, or that it is away, ends the command."""
+    """Yield a client of the server at ``url``. A refusal or an unreachable server ends the command."""
     with connect(url) as client:
         try:
             yield client
@@ -156,7 +156,7 @@ def server(url: str | None) -> Iterator[VicwClient]:
 
 
 def require_server(client: VicwClient) -> None:
-    """End at once where there is no server: an import is patient with one that is busy."""
+    """End the command at once if no server answers: the import itself would keep retrying."""
     try:
         state = client.ready()
     except VicwClientError as error:
@@ -166,5 +166,5 @@ def require_server(client: VicwClient) -> None:
 
 
 def hint(error: BaseException | None) -> str:
-    """Return what to do where no server answers, else nothing."""
+    """Return the advice for an unreachable server, else an empty text."""
     return _START if isinstance(error, ServerUnreachableError) else ""

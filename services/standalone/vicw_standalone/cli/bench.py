@@ -36,7 +36,7 @@ def fidelity(
     ] = None,
     ablate: Annotated[bool, typer.Option("--ablate", help="Compare single channels and all fusions.")] = False,
     budget: Annotated[
-        int | None, typer.Option(help="Also measure the evidence within answers of this many characters.", min=1)
+        int | None, typer.Option(help="Measure the evidence within answers of this many characters instead.", min=1)
     ] = None,
     consolidated: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""What ``vicw bench`` does once its options are read: measure, print, write JSON."""
+"""Runs of ``vicw bench``: measure, print, write JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def fidelity(
     run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated, tell=_tell)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
-    # How a server fuses is its own setting: from outside it is asked as it is.
+    # A server's fusion is its own setting and cannot be varied from outside.
     here = WITHOUT_VECTORS if settings.storage.embedder == "none" else ABLATION
     here = (*here, WITHOUT_RERANKING) if settings.rerank.enabled else here
     variants = (AS_SET,) if not ablate else here if url is None else (DENSE, BM25, AS_SET)
@@ -134,7 +134,7 @@ def ingest(
 
 
 def extract(data: Path, *, json: Path | None) -> None:
-    """Measure how well labelled sentences are read."""
+    """Measure extraction on labelled sentences."""
     report: dict[str, Any] = {}
     texts: list[str] = []
     with progress_bars() as progress:
@@ -209,7 +209,7 @@ def _tell(line: str) -> None:
 
 
 def print_table(table: Table) -> None:
-    """Print a table whole: where there is no terminal to tell a width, a cut cell would be lost."""
+    """Print a table in full width: without a terminal, cut cells would be lost."""
     if out.is_terminal:
         out.print(table)
     else:

@@ -1,4 +1,4 @@
-"""What the command prints: answers to standard output, everything else to standard error."""
+"""Output of the command: answers to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(0x7F, 0xA0)) if chr(
 
 
 def harmless(text: str) -> str:
-    """Return stored text without control characters: a terminal would obey its escape sequences."""
+    """Return stored text without control characters: a terminal would run its escape sequences."""
     return text.translate(_CONTROLS)
 
 

@@ -90,13 +90,13 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
 
 
 def _begun(atom: Atom) -> str:
-    """Return how an item begins: the name of a turn tells no more than who speaks."""
+    """Return the start of an item's text: the name of a turn is only its speaker."""
     said = " ".join((atom.item.title or atom.text).split())
     said = f"{atom.item.speaker}: {said}" if atom.item.speaker and not atom.item.is_macro else said
     return said if len(said) <= _BEGUN_CHARS else f"{said[: _BEGUN_CHARS - 1]}…"
 
 
 def told_of(step: MaintenanceStep) -> str:
-    """Return what a step of a dream added, in a line."""
+    """Return a line about the auto-tags that a step added."""
     tags = step.details.get("tags")
     return f"auto-tags {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else ""

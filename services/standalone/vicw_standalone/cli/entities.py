@@ -1,4 +1,4 @@
-"""``vicw entities``: who is who, decided by a person, on a running server."""
+"""``vicw entities``: entity resolution by hand, on a running server."""
 
 from __future__ import annotations
 

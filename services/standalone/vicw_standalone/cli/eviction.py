@@ -1,4 +1,4 @@
-"""``vicw forget capacity``: forgetting for want of room, by hand."""
+"""``vicw forget capacity``: eviction by hand."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, tell: On
 
 
 def told_of(step: MaintenanceStep) -> str:
-    """Return what a step has erased, for a person."""
+    """Return a line about the items that a step evicted."""
     items = step.details.get("items")
     return f"{counted(items, 'item') if isinstance(items, int) else '? items'} evicted for lack of space"

@@ -1,4 +1,4 @@
-"""``vicw forget``: erasing for good, and the proof of it."""
+"""``vicw forget``: erase for good, with proof."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _forget(
             out.print("an erasure from an earlier run:")
         print_erasure(one, platform=platform)
     own = [one for one in ended if one.erasure in begun and not one.proof.empty]
-    if not all(one.proof.holds for one in own or ended):  # where nothing went, it may have gone before
+    if not all(one.proof.holds for one in own or ended):  # if this run erased nothing, earlier erasures decide
         raise typer.Exit(1)
 
 
@@ -233,7 +233,7 @@ async def erase_on_platform(
 
 
 async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
-    """Refuse a folder that is not there, unless an erasure that goes on was told of it: then it was removed."""
+    """Refuse a missing folder, unless a pending erasure recorded it: then it was removed since."""
     from vicw_ingest.erasure.record import copies_of
 
     noted = await copies_of(eraser.graph.erasures, await eraser.pending())
@@ -243,7 +243,7 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
 
 
 async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, yes: bool, half: bool) -> list[str]:
-    """Say what is to go, and note it if it is wanted; return the uids of the erasures then, one a tenant."""
+    """Show what is to be erased, ask, and record it; return the uids of the erasures, one per tenant."""
     from vicw_sleep.archive.import_marker import mark_abandoned
 
     found = await choose(graph)
@@ -261,7 +261,7 @@ async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, ye
 
 
 def _show(chosen: ErasureSelection) -> None:
-    """Say what is to go; refuse what would erase nothing."""
+    """Print what is to be erased; refuse a selection that would erase nothing."""
     if chosen.people and chosen.mentioned and not chosen.count:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
         others = counted(chosen.mentioned, "item of others that mentions", "items of others that mention")
@@ -308,7 +308,7 @@ def print_erasure(ended: Ended, *, platform: bool) -> None:
 
 
 def proven(read: int, *, platform: bool) -> str:
-    """Say what was found to have nothing left, having ``read`` so many bytes of files."""
+    """Return the statement of a proof in which ``read`` bytes of files were searched."""
     if not platform:
         return f"nothing is left in the store or in {read} bytes of files"
     places = f"the graph, the vectors or {read} bytes of the mirror" if read else "the graph or the vectors"

@@ -1,4 +1,4 @@
-"""``vicw graph``: the graph looked at, as a picture or as JSON."""
+"""``vicw graph``: parts of the graph, as a diagram or as JSON."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _names(given: str | None) -> tuple[str, ...] | None:
 
 
 def _instant(given: str | None) -> datetime | None:
-    """Read a date, which means its end on this machine's clock, or a time; one without a zone is this machine's."""
+    """Parse a date, which means the end of that day, or a time; without a zone it is this machine's local time."""
     if given is None:
         return None
     try:
@@ -141,7 +141,7 @@ def _instant(given: str | None) -> datetime | None:
 
 
 def _list_candidates(client: VicwClient, node: str | None, fields: dict[str, object]) -> None:
-    """Where a name may mean several things, list them and end."""
+    """List the nodes of an ambiguous name, and end the command."""
     if node is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""``vicw ingest``: files and folders into a running server."""
+"""``vicw ingest``: send files and folders to a running server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vicw_standalone.sources.roots import ContextTakenError
 
 
 def _path(given: str) -> Path:
-    """Read an argument; an empty one, which a variable that is not set gives, must not mean the current folder."""
+    """Parse a path. An empty one, from an unset shell variable, must not mean the current folder."""
     if not given:
         raise typer.BadParameter("is empty: name a file or a folder")
     path = Path(given)

@@ -1,4 +1,4 @@
-"""Ctrl-C in a command that has work under way."""
+"""Ctrl-C in a command with work in progress."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 INTERRUPTED = 130
-"""The exit code of a command that Ctrl-C has ended."""
+"""Exit code of a command ended by Ctrl-C."""
 
 
 @contextmanager
 def interruptible(first: Callable[[], None], second: Callable[[], None]) -> Iterator[threading.Event]:
-    """Yield an event that a first Ctrl-C sets, before ``first``; another one ends the process after ``second``.
+    """Yield an event that the first Ctrl-C sets before it calls ``first``; the next one calls ``second`` and exits.
 
-    No exception is raised, so that what is under way comes to its end and can be told of.
+    No exception is raised, so that work in progress can finish and be reported.
     """
     stop = threading.Event()
 
     def pressed(*_: object) -> None:
         if stop.is_set():
             second()
-            os._exit(INTERRUPTED)  # any other exit waits for the threads, and they for the server
+            os._exit(INTERRUPTED)  # any other exit waits for threads that wait for the server
         stop.set()
         first()
 

@@ -1,4 +1,4 @@
-"""``vicw jobs``: what could not be indexed or extracted, and trying it again."""
+"""``vicw jobs``: list and retry failed indexing and extraction."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def register(parent: typer.Typer) -> None:
 
 @asynccontextmanager
 async def open_graph_of(data_dir: Path | None, platform: bool) -> AsyncIterator[SqliteGraphStore | Neo4jGraphStore]:
-    """Open the stores that a command looks at, beside whatever runs."""
+    """Open the graph store; servers and workers may run."""
     configure_logs(LogSettings(level="warning"))
     if platform:
         async with open_graph() as graph:
             yield graph
     else:
-        from vicw_standalone.offline import open_beside  # an image of the platform is without the embedded stores
+        from vicw_standalone.offline import open_beside  # the platform's image has no embedded stores
 
         async with open_beside(read_settings(data_dir=data_dir).storage.data_dir) as beside:
             yield beside
@@ -91,7 +91,7 @@ def list_failures(
 
 
 def told(failure: IndexFailure) -> str:
-    """Return an entry that failed as a person reads it."""
+    """Return a failed entry as readable lines."""
     what = {
         "dead"
         if failure.dead
@@ -105,7 +105,7 @@ def told(failure: IndexFailure) -> str:
 
 
 def fields_of(failure: IndexFailure) -> dict[str, Any]:
-    """Return an entry that failed as it is printed."""
+    """Return a failed entry as the fields of its JSON."""
     fields = asdict(failure)
     named = {"entry": fields.pop("point_id"), "id": fields.pop("source_id")}
     return named | fields | {"since": failure.since.isoformat()}

@@ -1,4 +1,4 @@
-"""``vicw keys``: who may ask, once others than this machine can."""
+"""``vicw keys``: API keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _with_ring[T](data_dir: Path | None, platform: bool, work: Callable[[KeyRing
         if platform:
             async with open_graph() as graph:
                 return await work(graph.key_ring)
-        # An image of the platform is without the embedded stores.
+        # The platform's image has no embedded stores.
         from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
         from vicw_standalone.offline import require_store
         from vicw_standalone.wiring import GRAPH

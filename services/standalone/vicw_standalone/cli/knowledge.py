@@ -1,4 +1,4 @@
-"""``vicw ingest --knowledge``: folders kept in step."""
+"""``vicw ingest --knowledge``: sync folders with a server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What was asked for; None: what is usual."""
+    """Options of the command; None: the default."""
 
     context: str | None
     folder: str | None
@@ -47,7 +47,7 @@ class Wishes:
 
 
 def keep_in_step(client: VicwClient, paths: Sequence[Path], wishes: Wishes) -> None:
-    """Bring folders to the server, and end the command: as `vicw ingest` says it ends, or 0 after watching."""
+    """Sync folders with the server. Exit codes are those of `vicw ingest`; 0 after watching."""
     if any(not path.is_dir() for path in paths):
         fail("--knowledge takes folders: name the folder of the files", code=2)
     if (wishes.watch or wishes.folder is not None) and len(paths) > 1:
@@ -84,7 +84,7 @@ def _target(client: VicwClient, path: Path, wishes: Wishes) -> FolderTarget:
 
 
 def _once(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> bool:
-    """Bring a folder to the server once; return whether anything was refused."""
+    """Sync a folder once; return whether anything was refused."""
     try:
         synced = _sync(client, path, target, wishes, stop)
     except ImportStoppedError as error:

@@ -1,4 +1,4 @@
-"""``vicw check`` and ``vicw doctor``: looking after a data directory."""
+"""``vicw check`` and ``vicw doctor``: checks of a store and its surroundings."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def doctor_command(
 
 
 def _names(client: VicwClient, context: str | None) -> list[str]:
-    """Return names that a context knows, to ask for. Ends the command if there is none."""
+    """Return names of entities of a context as questions. Ends the command if there are none."""
     if context is None:
         fail("give a question, or a --context whose entities' names are the questions", code=2)
     names = [entity.name for entity in client.entities(context, limit=_ASKED).entities]

@@ -1,4 +1,4 @@
-"""Opens the stores for a command that does by hand what is done by itself while nobody asks."""
+"""Opens the stores for commands that run background jobs by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Forgetful:
-    """What takes away what is over, or too much, from open stores."""
+    """Expiry and eviction over open stores."""
 
     graph: GraphStore
     expiry: Expiry
@@ -34,9 +34,9 @@ class Forgetful:
 def run_asleep(
     settings: StandaloneSettings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str | None
 ) -> None:
-    """Do ``work`` over the stores; where a server has them open, it is said by which setting that does it by itself.
+    """Run ``work`` over the stores. A server that has them open ends the command.
 
-    None: it never does.
+    The message names ``schedule``, the setting by which a server runs the job; None: a server never does.
     """
     _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
 
@@ -44,7 +44,7 @@ def run_asleep(
 def run_forgetful(
     settings: StandaloneSettings, platform: bool, work: Callable[[Forgetful], Awaitable[None]], *, schedule: str
 ) -> None:
-    """Do ``work`` with what forgets, the same way."""
+    """Run ``work`` with expiry and eviction, as ``run_asleep`` does."""
 
     def forgetful(standalone: Standalone) -> Forgetful:
         return Forgetful(standalone.graph, standalone.expiry, standalone.asleep.capacity())
@@ -102,7 +102,7 @@ async def _ingest_worker() -> AsyncIterator[Forgetful]:
     wiring = IngestWiring(IngestSettings.read())
     await wiring.open()
     try:
-        workers = replace(wiring.expiry, queue=wiring.queue)  # nobody indexes here
+        workers = replace(wiring.expiry, queue=wiring.queue)  # no indexer runs in this process
         yield Forgetful(wiring.engines.graph, workers, wiring.eviction())
     finally:
         await wiring.close()

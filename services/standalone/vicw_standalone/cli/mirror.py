@@ -1,4 +1,4 @@
-"""``vicw mirror``: what is remembered as a folder of Markdown."""
+"""``vicw mirror``: the memory as a folder of Markdown files."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _run[T](
 
 
 async def _require_known(graph: Store, mirror: Mirror) -> None:
-    """Refuse a tenant of which nothing is stored: its name is mistyped. A mirror that shows it still is emptied."""
+    """Refuse a tenant without data: its name is mistyped. A mirror that still shows the tenant is emptied instead."""
     from vicw_ingest.erasure.selection import choose_tenant
 
     try:

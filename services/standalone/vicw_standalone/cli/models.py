@@ -24,7 +24,7 @@ PlatformOption = Annotated[
 
 
 def tenant_name(given: str | None) -> str | None:
-    """Return what ``--tenant`` says, unless no tenant can have that name."""
+    """Return the value of ``--tenant``. Raises BadParameter for an invalid tenant name."""
     if given is not None and (problem := tenant_flaw(given)):
         raise typer.BadParameter(f"{problem}; use visible characters")
     return given

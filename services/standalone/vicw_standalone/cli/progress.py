@@ -1,4 +1,4 @@
-"""How far a long command is."""
+"""Progress bar of a long command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vicw_standalone.cli.console import err
 
 @contextmanager
 def progress_bar(description: str) -> Iterator[Progress]:
-    """Show on a terminal how far it is and what time is left; yield what is told of progress."""
+    """Show progress and the remaining time on a terminal; yield the callback that reports progress."""
     bar = rich.progress.Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -22,7 +22,7 @@ def progress_bar(description: str) -> Iterator[Progress]:
         TimeRemainingColumn(),
         console=err,
         transient=True,
-        disable=not err.is_terminal,  # it would end in an empty line
+        disable=not err.is_terminal,  # it would print an empty line at the end
     )
     with bar:
         task = bar.add_task(description, total=None)

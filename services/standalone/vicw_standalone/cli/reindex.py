@@ -1,4 +1,4 @@
-"""``vicw reindex``: another embedding model, or an index that was lost."""
+"""``vicw reindex``: change the embedding model, or rebuild a lost index."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _tell_kept(before: str | None, passages: int, option: str = "") -> None:
 
 
 def _tell_overruled(model: str | None) -> None:
-    """Say that the next start would ask for another model than the one that the store uses now, or for none."""
+    """Warn if the settings of the next start name another model than the store now uses, or none."""
     if model is not None and StorageSettings().embedder == "none":
         err.print(
             "VICW_EMBEDDER is none: unset it before the next start; otherwise answers have no vectors",

@@ -74,11 +74,11 @@ def resolve(
 
 
 def ends_of(step: MaintenanceStep) -> tuple[str, str]:
-    """Return the uids of the two that a step has merged."""
+    """Return the uids of the two entities that a step merged."""
     return step.subject, str(step.details.get(_INTO))
 
 
 def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
-    """Return what a step has merged, in a line."""
+    """Return a line about the merge of a step."""
     one, other = (names.get(uid, uid) for uid in ends_of(step))
     return f"{one} into {other}"

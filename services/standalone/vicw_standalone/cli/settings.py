@@ -1,4 +1,4 @@
-"""Settings from the environment, with what the command line says on top."""
+"""Settings from the environment, overridden by options of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_standalone.settings import CHOICES, StandaloneSettings
 def read_settings(
     *, host: str | None = None, port: int | None = None, data_dir: Path | None = None, model: str | None = None
 ) -> StandaloneSettings:
-    """Return the settings. Raises SettingsError that names the variable, what it says and what is wrong with it."""
+    """Return the settings. Raises SettingsError that names the variable, its value and the fault."""
     with named_by_variable():
         settings = StandaloneSettings.read()
         storage = StorageSettings() if data_dir is None else StorageSettings(data_dir=data_dir.expanduser().absolute())

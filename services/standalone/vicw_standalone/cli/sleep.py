@@ -1,4 +1,4 @@
-"""``vicw sleep``: what the sleep cycle would do, does and did, and taking a step back."""
+"""``vicw sleep``: run jobs of the sleep cycle, list and undo their steps, show their status."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from vicw_standalone.undo import Sleeper
 
 _EXPIRED = "expired"
-"""What has expired is counted by itself: it may be much, and nothing that is tidied."""
+"""Expired items are counted apart: they may be many, and no maintenance made them."""
 
 
 class LoggedTask(StrEnum):
-    """What logs its steps."""
+    """A task that logs its steps."""
 
     CONSOLIDATE = "consolidate"
     DREAM = DREAM
@@ -207,14 +207,14 @@ def status(
 
 
 async def _steps(log: Scans, tenant: str | None, task: str | None = None) -> AsyncIterator[MaintenanceStep]:
-    """Yield what is logged, the latest first, however much it is."""
+    """Yield all logged steps, the latest first."""
     async for page in scan_pages(log, Steps(tenant=tenant, task=task)):
         for step in page:
             yield step
 
 
 async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict[str, str]:
-    """Return the names, by uid, of what these steps have merged or retired: a step keeps none."""
+    """Return the names, by uid, of the nodes that these steps merged or retired: steps hold no names."""
     from vicw_ingest.versions.expiry import EXPIRE
 
     wanted: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""What became of an import, as it is printed."""
+"""Printed result of an import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN_REFUSALS = 20
 
 
 def print_summary(summary: Summary) -> None:
-    """Print what was stored, and what was not."""
+    """Print the numbers of stored items, and the refused ones."""
     table = Table(show_header=False, box=None)
     for name, count in (
         ("created", summary.created),
@@ -39,7 +39,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def print_refused(refusals: Sequence[Refused], word: str = "refused") -> None:
-    """Print what was not stored, and why: the first few."""
+    """Print the first refusals, each with its reason."""
     for refused in refusals[:_SHOWN_REFUSALS]:
         place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
         err.print(f"[yellow]{word}[/] {escape(place)}: {escape(refused.reason)}")

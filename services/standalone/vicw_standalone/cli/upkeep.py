@@ -1,4 +1,4 @@
-"""``vicw sleep reconcile`` and ``vicw sleep expire``: what else is done by itself, done by hand."""
+"""``vicw sleep reconcile`` and ``vicw sleep expire``."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def expire(
 
 
 def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
-    """Return what has expired, in a line: what it is called is known as long as the past has it."""
+    """Return a line about an expiry, with the item's name while the store still has it."""
     told = step.details
     end = str(told.get("expired", "?"))[:16].replace("T", " ")
     sources = cast(int | None, told.get("sources"))

@@ -1,4 +1,4 @@
-"""What is wrong with this machine, these settings or what is stored, and what to do about it."""
+"""Checks of the machine, the settings and the stored data, for ``vicw doctor``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _CHECKS: tuple[_Check, ...] = (processor, memory, engines, variables, data, room
 
 
 def examine(settings: StandaloneSettings) -> Iterator[Finding]:
-    """Look at everything, one finding after the other.
+    """Run all checks and yield their findings.
 
-    Changes nothing but creating the data directory: what is stored is only read, beside a running server too.
+    Creates the data directory if it is missing; stored data is only read, even beside a running server.
     """
     for check in _CHECKS:
         try:

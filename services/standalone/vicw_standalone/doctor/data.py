@@ -1,4 +1,4 @@
-"""The model and the data directory: can they be used, and do they fit each other?"""
+"""Checks of the model, the data directory and the stores in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then
 
 
 def data(settings: StandaloneSettings) -> Iterator[Finding]:
-    """Look at the model that the settings name, the data directory, and the stores in it."""
+    """Check the model of the settings, the data directory, and the stores in it."""
     wanted, finding = _model(settings)
     yield finding
     path = settings.storage.data_dir
@@ -52,7 +52,7 @@ def data(settings: StandaloneSettings) -> Iterator[Finding]:
 
 
 def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
-    """Return the models that can be had, and the finding."""
+    """Return the available models, and the finding."""
     embedding = settings.embedding
     if settings.storage.embedder == "none":
         return [NO_MODEL], Finding(
@@ -65,7 +65,7 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
             return list(found.values()), Finding("model", Severity.FINE, told)
         card = MODELS.get(embedding.model)
         if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
-            # Its file is made at the first start, not here: the digest is not known yet.
+            # Its file is made at the first start, so the digest is not known yet.
             size = embedding.dimensions or card.size
             unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
             return [unmade], Finding("model", Severity.FINE, f"{card.name} comes with the installation")
@@ -93,10 +93,10 @@ async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
 
 
 def _directory(path: Path) -> tuple[bool, Finding]:
-    """Return whether another process has it open, and the finding."""
+    """Return whether another process has the directory open, and the finding."""
     try:
         with DataDir(path):
-            pass  # held no longer: a server that starts meanwhile would be refused
+            pass  # released at once: a server that starts meanwhile would be refused
     except DataDirError as error:
         if "in use" in error.detail:
             return True, Finding("data directory", Severity.FINE, error.detail.split(". ")[0])

@@ -1,4 +1,4 @@
-"""What an examination finds."""
+"""Findings of a check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. ``fix`` is empty where nothing is to be done."""
+    """The result of one check. ``fix`` is empty if nothing needs to be done."""
 
     what: str
     verdict: Severity

@@ -1,4 +1,4 @@
-"""Does the graph channel work, and in time? Looked at by asking a running server (seed 002 §10.2)."""
+"""Checks of the graph channel: contribution and time, by questions to a running server (seed 002 §10.2)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.findings import Finding, Severity
 
 BUDGET_MS = 45.0
-"""What the channel may take of a request (seed 002 §6.3)."""
+"""Target for the channel's time in a request (seed 002 §6.3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswers:
-    """Questions and their answers, each with what the channel says of itself."""
+    """Answers to the questions, with explanations of the graph channel."""
 
     answers: Sequence[RetrieveResponse]
 
     @property
     def channels(self) -> list[GraphChannel]:
-        """What the channel says of itself, an answer each."""
+        """Explanation of the channel in each answer."""
         return [answer.explain.graph for answer in self.answers if answer.explain is not None]
 
     @property
     def hits(self) -> list[tuple[ChannelHit, bool]]:
-        """The results that edges led to, each with whether another channel found it, too."""
+        """The hits of the graph channel, each with whether another channel also found the result."""
         others = frozenset(channel.value for channel in Channel)
         return [
             (hit, any(other.channel in others for other in result.channels))
@@ -42,12 +42,12 @@ class ProbeAnswers:
 
     @property
     def took_ms(self) -> list[float]:
-        """How long the channel took of each."""
+        """Time of the channel in each answer."""
         return [answer.took_ms["graph"] for answer in self.answers if "graph" in answer.took_ms]
 
 
 def ask(client: VicwClient, questions: Sequence[str], context: str | None) -> ProbeAnswers:
-    """Ask, each question once to warm up and once to look. Raises VicwClientError."""
+    """Ask each question twice, first to warm up, and keep the second answer. Raises VicwClientError."""
     answers = []
     for question in questions:
         for _ in range(2):
@@ -57,7 +57,7 @@ def ask(client: VicwClient, questions: Sequence[str], context: str | None) -> Pr
 
 
 def examine(asked: ProbeAnswers) -> Iterator[Finding]:
-    """Go through the checklist: is it on, is there a graph, does it bring anything, does it agree, is it in time."""
+    """Yield the findings: weight, edges, spreads, results, agreement with other channels, time."""
     yield _weight(asked.channels)
     yield _edges(asked.answers)
     yield _reached(asked.channels)

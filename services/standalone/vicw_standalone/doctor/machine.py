@@ -1,4 +1,4 @@
-"""The machine: processor, memory, engines, room on the disk, the port."""
+"""Checks of the machine: processor, memory, engines, disk space, port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROOMY_MB = 1024
 
 
 def processor(settings: StandaloneSettings) -> Finding:
-    """Look for the instructions that llama.cpp was built with, if it is going to run."""
+    """Check for the processor instructions that llama.cpp needs, if it will run."""
     cores = os.cpu_count() or 1
     machine = platform.machine()
     try:
@@ -35,7 +35,7 @@ def processor(settings: StandaloneSettings) -> Finding:
 
 
 def memory(settings: StandaloneSettings) -> Finding:
-    """Look at what is available."""
+    """Check the available memory."""
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         available = int(lines["MemAvailable"].split()[0]) // 1024
@@ -48,7 +48,7 @@ def memory(settings: StandaloneSettings) -> Finding:
 
 
 def engines(settings: StandaloneSettings) -> Finding:
-    """Look at the libraries that everything stands on."""
+    """Check the libraries: SQLite with FTS5, and llama.cpp."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
@@ -65,7 +65,7 @@ def engines(settings: StandaloneSettings) -> Finding:
 
 
 def room(settings: StandaloneSettings) -> Finding:
-    """Look at what is free where the data directory is or would be."""
+    """Check the free space of the data directory's file system."""
     path = settings.storage.data_dir
     free = shutil.disk_usage(next(p for p in (path, *path.parents) if p.exists())).free // 1048576
     if free < settings.storage.min_free_mb:
@@ -77,14 +77,14 @@ def room(settings: StandaloneSettings) -> Finding:
 
 
 def server(settings: StandaloneSettings) -> Finding:
-    """Look at who listens on the port, if anybody does."""
+    """Check what listens on the port, or whether the port is free."""
     host, port = settings.server.host, settings.server.port
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     another = "Choose another with --port or VICW_PORT"
     try:
         return _listener(address, httpx.get(f"http://{address}/readyz", timeout=2, trust_env=False), another)
     except httpx.HTTPError:
-        pass  # nobody, or nobody who speaks HTTP
+        pass  # nothing listens, or it does not speak HTTP
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

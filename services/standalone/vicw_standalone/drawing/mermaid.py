@@ -1,4 +1,4 @@
-"""Flowcharts in Mermaid's syntax, in which no stored text can be anything but a label."""
+"""Writer of Mermaid flowcharts; stored text is escaped so that it can only be a label."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 _PLAIN = frozenset(" ,.'/()!?…’‘“”–—")
 _LISTING = frozenset(".)")
 _NAMED = {'"': "#quot;", "&": "#amp;", "<": "#lt;", ">": "#gt;"}
-"""Entity codes that a reader of the source understands; Mermaid knows HTML's names and decimal numbers."""
+"""Readable entity codes; Mermaid accepts HTML's names and decimal numbers."""
 _BREAK = "<br/>"
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a kind of box looks: what is around its label, its class and that class's style."""
+    """A kind of box: the brackets around its label, its class and that class's style."""
 
     name: str
     opening: str
@@ -34,7 +34,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class DiagramLine:
-    """A line between two boxes, by their places; ``label`` is plain text."""
+    """A line between two boxes, by their indexes; ``label`` is plain text."""
 
     source: int
     target: int
@@ -46,7 +46,7 @@ MARKS = {
     "start": "stroke-width:3px",
     "past": "stroke-dasharray:4 3,color:#777777",
 }
-"""The classes that a box may have beside its shape's, with their styles."""
+"""Further classes of a box, with their styles."""
 
 
 def write(boxes: Sequence[Box], lines: Sequence[DiagramLine]) -> str:
@@ -72,10 +72,10 @@ def _written(boxes: Sequence[Box], lines: Sequence[DiagramLine]) -> Iterator[str
 
 
 def escape(text: str) -> str:
-    """Return text as a quoted label: letters, digits and a few signs as they are, all else as entity codes.
+    """Return text for a quoted label: letters, digits and a few signs stay, others become entity codes.
 
-    Nothing then is a quote, a tag, a directive, or Markdown. Control and format characters, which could break a line
-    or turn its direction, are left out; white space is one space.
+    The result has no quotes, tags, directives or Markdown. Control and format characters, which could break a line or
+    change its direction, are removed; runs of white space become one space.
     """
     shown = "".join(" " if ch.isspace() else ch for ch in text)
     words = " ".join("".join(ch for ch in shown if not unicodedata.category(ch).startswith("C")).split())

@@ -1,4 +1,4 @@
-"""A part of the graph as a picture that a reader understands: fewer boxes than nodes, and readable labels."""
+"""Drawing of a part of the graph for people: fewer boxes than nodes, and readable labels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROOT = Shape("root", "((", "))", "fill:#ffffff,stroke:#444444,color:#222222")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a picture shows: of things that were merged each (``merges``), boxes without a line (``lonely``)."""
+    """Options of a picture: show merged entities apart (``merges``), show boxes without a line (``lonely``)."""
 
     merges: bool = False
     lonely: bool = True
@@ -46,7 +46,7 @@ DEFAULT = Style()
 
 
 def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
-    """Return the picture in Mermaid's syntax; the same answer is always the same picture."""
+    """Return the picture in Mermaid's syntax; the same answer always gives the same picture."""
     nodes = {node.uid: node for node in answer.nodes}
     stands_for = _standing(answer, nodes, style)
     lines = _lines(answer, nodes, stands_for, style)
@@ -62,7 +62,7 @@ def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
 
 
 def _texts(answer: GraphAnswer, nodes: Mapping[str, WalkedNode]) -> dict[str, str]:
-    """Return what to say of two boxes of one name: an item, and the page or file that it is the text of."""
+    """Return labels that tell apart boxes of one name: an item, and the page or file whose text it is."""
     said: dict[str, str] = {}
     for edge in answer.edges:
         item, thing = nodes[edge.source], nodes[edge.target]
@@ -77,7 +77,7 @@ def _texts(answer: GraphAnswer, nodes: Mapping[str, WalkedNode]) -> dict[str, st
 
 
 def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style) -> dict[str, str]:
-    """Return, for each node, the one whose box it is in."""
+    """Return, for each node, the node whose box shows it."""
     into: dict[str, str] = {}
     if not style.merges:
         into |= {e.source: e.target for e in answer.edges if e.type == _MERGED}
@@ -88,7 +88,7 @@ def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style
             continue
         if _is_told_by_its_item(node, touching, nodes):
             into[uid] = node.source_item
-        else:  # what two texts tell in the same words is one box
+        else:  # equal statements of two texts share a box
             first = same.setdefault((node.context, fold_case(node.name)), uid)
             if first != uid:
                 into[uid] = first
@@ -98,7 +98,7 @@ def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style
 def _is_told_by_its_item(
     node: WalkedNode, touching: Mapping[str, Sequence[GraphEdge]], nodes: Mapping[str, WalkedNode]
 ) -> bool:
-    """Tell whether the box of the item, which is in the picture, says all there is to say of an event it tells of."""
+    """Return whether the box of a statement's item, if it is in the picture, already shows all of the statement."""
     if node.source_item is None or node.source_item not in nodes:
         return False
     own = [edge for edge in touching[node.uid] if edge.type not in _MERE]
@@ -172,7 +172,7 @@ def _box(node: WalkedNode, *, start: bool, person: bool, what: str | None) -> Bo
 
 
 def _said(node: WalkedNode) -> str:
-    """Return what names a node to a reader: of a message that has no title, its words."""
+    """Return the shown name of a node: the text of a message without a title, else its name."""
     untitled = node.speaker is not None and fold_case(node.name) == fold_case(node.speaker)
     return node.text if untitled and node.text else node.name
 

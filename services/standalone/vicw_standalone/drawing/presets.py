@@ -1,4 +1,4 @@
-"""The pictures that answer a question: which edges, which way, how far."""
+"""Presets of ``vicw graph show``: endpoint, edge types, direction and depth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ type Names = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A picture; ``question`` is whom it asks. ``types`` None: all but what a walk leaves out by itself."""
+    """A preset; ``question`` is the endpoint. ``types`` None: all but those that a walk omits by default."""
 
     question: Literal["walk", "history", "thread"] = "walk"
     types: Names = None
@@ -33,7 +33,7 @@ class Preset:
         left_out: Names,
         fields: Mapping[str, Any],
     ) -> GraphAnswer:
-        """Ask the server; what is given takes the preset's place. Raises VicwClientError."""
+        """Query the server; given arguments override the preset. Raises VicwClientError."""
         if self.question == "thread":
             return client.graph.thread(flow=thread, **fields)
         if self.question == "history":
@@ -43,7 +43,7 @@ class Preset:
     def walk(
         self, client: VicwClient, hops: int | None, types: Names, left_out: Names, fields: Mapping[str, Any]
     ) -> GraphAnswer:
-        """Ask for a walk; ``fields`` say where it begins. Raises VicwClientError."""
+        """Query a walk; ``fields`` have its start. Raises VicwClientError."""
         followed: dict[str, Names] = {"only": types or self.types, "left_out": left_out}
         return client.graph.walk(
             hops=self.hops if hops is None else hops,
@@ -72,4 +72,4 @@ PRESETS: Mapping[str, Preset] = {
     "history": Preset("history", style=Style(lonely=False)),
     "knowledge": Preset(types=_KNOWLEDGE, hops=2, style=Style(lonely=False)),
 }
-"""By the name of the option that asks for it."""
+"""The presets by the names of their options; ``around`` is the default."""

@@ -1,6 +1,6 @@
-"""Erasing in a data directory: no server may have it open. What was removed is physically gone at the end.
+"""Erasure in a data directory that no server has open. Removed data is physically gone at the end.
 
-graph and points → the mirror anew → the vector index and the graph's file written anew → the search → the end
+graph and points → mirror rebuilt → vector indexes and graph file rewritten → search → record of the erasure ended
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from vicw_standalone.wiring import Standalone
 
 @asynccontextmanager
 async def opened(settings: StandaloneSettings, *, half: bool = False) -> AsyncIterator[tuple[Standalone, Eraser]]:
-    """Open the stores, with what embeds what comes back. Raises DataDirError while a server has them.
+    """Open the stores and the embedder, for restored passages. Raises DataDirError while a server has them open.
 
-    ``half``: also where an import broke off.
+    ``half``: also after an interrupted import.
     """
     data_dir = settings.storage.data_dir
     require_store(data_dir)
@@ -48,7 +48,7 @@ async def opened(settings: StandaloneSettings, *, half: bool = False) -> AsyncIt
 
 
 async def erase(settings: StandaloneSettings, standalone: Standalone, eraser: Eraser, erasure: str) -> ErasureReport:
-    """Do what an erasure has noted, and bring all that stays up to date: passages, their payloads, the mirror."""
+    """Carry out a recorded erasure, then update what remains: passages, payloads, the mirror."""
     done = await eraser.run(erasure)
     await standalone.indexer.drain()
     mirror = settings.mirror
@@ -58,7 +58,7 @@ async def erase(settings: StandaloneSettings, standalone: Standalone, eraser: Er
 
 
 async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) -> list[Ended]:
-    """Write the files anew, search them and noted copies, and end what is proven. The stores must be closed."""
+    """Rewrite the files, search them and the recorded copies, end proven erasures. The stores must be closed."""
     data_dir = settings.storage.data_dir
     with DataDir(data_dir) as held:
         graph = SqliteGraphStore(held, load_registries().edges)
@@ -93,7 +93,7 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
 
 
 def _recover(data_dir: Path) -> None:
-    """Bring to an end what a death has left of indexes that were being written anew."""
+    """Finish or roll back index rewrites that a killed process left."""
     with DataDir(data_dir):
         left = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
         for folder in sorted({path.with_suffix("") for path in left}):
@@ -101,7 +101,7 @@ def _recover(data_dir: Path) -> None:
 
 
 def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
-    """Write the index of every model anew."""
+    """Rewrite the index of every model."""
     for folder in others(data_dir, ()):
         model = noted_in(folder) or used
         if model is not None and model.has_vectors and EdgeVectorStore.exists(folder):

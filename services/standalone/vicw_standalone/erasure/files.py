@@ -1,4 +1,4 @@
-"""Looking through files for what was erased: of a data directory, of a mirror, of exports and backups."""
+"""Search for erased data in files: a data directory, a mirror, exports and backups."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from vicw_standalone.archive.backups import PACKED
 _BLOCK = 2**22
 _STORE = "graph.sqlite3"
 _PARTIAL = ".partial"
-"""How the name of an export or a backup ends while it is written."""
+"""Suffix of an export or backup while it is written."""
 _REPLACED = "replaced-"
-"""How a folder begins in which a restore keeps what it has replaced."""
+"""Prefix of the folder in which a restore keeps replaced data."""
 _NOT_READ = frozenset({"models"})
-"""Folders of a data directory that hold nothing of what was stored."""
+"""Folders of a data directory without stored data."""
 
 
 class UnreadableCopyError(Exception):
-    """A copy that is broken, or that may not be read: nobody knows what it has. Names it, and why."""
+    """A broken or unreadable copy, whose content is unknown. The message names it and the reason."""
 
 
 def look_through_files(root: Path, remains: Residue, *, without: Callable[[Path], bool] = lambda path: False) -> int:
-    """Look through all files of a folder, or a file, by the byte; return how many bytes. Links are not followed."""
+    """Search all files of a folder, or one file; return the number of bytes read. Links are not followed."""
     done = 0
     for path in sorted(_files(root)):
         if not without(path):
@@ -39,7 +39,7 @@ def look_through_files(root: Path, remains: Residue, *, without: Callable[[Path]
 
 
 def look_through_store(data_dir: Path, remains: Residue) -> int:
-    """Look through a data directory, but for models, and what a restore has put aside: that is a copy."""
+    """Search a data directory, except models and data that a restore moved aside, which is a copy."""
 
     def is_none(path: Path) -> bool:
         first = path.relative_to(data_dir).parts[0]
@@ -49,9 +49,9 @@ def look_through_store(data_dir: Path, remains: Residue) -> int:
 
 
 def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
-    """Return the exports and backups in these folders, however deep, or that are these, and what restores put aside.
+    """Return the exports and backups at or below these folders, and the data that restores moved aside.
 
-    A copied data directory is one, too, and so is what a death has left of an export; the one in use is none.
+    Copied data directories and partial exports of killed processes count, too; the data directory in use does not.
     """
     own = os.path.realpath(data_dir) if data_dir is not None else None
     found = [path for path in (data_dir.iterdir() if data_dir is not None else ()) if path.name.startswith(_REPLACED)]
@@ -61,9 +61,9 @@ def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
 
 
 def look_through_copy(copy: Path, remains: Residue) -> None:
-    """Look through an export or a backup, packed or not; whatever is found is found in the copy as a whole.
+    """Search an export or a backup, packed or not; findings name the copy, not the file in it.
 
-    Raises UnreadableError.
+    Raises UnreadableCopyError.
     """
     try:
         if copy.is_dir():
@@ -79,9 +79,9 @@ def look_through_copy(copy: Path, remains: Residue) -> None:
 
 
 def _copies(path: Path, own: str | None, *, linked: bool = True) -> Iterator[Path]:
-    """Yield the copies in a folder. Links in it may be copies, but lead nowhere else: ``linked``, as it may be itself.
+    """Yield the copies in a folder. A link to a copy counts; other links are followed only if ``linked``.
 
-    What may not be looked into is one: what it has nobody knows.
+    An unreadable path counts as a copy, since its content is unknown.
     """
     try:
         is_copy = _is_copy(path) and os.path.realpath(path) != own
@@ -120,7 +120,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _look(place: str, file: IO[bytes], remains: Residue) -> int:
-    """Look through a file block by block, each with the end of the one before."""
+    """Search a file block by block, each with the end of the previous block."""
     done, end = 0, b""
     while block := file.read(_BLOCK):
         remains.scan(place, end + block)

@@ -1,4 +1,4 @@
-"""Erasing on a platform, beside running services: the engines' own files are the engines' matter."""
+"""Erasure on a platform, beside running services. The engines' own files are not rewritten or searched."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def erase(
 ) -> ErasureReport:
     """Do what an erasure has noted, have the workers bring passages up to date, and make the mirror anew if it is here.
 
-    A mirror elsewhere is made anew by who keeps it, since an erasure has ended.
+    A mirror elsewhere is rebuilt by its own process, which notices the ended erasure.
     """
     done = await eraser.run(erasure)
     await wiring.wake()
@@ -53,7 +53,7 @@ async def erase(
 
 
 async def _build(mirror: Mirror, wait_seconds: float) -> None:
-    """Make a mirror anew, once a worker or another erasure that writes to it has come to an end."""
+    """Rebuild a mirror; wait while a worker or another erasure writes to it."""
     until = time.monotonic() + wait_seconds
     while True:
         try:
@@ -69,7 +69,7 @@ async def _build(mirror: Mirror, wait_seconds: float) -> None:
 async def end(
     settings: SleepServiceSettings, wiring: SleepWiring, erasures: dict[str, ErasureReport], wait_seconds: float
 ) -> list[Ended]:
-    """Ask the graph and the vector stores for what is left, search the mirror and noted copies, end what is proven."""
+    """Search the graph, the vector stores, the mirror and the recorded copies; end proven erasures."""
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
     async def search(remains: Residue) -> int:
@@ -93,11 +93,13 @@ async def end(
 async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue, wait_seconds: float) -> None:
     """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
 
-    Those of no passage are removed at once: of a summary that was never stored, since its making has died.
+    Points without a passage are deleted at once: a killed consolidation leaves them for a summary never stored.
     """
     until = time.monotonic() + wait_seconds
     while uids := remains.points():
-        waiting = (await graph.outbox.backlog()).waiting  # before the look, which then is at what was settled
+        waiting = (
+            await graph.outbox.backlog()
+        ).waiting  # read before the scan: zero means that the scan sees settled points
         nobodys = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())
         for store in vectors if nobodys else ():
             await store.delete(nobodys)

@@ -1,4 +1,4 @@
-"""An erasure from its beginning to its proof, whatever the stores."""
+"""Proof of an erasure, for all kinds of stores."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from vicw_standalone.erasure.files import UnreadableCopyError, copies_in, look_t
 
 @dataclass(slots=True)
 class ErasureProof:
-    """What a search has found: ``places`` of the stores where something is left, and ``copies`` that have it.
+    """Result of a search: ``places`` in the stores and ``copies`` that still have erased data.
 
-    ``read`` bytes of files were looked through, and so many copies ``searched`` (None: no folder was named);
-    ``unreadable`` says of copies why they could not be. ``missing`` folders of copies are not there any more.
-    ``empty``: there was nothing to look for, since nothing went. ``waiting`` passages are not what the graph says of
-    them yet.
+    ``read``: bytes of files searched. ``searched``: number of copies (None: no folder was named). ``unreadable``:
+    messages about copies that could not be searched. ``missing``: folders of copies that no longer exist. ``empty``:
+    nothing was erased, so there was nothing to search for. ``waiting``: passages whose points are not updated yet.
     """
 
     places: list[str] = field(default_factory=list)
@@ -39,7 +38,7 @@ class ErasureProof:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An erasure that was gone through: what went in this run, and what the search has found."""
+    """A completed run of an erasure: the nodes erased in this run, and the result of the search."""
 
     erasure: str
     done: ErasureReport
@@ -47,11 +46,11 @@ class Ended:
 
 
 type Search = Callable[[Residue], Awaitable[int]]
-"""Looks through the stores and their files; returns how many bytes of files."""
+"""Searches the stores and their files; returns the number of bytes of files read."""
 
 
 async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> ErasureProof:
-    """Search the stores, then every copy in these folders by itself; a folder that is not there has none."""
+    """Search the stores, then each copy in these folders; a missing folder has none."""
     remains = Residue.of(fingerprints)
     proof = ErasureProof(read=await search(remains), empty=not fingerprints.marks)
     proof.places = remains.residual_places()

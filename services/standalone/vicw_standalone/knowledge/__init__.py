@@ -1,1 +1,1 @@
-"""Knowledge folders of this machine, kept in step with a server."""
+"""Sync of knowledge folders on this machine with a server."""

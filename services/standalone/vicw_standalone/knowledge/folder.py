@@ -1,4 +1,4 @@
-"""The files of a knowledge folder as they are on the disk now."""
+"""The files of a knowledge folder on disk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file that can be a page. ``sha256`` is of its text as it is sent; ``key`` the id of its front matter."""
+    """A file that can be a page. ``sha256`` is of the text that is sent; ``key`` is the id in its front matter."""
 
     path: str
     text: str
@@ -34,11 +34,11 @@ class PageFile:
 
     @property
     def is_code(self) -> bool:
-        """Whether it is source code that is read as such."""
+        """Whether the file is parsed as source code."""
         return bool(languages_of_path(self.path))
 
     def item(self, folder: str, item_id: str) -> Item:
-        """Return the item that it is sent as. Raises UnreadableError where its name or text cannot be sent."""
+        """Return the item to send. Raises UnreadableFileError if its name or text is invalid."""
         page = {"folder": folder, "path": self.path}
         try:
             return Item.model_validate({"id": item_id, "text": self.text, "page": page})
@@ -48,7 +48,7 @@ class PageFile:
 
 @dataclass(slots=True)
 class Snapshot:
-    """What was found: pages by their paths, what is no page and why, and the names of all files there are."""
+    """State of a folder: pages by path, refused and skipped files, names of all files, and ``unread`` paths."""
 
     pages: dict[str, PageFile] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
@@ -57,13 +57,13 @@ class Snapshot:
     unread: set[str] = field(default_factory=set)
 
     def may_be_there(self, path: str) -> bool:
-        """Tell whether a page that was not found may be there all the same: it, or a folder above it, is unread."""
+        """Return whether a page that was not found may exist: it, or a folder above it, could not be read."""
         place = PurePosixPath(path)
         return not self.unread.isdisjoint({path, *map(str, place.parents)})
 
 
 def read_folder(root: Path) -> Snapshot:
-    """Read a folder. Links are not followed, pipes and devices never opened; nothing that it holds is an error."""
+    """Read a folder. Links are not followed, pipes and devices never opened; unreadable files raise no error."""
     snapshot = Snapshot()
     root = root.resolve()
     for found in walk(root):
@@ -79,14 +79,14 @@ def read_folder(root: Path) -> Snapshot:
 
 
 def signature(root: Path) -> Mapping[str, tuple[int, int, int]]:
-    """Return what tells whether a folder has changed, without reading its files."""
+    """Return times, sizes and inodes of the files: they differ after a change, and no file is read."""
     seen: dict[str, tuple[int, int, int]] = {}
     for found in walk(root):
         if isinstance(found, Path):
             try:
                 stat = found.stat()
             except OSError:
-                continue  # gone meanwhile
+                continue  # deleted meanwhile
             seen[os.fsdecode(found)] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     return seen
 

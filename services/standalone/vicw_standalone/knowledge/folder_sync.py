@@ -1,6 +1,6 @@
-"""Keeps a knowledge folder of a server in step with a folder of this machine.
+"""Sync of a knowledge folder on a server with a folder of this machine.
 
-The server knows what it has, so nothing is kept here: a run that was killed is taken up by the next, on any machine.
+The server lists its pages, so there is no local state: after a kill the next run continues, on any machine.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _IDS_AT_ONCE = 500
 
 
 class EmptiedError(Exception):
-    """A folder that has pages on the server has none here: it may be the wrong one."""
+    """The folder has pages on the server and none here: it may be the wrong folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderTarget:
-    """Where a folder goes: its name there, the context, the domain (None: coding for code, else the context's)."""
+    """Target of a folder: its name on the server, context and domain (None: coding for code, else the context's)."""
 
     folder: str
     context: str
@@ -41,7 +41,7 @@ class FolderTarget:
 
 @dataclass(slots=True)
 class Synced:
-    """What became of a folder. ``same`` pages were not sent; ``links`` that lead nowhere come with their pages."""
+    """Result of a sync. ``same``: pages that were not sent. ``links``: broken links with the paths of their pages."""
 
     sent: Summary
     same: int = 0
@@ -57,7 +57,7 @@ class Synced:
 
 @dataclass(slots=True)
 class SyncPlan:
-    """What is to be done: pages to send with their items' ids, ids to retract, and how many are as they were."""
+    """Plan of a sync: pages to send with their items' ids, ids to retract, and the number of unchanged pages."""
 
     send: list[tuple[str, PageFile]] = field(default_factory=list)
     retract: list[str] = field(default_factory=list)
@@ -78,10 +78,10 @@ def sync(
     batch_items: int = 50,
     batch_chars: int = 200_000,
 ) -> Synced:
-    """Send what is new or has changed, retract what is gone; ``again`` sends all.
+    """Send new and changed pages, retract deleted ones; ``again`` sends all.
 
-    What cannot be read is refused in the answer, and left on the server as it is. Raises ImportStoppedError, as
-    `import_paths` does, and EmptiedError, before anything is sent.
+    Unreadable files are refused in the result, and their pages on the server are not changed. Raises
+    ImportStoppedError, as `import_paths` does, and EmptiedError before anything is sent.
     """
     snapshot = read_folder(root)
     run = FileImport(
@@ -109,7 +109,7 @@ def sync(
 
 
 def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, again: bool = False) -> SyncPlan:
-    """Return what brings the server to what is on the disk. A file that has moved keeps its item."""
+    """Return the plan that makes the server match the disk. A moved file keeps its item."""
     plan = SyncPlan()
     by_path = {page.path: page for page in known}
     gone = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
@@ -132,13 +132,13 @@ def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, agai
 
 
 class _Homeless:
-    """Pages whose files are gone, to be found where they went: by their front matter's id, or by their content."""
+    """Pages without their files, matched to moved files by the front matter's id or by content."""
 
     def __init__(self, gone: Iterable[KnownPage]) -> None:
         self._left = {page.id: page for page in gone}
 
     def take(self, file: PageFile) -> KnownPage | None:
-        """Return the page that a file was before, once; of several with its content that of the same name."""
+        """Return, and remove, the page that a moved file was before; prefer the same name among equal contents."""
         name = PurePosixPath(file.path).name
         same = [page for page in self._left.values() if file.key is not None and page.key == file.key]
         same = same or [page for page in self._left.values() if page.sha256 == file.sha256]
@@ -147,7 +147,7 @@ class _Homeless:
 
 
 def _free(wanted: str, used: set[str]) -> str:
-    """Return an id that no page has: one that moved away took its own with it."""
+    """Return an unused id: a moved page keeps the id of its earlier path."""
     number, free = 1, wanted
     while free in used:
         number += 1
@@ -182,7 +182,7 @@ def _records(plan: SyncPlan, target: FolderTarget, root: Path) -> Iterator[Recor
 
 
 def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[str, LinkProblem]]:
-    """Yield links that lead nowhere, but for those to files that are there and are no pages: pictures, archives."""
+    """Yield broken links, except those to existing files that are not pages: pictures, archives."""
     by_page: dict[str, list[LinkProblem]] = defaultdict(list)
     for page in known:
         by_page[page.path] += page.links
@@ -194,7 +194,7 @@ def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[st
 
 
 class _Unkept:
-    """A ledger that keeps nothing: the server knows what it has."""
+    """A ledger without state: the server lists its pages."""
 
     def has(self, mark: ItemDigest) -> bool:
         return False

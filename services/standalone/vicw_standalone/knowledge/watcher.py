@@ -1,4 +1,4 @@
-"""Watches folders by looking: what no notification tells of on network drives and in containers is seen, too."""
+"""Watches folders by polling, since network drives and containers may send no notifications."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from vicw_standalone.knowledge.folder import signature
 
 
 def watch(root: Path, every_seconds: float, stop: threading.Event, changed: Callable[[], bool]) -> None:
-    """Call ``changed`` whenever files of ``root`` have changed and are at rest, until ``stop`` is set.
+    """Call ``changed`` after each change of files of ``root``, once they no longer change, until ``stop`` is set.
 
-    Where it returns False, it is called again at the next look.
+    If it returns False, it is called again at the next poll.
     """
     settled = signature(root)
     if not changed():

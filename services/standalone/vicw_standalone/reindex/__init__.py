@@ -1,1 +1,1 @@
-"""``vicw reindex``: where the stores are, and which model is meant; the change itself is the ingest service's."""
+"""``vicw reindex``: change of the embedding model on a data directory, a running server or a platform."""

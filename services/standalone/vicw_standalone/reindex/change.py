@@ -1,6 +1,6 @@
-"""Fill an index from the graph, put it into use, and compare the two until they agree (decision 0009).
+"""Fill an index from the graph, put it into use, and reconcile it with the graph (decision 0009).
 
-Killed at any point, the index in use goes on, and the next run takes up from what the other index has by then.
+After a kill at any point the index in use stays, and the next run continues with the points of the new index.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _log = structlog.get_logger()
 _PAGE = 500
 _LOOK_SECONDS = 0.2
 _HOLD = 60_000_000
-"""Microseconds for which indexing is held up: whoever holds it up may die."""
+"""Microseconds for which indexing is paused: the pause ends by itself if its holder is killed."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
 
 
 async def mark_lost(graph: Store) -> None:
-    """Mark the index of the model in use, which is about to be made anew, as one that lacks passages."""
+    """Mark the index of the model in use, which is about to be rebuilt, as incomplete."""
     if await graph.outbox.any_indexed():
         await graph.record.mark_rebuilding(now())
 
 
 async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int], Awaitable[None]]) -> None:
-    """Compare the index in use with the graph, queue what differs and ``settle`` it, until nothing does: lift the mark.
+    """Reconcile the index in use with the graph and ``settle`` the differences until there are none; lift the mark.
 
-    Returns at once when another index is in use.
+    Returns at once if another index is in use.
     """
     while (models := await graph.record.models()).used == index.model:
         found = await reconcile(
@@ -62,9 +62,9 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """What was done: passages ``embedded`` by this run, of ``passages`` that there are.
+    """Result of a run: ``embedded`` passages of all ``passages`` in the store.
 
-    ``before`` is the model that was in use, None if it still is.
+    ``before`` is the model that was in use; None if it still is.
     """
 
     model: ModelIdentity
@@ -77,9 +77,9 @@ class Reindexed:
 class Reindex:
     """Brings ``target`` to agreement with the graph, and into use. ``indexer`` writes to the index in use.
 
-    ``known`` returns when all that write or read vectors act on what the record said when it was called. ``swap`` lets
-    those find the new index that do not read the record; it may run twice. ``source`` is what the setting of the model
-    has to say for the new one, where that is not its name.
+    ``known`` returns when all readers and writers of vectors act on the record as of its call. ``swap`` switches those
+    that do not read the record to the new index; it may run twice. ``source`` is the value of the model's setting for
+    the new model, if it differs from its name.
     """
 
     graph: Store
@@ -101,16 +101,16 @@ class Reindex:
         self._maker = PointMaker(self.target.embedder)
 
     async def run(self) -> Reindexed:
-        """Do it, or what is left of it.
+        """Run the change, or resume it.
 
-        Raises ConflictError while another is at work, FatalError where a person has to look, RetryableError when an
-        engine is away for longer than ``timeout_seconds``; run again, it goes on.
+        Raises StateConflictError while another run holds the lock, FatalError for faults that need a person,
+        RetryableError if an engine is unavailable for longer than ``timeout_seconds``; another run resumes.
         """
         async with self._lock.held():
             used = (await self.graph.record.models()).used
             before = used if used != self.target.model else None
             if before is None:
-                await self._lock.set_model(self.target.model)  # another change is given up
+                await self._lock.set_model(self.target.model)  # an unfinished change to another model is abandoned
             else:
                 await self._note(before)
                 await self._fill()
@@ -133,14 +133,14 @@ class Reindex:
         return Reindexed(self.target.model, before, self._embedded, passages)
 
     async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return what ``work`` does, which must be safe to do twice: what fails for a passing reason is tried again."""
+        """Return the result of ``work``, which must be repeatable: retryable errors are retried."""
         pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.timeout_seconds
         while True:
             began = time.monotonic()
             try:
                 return await work()
             except RetryableError as error:
-                if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:  # it has done something
+                if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:  # it made progress
                     pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.timeout_seconds
                 if time.monotonic() + pause > until:
                     raise
@@ -149,16 +149,16 @@ class Reindex:
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     async def _fill(self) -> None:
-        """Pass over all passages until a pass has little to do: the rest is done while indexing is held up."""
+        """Repeat passes until one changes little: the last pass runs while indexing is paused."""
         before = float("inf")
         while self.indexer.batch < (changed := await self._pass()) < before:
             before = changed
 
     async def _pass(self, held: ModelIdentity | None = None) -> int:
-        """Compare the index with the graph, page by page, and mend what differs; return how much did.
+        """Compare the index with the graph, page by page, and repair differences; return their number.
 
-        A pass keeps no place: what a killed one has done is found done by the next. ``held``: the index of this model
-        is in use, and nothing is written to it meanwhile.
+        A pass stores no bookmark: the next pass finds the work of a killed one done. ``held``: the model in use, whose
+        indexing is paused meanwhile.
         """
         total, done, changed, after = await self._patiently(lambda: self.graph.audit.count(Label.CHUNK)), 0, 0, None
         while page := await self._patiently(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
@@ -197,7 +197,7 @@ class Reindex:
         self.indexer.require_room()
 
     async def _note(self, used: ModelIdentity, *, hold: bool = False) -> None:
-        """Remember the change; ``hold``: from now on nothing is indexed for a while, but what this run writes."""
+        """Record the change; ``hold``: pause indexing for a while, except by this run."""
         until = to_us(now()) + _HOLD if hold else 0
         await self._lock.set_model(used, ModelChange(self.target.model, self.source, until))
         if hold:
@@ -205,13 +205,13 @@ class Reindex:
         self._held_until = until
 
     async def _swap(self, used: ModelIdentity) -> None:
-        """Put the filled index into use once a pass has made it equal to the one in use, which rests."""
+        """Put the filled index into use, after a pass with indexing paused has made it complete."""
 
         async def swap() -> None:
-            self._lock.require()  # each time: it may take longer than the right lasts
+            self._lock.require()  # on each try: one may take longer than the lock lasts
             await self.swap()
 
-        while to_us(now()) >= self._held_until:  # the pass took longer than indexing was held up: once more
+        while to_us(now()) >= self._held_until:  # repeated if the pass outlasted the pause
             await self._note(used, hold=True)
             await self._pass(used)
             await self._patiently(swap)
@@ -219,7 +219,7 @@ class Reindex:
         _log.info("the new index is in use", model=str(self.target.model))
 
     async def _drain(self, differing: int) -> int:
-        """Index until nothing is due; return how many entries were settled."""
+        """Index until nothing is due; return the number of settled entries."""
         before = self._embedded
 
         def count(entries: int) -> None:

@@ -1,4 +1,4 @@
-"""The same on a data directory that no server has open."""
+"""Change of the model in a data directory that no server has open."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ async def _opened(settings: StandaloneSettings) -> AsyncIterator[tuple[DataDir, 
 
 
 async def reindex(settings: StandaloneSettings, model: str | None, progress: Progress, *given: Embedder) -> Reindexed:
-    """Change to ``model``; without one, go on with the change under way, or to the model that the settings name.
+    """Change to ``model``; without one, resume the change in progress, else change to the model of the settings.
 
-    Raises DataDirError, SettingsError and what a Reindex raises.
+    Raises DataDirError, SettingsError and the errors of ``Reindex.run``.
     """
     async with AsyncExitStack() as stack:
         data_dir, graph = await stack.enter_async_context(_opened(settings))
@@ -71,13 +71,13 @@ async def reindex(settings: StandaloneSettings, model: str | None, progress: Pro
 
 
 async def status(settings: StandaloneSettings) -> IndexStatus:
-    """Return which index is in use, and how far a change is."""
+    """Return the index in use, and the progress of a change."""
     async with _opened(settings) as (data_dir, graph):
         return await status_of(graph, data_dir.path)
 
 
 async def drop_old(settings: StandaloneSettings) -> list[ModelIdentity]:
-    """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+    """Remove unused indexes; return their models. Raises StateConflictError during a model change."""
     async with _opened(settings) as (data_dir, graph):
         return await drop_others(graph, data_dir.path)
 
@@ -85,7 +85,7 @@ async def drop_old(settings: StandaloneSettings) -> list[ModelIdentity]:
 async def _open(
     graph: SqliteGraphStore, folder: Path, model: ModelIdentity, used: ModelIdentity | None
 ) -> EdgeVectorStore:
-    """Open the index to fill. One that cannot be opened is made anew; that of the model in use is then a lost one."""
+    """Open the index to fill. An unreadable one is replaced; that of the model in use is then marked as lost."""
     if model == used:
         if not EdgeVectorStore.exists(folder):
             await mark_lost(graph)
@@ -101,7 +101,7 @@ async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | 
         return await embedders.another(model, used)
     try:
         started = await embedders.first(used)
-    except ModelMismatchError:  # whatever the servers have now is what was meant
+    except ModelMismatchError:  # then the servers' present model is meant
         started = await embedders.first(None)
     if not started.model.has_vectors:
         raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to compute. {NAME_IT}")

@@ -1,4 +1,4 @@
-"""One at a time changes the model of a store."""
+"""Lock of a store's model change: one run at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RUN_OUT = f"The lock for changing the model has expired. {_TAKEN}, then run it 
 
 
 class ChangeLock:
-    """The right to change the model; renewed while it is held, and given up by whoever dies."""
+    """The lock for changing the model: renewed while it is held, expired after a kill."""
 
     def __init__(self, record: StoreRecord, seconds: float = 15.0) -> None:
         self._record = record
@@ -29,7 +29,7 @@ class ChangeLock:
 
     @contextlib.asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Hold it; wait for one that was killed. Raises ConflictError while another is at work."""
+        """Hold the lock; wait for that of a killed run to expire. Raises StateConflictError if another holds it."""
         last_try = time.monotonic() + 1.2 * self._seconds
         while not await self._take():
             if time.monotonic() > last_try:
@@ -44,12 +44,12 @@ class ChangeLock:
                 await self._record.lock_model_change(self._holder, seconds=0)
 
     def require(self) -> None:
-        """Raise ConflictError if it has run out: another may be at work by now."""
+        """Raise StateConflictError if the lock has expired: another run may hold it by now."""
         if time.monotonic() > self._until:
             raise StateConflictError(_RUN_OUT)
 
     async def set_model(self, identity: ModelIdentity, change: ModelChange | None = None) -> None:
-        """Remember the model and the change as their only holder. Raises ConflictError, as ``require`` does."""
+        """Record the model and the change under the lock. Raises StateConflictError, as ``require`` does."""
         self.require()
         if not await self._record.set_model(identity, change, holder=self._holder):
             raise StateConflictError(_RUN_OUT)
@@ -64,5 +64,5 @@ class ChangeLock:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self._seconds / 5)
-            with contextlib.suppress(VicwError):  # tried again in a moment; ``require`` judges
+            with contextlib.suppress(VicwError):  # retried soon; ``require`` raises if it expires
                 await self._take()

@@ -1,4 +1,4 @@
-"""The change of the model of a server that goes on serving, and the rebuilding of an index that was lost."""
+"""Change of the model in a running server, and rebuilding of a lost index."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from vicw_standalone.vector_folders import drop_others, status_of
 _log = structlog.get_logger()
 NAME_IT = "Name the model that computes them: `vicw reindex --model NAME`"
 _GRACE_SECONDS = 10.0
-"""How long questions that have begun before the swap may go on with the old index."""
+"""Time for questions that began before the swap to finish with the old index."""
 _LOOK_SECONDS = 1.0
 _REST_SECONDS = 300.0
-"""While passages wait, a comparison would find just that, so it rests a while between two."""
+"""Longest pause between two comparisons while passages wait: they would only find those."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the last run does, or has done: ``done`` of ``total`` passages are past ``phase``."""
+    """State of the last run: ``done`` of ``total`` passages in ``phase``."""
 
     running: bool = False
     phase: str = ""
@@ -67,9 +67,9 @@ class Reindexing:
         self._retiring: asyncio.Task[None] | None = None
 
     async def start(self, name: str | None) -> None:
-        """Begin to change to a model; without a name, go on with the change under way, or mend the index in use.
+        """Begin to change to a model; without a name, resume the change in progress, or repair the index in use.
 
-        Raises InvalidInputError for a model that cannot be had, ConflictError while a run is at work.
+        Raises InvalidInputError for an unavailable model, StateConflictError during another run.
         """
         self._require_idle()
         if name is not None:
@@ -86,19 +86,19 @@ class Reindexing:
         self._task = asyncio.create_task(self._run(name), name="reindexing")
 
     async def status(self) -> IndexStatus:
-        """Return which index is in use, and how far a change is."""
+        """Return the index in use, and the progress of a change."""
         return await status_of(self._graph, self._settings.storage.data_dir)
 
     async def drop_old(self) -> list[ModelIdentity]:
-        """Remove the indexes that are not in use; return their models. Raises ConflictError before a change is over."""
+        """Remove unused indexes; return their models. Raises StateConflictError during a model change."""
         self._require_idle()
         await self._retire_now()
         return await drop_others(self._graph, self._settings.storage.data_dir)
 
     async def rebuild(self) -> None:
-        """Return when the index in use, which was lost, lacks nothing any more.
+        """Reconcile the lost index in use until it is complete.
 
-        The indexer is at work meanwhile. Whatever fails is tried again.
+        The indexer runs meanwhile. Errors are logged and the work is retried.
         """
         while self._indexes.rebuilding is not None and (folder := self._folders.of(self._indexes.read_index.model)):
             try:
@@ -111,14 +111,14 @@ class Reindexing:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     async def close(self) -> None:
-        """Stop what is under way; it goes on when it is started again."""
+        """Stop the run; the next start can resume it."""
         for task in (self._task, self._retiring):
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
 
     async def _any_vectors(self) -> bool:
-        """Tell whether an index is in use, or a change to one under way."""
+        """Return whether an index is in use, or a change to one is in progress."""
         models = await self._graph.record.models()
         return models.change is not None or (models.used is not None and models.used.has_vectors)
 
@@ -149,7 +149,7 @@ class Reindexing:
             name = models.change.source or models.change.model.name
         if name is None:
             return self._indexes.read_index
-        await self._retire_now()  # it may be the one to go back to
+        await self._retire_now()  # the model may be the one to return to
         started = await self._embedders.another(name, models.used)
         return await self._folders.open(started.model)
 
@@ -187,7 +187,7 @@ class Reindexing:
             await asyncio.wait({self._retiring})
 
     async def _rest(self, _: int) -> None:
-        """Return when no passage waits any more, or after a while."""
+        """Return when no passage is waiting, or after ``_REST_SECONDS``."""
         waiting, until = True, time.monotonic() + _REST_SECONDS
         while waiting and time.monotonic() < until:
             await asyncio.sleep(_LOOK_SECONDS)

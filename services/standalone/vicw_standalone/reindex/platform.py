@@ -1,4 +1,4 @@
-"""The change of the platform's model, from any machine that reaches its engines."""
+"""Change of the platform's model, from any machine that reaches its engines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _START_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The engines, open."""
+    """The open engines."""
 
     settings: PlatformSettings
     graph: Neo4jGraphStore
@@ -39,7 +39,7 @@ class Platform:
 
 @asynccontextmanager
 async def open_platform() -> AsyncIterator[Platform]:
-    """Open the engines, whatever model is in use."""
+    """Open the engines for any model in use."""
     settings = read_platform()
     from vicw_shared.platform.engines import PlatformIndexes
 
@@ -55,10 +55,10 @@ async def reindex(
     progress: Progress,
     wait: Callable[[], Awaitable[None]] = wait_for_followers,
 ) -> Reindexed:
-    """Change to ``model``; without one, go on with the change under way, or mend the index in use.
+    """Change to ``model``; without one, resume the change in progress, or repair the index in use.
 
-    Raises ModelMismatchError that says what each embedding server has, where none has the model. ``wait`` returns when
-    all services have read the record.
+    Raises ModelMismatchError that lists the model of each embedding server, if none has this model. ``wait`` returns
+    when all services have read the record.
     """
     with named_by_variable():
         ingest = IngestSettings()
@@ -102,7 +102,7 @@ async def _target(platform: Platform, name: str | None) -> Index:
 
 
 async def status(platform: Platform) -> IndexStatus:
-    """Return which index is in use, and how far a change is."""
+    """Return the index in use, and the progress of a change."""
     models, collections = await platform.graph.record.models(), await platform.indexes.collections.all()
     return IndexStatus(
         models,
@@ -114,7 +114,7 @@ async def status(platform: Platform) -> IndexStatus:
 async def drop_old(platform: Platform) -> list[ModelIdentity]:
     """Remove the collections that are neither in use nor being filled; return their models.
 
-    Raises ConflictError before a change is over.
+    Raises StateConflictError during a model change.
     """
     models, collections = await platform.graph.record.models(), platform.indexes.collections
     if models.change is not None:

@@ -1,4 +1,4 @@
-"""The same asked of the server that has the data directory open."""
+"""Client of ``/admin`` for the server that has a data directory open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATIENCE_SECONDS = 30.0
 
 
 class Remote:
-    """A server's ``/admin``; asked with the key in ``VICW_API_KEY``, if there is one."""
+    """A server's ``/admin``, with the API key in ``VICW_API_KEY`` if it is set."""
 
     def __init__(self, url: str) -> None:
         key = os.environ.get("VICW_API_KEY")
@@ -40,11 +40,11 @@ class Remote:
         self._http.close()
 
     def start(self, model: str | None) -> None:
-        """Let it begin. Raises FatalError with its words if it refuses."""
+        """Start a reindexing. Raises FatalError with the server's message if it refuses."""
         self._send("POST", "/admin/reindex", ReindexState, content=ReindexRequest(model=model).model_dump_json())
 
     def watch(self, progress: Progress) -> ReindexResult:
-        """Return what the run has done when it is over. Raises FatalError if it failed, or the server is gone."""
+        """Wait for the run and return its result. Raises FatalError if it failed, UnavailableError without a server."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while True:
             try:
@@ -64,21 +64,21 @@ class Remote:
             return state.result
 
     def state(self) -> ReindexState:
-        """Return how far it is."""
+        """Return the state of the reindexing."""
         return self._send("GET", "/admin/reindex", ReindexState)
 
     def drop_old(self) -> tuple[str, ...]:
-        """Let it remove the indexes that are not in use; return their models."""
+        """Remove unused indexes; return their models."""
         return self._send("DELETE", "/admin/reindex/old", DroppedIndexes).models
 
     def vectors(self, ids: Sequence[str]) -> PointVectors:
-        """Return the vectors of its index, of 1000 points at most."""
+        """Return vectors of the server's index, of at most 1000 points."""
         return self._send(
             "POST", "/admin/vectors", PointVectors, content=VectorsRequest(ids=tuple(ids)).model_dump_json()
         )
 
     def undo(self, step: str) -> str:
-        """Let it take back a step of the sleep cycle; return what became of it. Raises FatalError with its words."""
+        """Undo a step of the sleep cycle; return the server's message. Raises FatalError with it on a refusal."""
         return self._send("POST", "/admin/sleep/undo", Undone, content=UndoRequest(step=step).model_dump_json()).message
 
     def _send[T: BaseModel](self, method: str, path: str, expected: type[T], **arguments: Any) -> T:

@@ -1,4 +1,4 @@
-"""Readers: files in, items out, no network. One format a file; `read_paths` finds the right one."""
+"""Readers of files: one module per format, without network. `read_paths` selects the reader."""
 
 from vicw_standalone.sources.files import read_paths
 from vicw_standalone.sources.records import Record, Refused, Skipped, SourceItem

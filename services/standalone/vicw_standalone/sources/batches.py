@@ -1,6 +1,6 @@
-"""Puts items into requests: one context and domain each, bounded, in order within a flow.
+"""Batches of items for requests: one context and domain each, bounded, in order within a flow.
 
-Where the cuts fall depends on the records alone, so that a second run makes the same batches.
+Batches depend on the records alone, so that a second run makes the same ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _OPEN_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class ItemBatch:
-    """Items of one context and domain, in the order in which they were read; never empty."""
+    """Items of one context and domain, in reading order; never empty."""
 
     context: str
     domain: str | None
@@ -50,9 +50,9 @@ def batched(
     max_items: int,
     max_chars: int,
 ) -> Iterator[ItemBatch]:
-    """Yield the items in batches; an item longer than ``max_chars`` goes alone. The rest goes to ``report``.
+    """Yield the items in batches; an item longer than ``max_chars`` is alone in its batch. ``report`` gets the rest.
 
-    A second item with the id of an earlier one in its context is refused: which of the two is meant?
+    A second item with the id of an earlier one in its context is refused as ambiguous.
     """
     opened: dict[_Key, _Open] = {}
     seen: set[int] = set()  # hashes: a million ids must not cost a gigabyte
@@ -75,11 +75,11 @@ def batched(
 
 
 def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: int, max_chars: int) -> list[_Key]:
-    """Return the batches that must go before ``record`` is taken up, the oldest first."""
+    """Return the batches to send before ``record`` is added, the oldest first."""
     due = [
         other
         for other, batch in opened.items()
-        # A flow that changes its domain half-way must still arrive in order.
+        # A flow that changes its domain must still arrive in order.
         if other != key and other[0] == record.context and record.flow_id in batch.flows
     ]
     mine = opened.get(key)

@@ -1,4 +1,4 @@
-"""ChatGPT's data export: each conversation a tree of messages, of which ``current_node`` ends the shown branch."""
+"""Reader of ChatGPT's data export: conversations are trees of messages; ``current_node`` ends the shown branch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicw_standalone.sources.conversations import (
     time_in,
 )
 
-_SPEAKERS = {"user", "assistant"}  # system prompts are not the user's, tool output is bulk
+_SPEAKERS = {"user", "assistant"}  # system prompts are not the user's words, tool output is bulky
 _SPOKEN_TYPES = {"text", "multimodal_text", "code"}  # the rest is reasoning, tool output, profile
 
 
@@ -29,7 +29,7 @@ def chatgpt_conversation(value: object) -> Conversation:
 
 
 def _leaf(value: object, mapping: dict[str, object]) -> str:
-    """Return the end of the shown branch; where it is not named, the newest message, else the last."""
+    """Return the end of the shown branch; if it is not named, the newest message, else the last."""
     named = text_in(value, "current_node")
     if named in mapping:
         return named

@@ -1,4 +1,4 @@
-"""Chat exports, told apart by what is in them: a JSON file, or the .zip as it was downloaded."""
+"""Reader of chat exports, recognised by their content: a JSON file, or the downloaded .zip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vicw_standalone.sources.records import NothingToReadError, Record, SourceFi
 from vicw_standalone.sources.text_decoder import decode
 
 MAX_EXPORT_BYTES = 1024 * 1024 * 1024
-"""An export is read whole; one needs several times its size in RAM."""
+"""An export is read whole and needs several times its size in RAM."""
 _SNIFF_BYTES = 65536
 
 type _Reader = Callable[[object], Conversation]
@@ -25,7 +25,7 @@ _FORMATS: dict[str, tuple[str, _Reader]] = {
 
 
 def looks_like_chats(path: Path) -> bool:
-    """Tell from its start whether a JSON file may be a chat export."""
+    """Return whether a JSON file may be a chat export, by its start."""
     with path.open("rb") as file:
         return _promising(file.read(_SNIFF_BYTES))
 
@@ -62,7 +62,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> list[object]:
         if not _promising(head):
             return []
         data = head + file.read(MAX_EXPORT_BYTES)
-    if len(data) > MAX_EXPORT_BYTES:  # what the archive says of the size is not to be believed
+    if len(data) > MAX_EXPORT_BYTES:  # the archive's stated size cannot be trusted
         raise UnreadableFileError(f"holds a file of over {MAX_EXPORT_BYTES} bytes")
     return _conversations(data)
 

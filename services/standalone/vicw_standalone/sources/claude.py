@@ -1,4 +1,4 @@
-"""Claude's data export: each conversation a list of ``chat_messages``; newer ones also name their parents."""
+"""Reader of Claude's data export: conversations are lists of ``chat_messages``; newer ones name their parents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def claude_conversation(value: object) -> Conversation:
 
 
 def _shown(value: object, messages: list[object]) -> list[object]:
-    """Return the shown branch if the export tells it, else all messages in their order."""
+    """Return the shown branch if the export names it, else all messages in order."""
     by_id = {uuid: message for message in messages if (uuid := text_in(message, "uuid"))}
     leaf = text_in(value, "current_leaf_message_uuid")
     parents = {uuid: text_in(message, "parent_message_uuid") for uuid, message in by_id.items()}
@@ -38,7 +38,7 @@ def _shown(value: object, messages: list[object]) -> list[object]:
 
 
 def _turns(message: object) -> Iterator[ConversationTurn]:
-    """Yield what was attached to a message, then the message."""
+    """Yield the attachments of a message, then the message."""
     speaker = _SPEAKERS.get(text_in(message, "sender") or "")
     if speaker is None:
         return
@@ -58,7 +58,7 @@ def _turns(message: object) -> Iterator[ConversationTurn]:
 
 
 def _text(message: object) -> str:
-    """Return what was said: ``content`` without thinking and tools, else ``text``, which has markers in their place."""
+    """Return a message's text: ``content`` without thinking and tools, else ``text``, which has markers for them."""
     content = dig(message, "content")
     blocks = content if isinstance(content, list) else []
     said = [text for block in blocks if dig(block, "type") == "text" and (text := text_in(block, "text"))]

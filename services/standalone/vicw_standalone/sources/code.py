@@ -1,4 +1,4 @@
-"""Source code: one item a definition, and one for the rest of the file."""
+"""Reader of source code: one item per definition, and one for the rest of the file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
 _HERE_CHARS = 100_000
-"""A longer text is read in a process of its own, as the server reads each of more than 6,000: files are many."""
+"""Longer texts are parsed in a worker process (the server's limit is 6,000; here files are many)."""
 _C = {"c", "cpp"}
 _CALLED = {SymbolKind.FUNCTION, SymbolKind.METHOD}
 
 
 def read_code(source: SourceFile, text: str) -> Iterator[Record]:
-    """Yield a file's definitions and its rest; sections of plain text where it cannot be parsed."""
+    """Yield a file's definitions and its rest; sections of plain text if it cannot be parsed."""
     lines = lines_of(text)
     definitions = definitions_of(text, lines, source.name)
     if not definitions:
@@ -48,8 +48,8 @@ def read_code(source: SourceFile, text: str) -> Iterator[Record]:
 def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definition]:
     """Return a file's functions and types, outer before inner; none if it cannot be parsed.
 
-    What is defined inside a function, or indented and in nothing that has a name (an ``if``), stays where it is. A
-    namespace is no definition of its own; a type keeps its members, but for Python's. What C declares is not defined.
+    Definitions inside a function, or indented in a block without a name (an ``if``), stay in the outer text. A
+    namespace is not a definition; a type keeps its members, except in Python. C declarations are not definitions.
     """
     is_long = len(text) > _HERE_CHARS
     reading = (
@@ -69,7 +69,7 @@ def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definitio
 
 
 def _defined(reading: CodeAnalysis, text: str) -> Iterator[tuple[Symbol, str]]:
-    """Yield the symbols that become items, each with its name inside of its namespace."""
+    """Yield the symbols that become items, each with its name relative to its namespace."""
     closed, namespaces = 0, list[Symbol]()
     for symbol in reading.symbols:
         namespaces = [outer for outer in namespaces if symbol.span.start < outer.span.end]

@@ -1,4 +1,4 @@
-"""What chat exports have in common: a conversation of turns, whatever tree it was kept as."""
+"""Model of chat exports: a conversation of turns, whatever the format."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NO_TITLE = {"new chat", "untitled", "new conversation"}
 
 
 class UnknownShapeError(Exception):
-    """A conversation that lacks what its format promises."""
+    """A conversation that lacks fields of its format."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One message; ``text`` may be blank where it was only a picture or a tool's call."""
+    """One message; ``text`` may be blank if it was only a picture or a tool call."""
 
     id: str | None
     speaker: str
@@ -39,9 +39,9 @@ class Conversation:
 
 
 def records_of(source: SourceFile, conversation: Conversation, context: str) -> Iterator[Record]:
-    """Yield the turns as items of one flow; a turn without a time has that of the turn before it.
+    """Yield the turns as items of one flow; a turn without a time gets that of the previous turn.
 
-    ``context`` is the usual one of the format: exports made at different times are one memory.
+    ``context`` is the default of the format, so that exports of different times share it.
     """
     title = conversation.title
     if title is not None and title.strip().lower() in _NO_TITLE:
@@ -67,7 +67,7 @@ def records_of(source: SourceFile, conversation: Conversation, context: str) -> 
 
 
 def thread(leaf: str, parents: Mapping[str, str | None]) -> list[str]:
-    """Return the ids from the root to ``leaf``; a parent that is missing, or a loop, ends the way."""
+    """Return the ids from the root to ``leaf``; a missing parent or a loop ends the path."""
     way: list[str] = []
     seen: set[str] = set()
     at: str | None = leaf
@@ -79,7 +79,7 @@ def thread(leaf: str, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def dig(value: object, *keys: str) -> object:
-    """Follow ``keys`` into nested JSON objects; None where one is missing or is no object."""
+    """Follow ``keys`` into nested JSON objects; None if one is missing or not an object."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -92,7 +92,7 @@ def text_in(value: object, *keys: str) -> str | None:
 
 
 def time_in(value: object, *keys: str) -> datetime | None:
-    """Return the time at ``keys``, given as Unix seconds or ISO 8601 text (UTC if it names no zone), or None."""
+    """Return the time at ``keys``, from Unix seconds or ISO 8601 text (UTC without a zone), or None."""
     found = dig(value, *keys)
     try:
         if isinstance(found, int | float) and not isinstance(found, bool):

@@ -1,4 +1,4 @@
-"""Finds the reader of each file."""
+"""Selection of the reader for each file."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def read_paths(
 ) -> Iterator[Record]:
     """Yield all records of files and folders, one path after the other.
 
-    Without ``context`` it is what the data says, else what its kind suggests, else the name of the folder, or of
-    the file without its suffixes. Ids start with the path inside the folder that was asked for, so the same
-    command gives the same ids.
+    Without ``context`` it is the one in the data, else the default of the format, else the name of the folder, or of
+    the file without its suffixes. Ids start with the path relative to the given folder, so the same command gives
+    the same ids.
     """
     for path in paths:
         resolved = path.resolve()
@@ -58,7 +58,7 @@ def read_paths(
 
 
 def is_generated(path: Path) -> bool:
-    """Tell whether a file is made by programs for programs, by its name."""
+    """Return whether a file is generated and not for people, by its name."""
     return path.name.lower().endswith(_GENERATED)
 
 
@@ -78,7 +78,7 @@ def _file(source: SourceFile, *, in_folder: bool = False) -> Iterator[Record]:
     try:
         yield from _records(source)
     except NothingToReadError as error:
-        # Empty and binary files are normal in a folder; asked for by name they are a mistake.
+        # Empty and binary files are normal in a folder; given by name they are a mistake.
         yield Skipped(source.shown, error.reason) if in_folder else source.refuse(error.reason)
     except UnreadableFileError as error:
         yield source.refuse(error.reason, error.line)

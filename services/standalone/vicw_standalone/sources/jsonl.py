@@ -1,4 +1,4 @@
-"""JSON Lines of items, plain or gzipped, read line by line: a broken line costs nothing but itself."""
+"""Reader of JSON Lines of items, plain or gzipped: a broken line is refused alone."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class _Place(Message):
 
 
 def read_jsonl(source: SourceFile) -> Iterator[Record]:
-    """Yield the item of each line; the line's own ``context`` and ``domain`` come before the user's wish.
+    """Yield the item of each line; the line's own ``context`` and ``domain`` override the user's options.
 
-    Blank lines are passed over. An item without an id gets none.
+    Blank lines are skipped. An item without an id gets none.
     """
     packed = source.name.lower().endswith(".gz")
     count = 0

@@ -1,7 +1,7 @@
-"""Remembers, across runs, which items of the sources were acknowledged.
+"""Ledger of the acknowledged items of an import, across runs.
 
-A file of JSON lines: ``{"run": id}`` starts a run, ``{"done": {identity: content}}`` is an acknowledged request,
-``{"end": id}`` a run that came to its end. Of two lines on one item the later counts.
+A file of JSON lines: ``{"run": id}`` starts a run, ``{"done": {identity: content}}`` records an acknowledged request,
+``{"end": id}`` ends a run. The later of two lines about one item counts.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Any, Protocol, Self
 
 @dataclass(frozen=True, slots=True)
 class ItemDigest:
-    """Digests of which item it is, and of what it says."""
+    """Digests of an item's identity and of its content."""
 
     identity: str
     content: str
 
 
 class Acknowledged(Protocol):
-    """What an import remembers of what it has sent."""
+    """Record of the items that an import has sent."""
 
     def has(self, mark: ItemDigest) -> bool:
-        """Tell whether the item was acknowledged, last with this content."""
+        """Return whether the item was acknowledged, last with this content."""
         ...
 
     def key_of(self, marks: Iterable[ItemDigest]) -> str:
@@ -37,19 +37,19 @@ class Acknowledged(Protocol):
         ...
 
     def add(self, marks: Sequence[ItemDigest]) -> None:
-        """Remember acknowledged items."""
+        """Record acknowledged items."""
         ...
 
 
 class ImportLedger:
-    """What was acknowledged; each addition is on disk before it counts.
+    """The ledger file; each addition is on disk before it counts.
 
-    ``again`` takes nothing for acknowledged.
+    With ``again``, no item counts as acknowledged.
     """
 
     def __init__(self, path: Path, *, again: bool = False) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Whoever may read the ledger could test whether a text was imported.
+        # A reader of the ledger could test whether a text was imported.
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "r+b")
         self._again = again
@@ -65,23 +65,23 @@ class ImportLedger:
             self._put({"run": self._run})
 
     def has(self, mark: ItemDigest) -> bool:
-        """Tell whether the item was acknowledged, last with this content."""
+        """Return whether the item was acknowledged, last with this content."""
         return not self._again and self._known.get(mark.identity) == mark.content
 
     def key_of(self, marks: Iterable[ItemDigest]) -> str:
         """Return the Idempotency-Key of a request.
 
-        It is the same when a run that was killed is taken up again, so that what was stored and not noted is not
-        stored twice. Any other run has keys of its own: a text that changes to and fro is sent each time.
+        A resumed run uses the keys of the killed run, so that items stored but not recorded are not stored twice. Any
+        other run has new keys: a text that changes back and forth is sent each time.
         """
         return digest_of([self._run, *(f"{m.identity}{self._known.get(m.identity)}{m.content}" for m in marks)])
 
     def add(self, marks: Sequence[ItemDigest]) -> None:
-        """Remember acknowledged items, surviving a kill and a power loss."""
+        """Record acknowledged items; they survive a kill and a power loss."""
         self._put({"done": {mark.identity: mark.content for mark in marks}})
 
     def finish(self) -> None:
-        """Note that the run came to its end: the next one is a new run."""
+        """Record the end of the run: the next one is a new run."""
         self._put({"end": self._run})
 
     def __enter__(self) -> Self:
@@ -111,5 +111,5 @@ class ImportLedger:
 
 
 def digest_of(parts: Sequence[str]) -> str:
-    """Return 32 hex digits that stand for ``parts``."""
+    """Return a digest of ``parts`` in 32 hex digits."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Markdown: one item a heading, named by the trail of headings above it."""
+"""Reader of Markdown: one item per heading, named by the trail of headings above it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Section:
 
 
 def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
-    """Yield a file's sections. The front matter's tags go to all of them."""
+    """Yield a file's sections, each with the tags of the front matter."""
     front = front_matter(text)
     body = "".join(lines_of(text)[front.lines :])
     anchors = Unique()
@@ -47,7 +47,7 @@ def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
 
 
 def sections(text: str) -> list[Section]:
-    """Cut ``text`` at its headings into sections that give the text when joined."""
+    """Split ``text`` at its headings; the joined sections are the text."""
     lines = lines_of(text)
     marks = [heading for heading in outline(text).headings if not heading.nested]
     if not marks:

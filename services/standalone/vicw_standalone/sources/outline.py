@@ -1,4 +1,4 @@
-"""Gives every line of a source file to exactly one definition, or to the rest of the file."""
+"""Assignment of each line of a source file to one definition, or to the rest of the file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from vicw_shared.text import visible
 
 REST = -1
 COMMENT_STARTS = ("#", "//", "/*", "*", "--", ";;", "@", "[")
-"""Also attributes and annotations, which belong to what stands below them."""
+"""Also attributes and annotations, which belong to the definition below them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition and its first and last line, from 0, both included. Inner ones come after outer ones."""
+    """A definition with its first and last line, from 0, inclusive. Inner definitions follow outer ones."""
 
     name: str
     kind: str
@@ -34,8 +34,8 @@ class OutlinePart:
 def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[OutlinePart]:
     """Return the parts in the order of their first lines; their lines together are the file's.
 
-    A definition takes the comment just above it and the blank lines below it. An outer definition keeps what its
-    inner ones leave: a class without its methods. Rest that holds nothing visible goes to the nearest part.
+    A definition takes the comment just above it and the blank lines below it. An outer definition keeps the lines that
+    its inner ones leave: a class without its methods. A rest without visible text goes to the nearest part.
     """
     owner = [REST] * len(lines)
     for number, definition in enumerate(definitions):

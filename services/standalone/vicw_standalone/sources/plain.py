@@ -1,4 +1,4 @@
-"""Plain text: a file is one item, a long one is cut at blank lines."""
+"""Reader of plain text: a file is one item; a long one is split at blank lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECTION_CHARS = 4000
 
 
 def read_plain(source: SourceFile, text: str, domain: str | None = None) -> Iterator[Record]:
-    """Yield the sections of a text; ``domain`` is the usual one of such files."""
+    """Yield the sections of a text; ``domain`` is the default of the file type."""
     parts = sections(text)
     line = 1
     title = PurePosixPath(source.name).name
@@ -33,10 +33,10 @@ def read_plain(source: SourceFile, text: str, domain: str | None = None) -> Iter
 
 
 def sections(text: str, size: int = SECTION_CHARS) -> list[str]:
-    """Cut ``text`` into pieces of at most about ``size`` characters that give the text when joined.
+    """Split ``text`` into pieces of about ``size`` characters at most; the joined pieces are the text.
 
-    Cuts are made after blank lines; in a block that alone is longer, after a line. A line is never cut. Every
-    piece has something visible in it, if the text has.
+    Splits are after blank lines; within a longer block, after a line. A line is never split. Every piece has visible
+    text, if the whole has.
     """
     if len(text) <= size:
         return [text] if text else []
@@ -52,7 +52,7 @@ def sections(text: str, size: int = SECTION_CHARS) -> list[str]:
 
 
 def _blocks(text: str, size: int) -> Iterator[str]:
-    """Yield paragraphs with the blank lines after them; the lines one by one where a paragraph is too long."""
+    """Yield paragraphs with the blank lines after them; single lines if a paragraph is too long."""
     block: list[str] = []
     for line in lines_of(text):
         if block and not block[-1].strip() and line.strip():

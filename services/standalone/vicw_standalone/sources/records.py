@@ -1,4 +1,4 @@
-"""What reading gives: an item for the store, a refusal that a person should see, or a skip that is normal."""
+"""Records of the readers: an item to store, a refusal to report, or a normal skip."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DIGEST_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """One item, where it belongs, and where it was read: ``line`` counts from 1."""
+    """An item, its context and domain, and its place in the file; ``line`` counts from 1."""
 
     context: str
     domain: str | None
@@ -35,7 +35,7 @@ class SourceItem:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that could not be read or stored, and why."""
+    """A file, line or item that could not be read or stored, with the reason."""
 
     path: str
     line: int | None
@@ -44,7 +44,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file of a folder that holds nothing to remember: binary, empty, generated."""
+    """A file of a folder without content to store: binary, empty, generated."""
 
     path: str
     reason: str
@@ -63,16 +63,16 @@ class UnreadableFileError(Exception):
 
 
 class NothingToReadError(UnreadableFileError):
-    """The file holds no text. No fault where a folder is read."""
+    """The file has no text; not an error while a folder is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read, and where its items go.
+    """A file to read, and the target of its items.
 
-    ``name`` starts the items' ids and must be the same on every run: the path relative to the folder that was
-    asked for. ``context``, ``domain`` and ``flow`` are the user's wish, None where there is none; what a line of
-    data says about itself comes before it, what the kind of file suggests comes after it.
+    ``name`` starts the items' ids and must be the same on every run: the path relative to the given folder.
+    ``context``, ``domain`` and ``flow`` are the user's options (None: not given); values in the data override them,
+    and they override the defaults of the file type.
     """
 
     path: Path
@@ -84,11 +84,11 @@ class SourceFile:
 
     @property
     def shown(self) -> str:
-        """The path as it can be printed, whatever bytes its name is made of."""
+        """The path as printable text, whatever the bytes of its name."""
         return shown(self.path)
 
     def refuse(self, reason: str, line: int | None = None) -> Refused:
-        """Return a refusal of something in this file."""
+        """Return a refusal of a part of this file."""
         return Refused(self.shown, line, reason)
 
     def item(
@@ -101,9 +101,9 @@ class SourceFile:
         usual_context: str | None = None,
         usual_domain: str | None = None,
     ) -> SourceItem | Refused:
-        """Return the item of ``fields``, or what is wrong with them.
+        """Return the item of ``fields``, or a refusal if they are invalid.
 
-        ``said_…`` is what the data says, ``usual_…`` what the kind of file suggests.
+        ``said_…`` are values in the data, ``usual_…`` the defaults of the file type.
         """
         try:
             item = Item.model_validate({"flow_id": self.flow, **fields})
@@ -124,7 +124,7 @@ def shown(path: Path | str) -> str:
 
 
 def bounded_id(text: str) -> str:
-    """Return ``text`` if it is short enough for an id, else its start and a digest of the whole."""
+    """Return ``text`` if it is short enough for an id, else its start with a digest of the whole."""
     if len(text) <= _NAME_CHARS:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
@@ -132,10 +132,10 @@ def bounded_id(text: str) -> str:
 
 
 def bounded_name(text: str) -> str | None:
-    """Return ``text`` cut to what a name may be, or None if nothing is left."""
+    """Return ``text`` cut to the longest allowed name, or None if it is blank."""
     return text.strip()[:_NAME_CHARS].strip() or None
 
 
 def faults_of(error: ValidationError) -> str:
-    """Say in one line what is wrong with an item, and what would be right."""
+    """Return one line about the faults of an item and their fixes."""
     return InvalidInputError(*describe(error.errors(include_url=False, include_input=False), "the item")).detail

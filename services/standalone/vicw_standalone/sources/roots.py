@@ -1,4 +1,4 @@
-"""Which folder a context was named after, so that two folders of one name are not taken for versions of each other."""
+"""Register of the folders behind contexts: two folders of one name must not be taken for versions of each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class ContextTakenError(Exception):
-    """A folder's name is the context of another folder."""
+    """The folder's name is already the context of another folder."""
 
     def __init__(self, root: Path, other: str) -> None:
         super().__init__(
@@ -18,7 +18,7 @@ class ContextTakenError(Exception):
 
 
 class FolderTakenError(Exception):
-    """Another folder is the knowledge folder of that name: each would retract the other's pages."""
+    """Another folder already is the knowledge folder of that name: each would retract the other's pages."""
 
     def __init__(self, root: Path, other: str) -> None:
         super().__init__(
@@ -28,17 +28,17 @@ class FolderTakenError(Exception):
 
 
 def claim_contexts(register: Path, store: str, paths: Sequence[Path]) -> None:
-    """Note in the file ``register`` the folders whose names become contexts of ``store``.
+    """Record in the file ``register`` the folders whose names become contexts of ``store``.
 
-    Raises ContextTakenError if another folder gave its name before, and notes nothing then; OSError if the
-    register cannot be kept.
+    Raises ContextTakenError, and records nothing, if another folder has the name already; OSError if the register
+    cannot be written.
     """
     roots = [root for root in (path.resolve() for path in paths) if root.is_dir() and root.name]
     _claim(register, {f"{store} {root.name}": root for root in roots}, ContextTakenError)
 
 
 def claim_folder(register: Path, store: str, context: str, root: Path) -> None:
-    """Note that a folder is the knowledge folder of its name in a context. Raises FolderTakenError, OSError."""
+    """Record a folder as the knowledge folder of its name in a context. Raises FolderTakenError, OSError."""
     root = root.resolve()
     _claim(register, {f"{store} {context} knowledge {root.name}": root}, FolderTakenError)
 
@@ -59,6 +59,6 @@ def _claim(register: Path, roots: Mapping[str, Path], error: type[ContextTakenEr
 def _read(register: Path) -> dict[str, str]:
     try:
         known: dict[str, str] = json.loads(register.read_text("utf-8", "surrogatepass"))
-    except (FileNotFoundError, ValueError):  # a register that cannot be read protects nobody, and harms nobody
+    except (FileNotFoundError, ValueError):  # an unreadable register is replaced
         return {}
     return known

@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8, or UTF-16 that says so; anything else is refused rather than guessed."""
+"""Decoder of files: UTF-8, or UTF-16 with a byte order mark; other encodings are refused, not guessed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 def read_text(path: Path) -> str:
     """Return a file's text, line ends untouched, without its byte order mark.
 
-    Raises NothingToReadError for an empty or binary file, UnreadableError for a file that is too large, in
+    Raises NothingToReadError for an empty or binary file, UnreadableFileError for a file that is too large, in
     another encoding, or with a NUL in it, and OSError.
     """
     size = path.stat().st_size
@@ -36,12 +36,12 @@ def read_text(path: Path) -> str:
 
 
 def looks_binary(head: bytes) -> bool:
-    """Tell whether the first bytes of a file are no text: a NUL, unless it is marked as UTF-16."""
+    """Return whether the first bytes of a file are binary: a NUL without a UTF-16 mark."""
     return b"\x00" in head and not head.startswith(UTF16_MARKS)
 
 
 def decode(data: bytes) -> str:
-    """Return the text of ``data``. Raises UnreadableError naming the first line that is no valid text."""
+    """Return the text of ``data``. Raises UnreadableFileError naming the first invalid line."""
     encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8-sig"
     try:
         return data.decode(encoding)
@@ -51,5 +51,5 @@ def decode(data: bytes) -> str:
 
 
 def line_at(text: str, offset: int) -> int:
-    """Return the number, from 1, of the line that ``offset`` is in; -1 is the end of the text."""
+    """Return the number, from 1, of the line at ``offset``; -1 is the end of the text."""
     return 1 + len(_NEWLINE.findall(text[:offset] if offset >= 0 else text))

@@ -1,4 +1,4 @@
-"""The files of a folder, in an order that is the same on every run and every machine."""
+"""The files of a folder, in the same order on every run and machine."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TOOL_FOLDERS = {"node_modules", "__pycache__", "site-packages", "venv", "bower_
 def walk(root: Path) -> Iterator[Path | Refused | Skipped]:
     """Yield the files below ``root``, folder by folder, sorted by name.
 
-    Left out without a word: what is hidden (it may hold secrets), folders that tools fill, what the root's
-    .gitignore names. Links are never followed: what they point to inside the folder is met anyway; one that
-    leads out of the folder, or points to nothing, is reported, as is what cannot be read.
+    Omitted silently: hidden files (they may hold secrets), folders of tools, and files that the root's .gitignore
+    names. Links are never followed: their targets inside the folder are walked anyway; links out of the folder, broken
+    links and unreadable folders are reported.
     """
     root = root.resolve()
     yield from _walk(root, root, _ignored(root))
@@ -67,5 +67,5 @@ def _ignored(root: Path) -> pathspec.GitIgnoreSpec:
     try:
         lines = (root / ".gitignore").read_text("utf-8", "replace").splitlines()
         return pathspec.GitIgnoreSpec.from_lines(lines)
-    except (OSError, ValueError):  # none there, or a pattern that is none
+    except (OSError, ValueError):  # no such file, or an invalid pattern
         return pathspec.GitIgnoreSpec.from_lines([])
