@@ -50,8 +50,8 @@ def create_router(
     @router.post("/vectors", responses=refusals(401, 403, 413, 422, 503), summary="Vectors of points, for an export")
     async def post_vectors(request: VectorsRequest) -> PointVectors:
         used = index()
-        found = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
-        vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in found.items()}
+        rows = await used.vectors.dense([_uid(number, given) for number, given in enumerate(request.ids)])
+        vectors = {uid: base64.b64encode(row.astype("<f4").tobytes()).decode() for uid, row in rows.items()}
         return PointVectors(model=used.model.key, vectors=vectors)
 
     @router.post(
@@ -63,9 +63,9 @@ def create_router(
     return router
 
 
-def _uid(number: int, given: str) -> str:
+def _uid(number: int, text: str) -> str:
     try:
-        return str(UUID(given))
+        return str(UUID(text))
     except ValueError as error:
         problem = FieldProblem(f"ids[{number}]", "is not a UUID", "Send the ids of points")
         raise InvalidInputError(problem) from error

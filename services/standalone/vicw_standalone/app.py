@@ -13,7 +13,7 @@ from vicw_retrieval.api import create_router as retrieval_router
 from vicw_shared.http import KeyGate, create_app, is_loopback
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
-from vicw_standalone.undo import take_back
+from vicw_standalone.undo import undo_step
 from vicw_standalone.wiring import Standalone
 
 _log = structlog.get_logger()
@@ -60,7 +60,7 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
     app.include_router(retrieval_router(standalone.retrieval_ports, gate))
 
     async def undo(step: str) -> str:
-        return await take_back(standalone.asleep, step, standalone.settings)
+        return await undo_step(standalone.asleep, step, standalone.settings)
 
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
     return app

@@ -20,7 +20,7 @@ from vicw_standalone.settings import StandaloneSettings
 
 _STOP_SECONDS = 1.0
 _METRICS_SECONDS = 2.0
-_OF_THE_MODEL = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
+_MODEL_METRIC = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class Embedders:
         transport = httpx.AsyncHTTPTransport(uds=str(process.uds))
         try:
             async with httpx.AsyncClient(transport=transport, timeout=_METRICS_SECONDS) as client:
-                told = (await client.get("http://embedding/metrics")).text
+                exposition = (await client.get("http://embedding/metrics")).text
         except httpx.HTTPError:
             return b""
         # The rest (requests, memory …) has the same names here and would be reported twice.
-        return "".join(line for line in told.splitlines(keepends=True) if _OF_THE_MODEL.match(line)).encode()
+        return "".join(line for line in exposition.splitlines(keepends=True) if _MODEL_METRIC.match(line)).encode()
 
     async def end(self, model: ModelIdentity) -> None:
         """End the embedder of a model that is no longer in use."""

@@ -24,10 +24,10 @@ from vicw_standalone.sources.batches import ItemBatch, batched
 from vicw_standalone.sources.ledger import Acknowledged, ImportLedger, ItemDigest, digest_of
 from vicw_standalone.sources.roots import claim_contexts
 
-PATIENT = Retry(attempts=12, longest_seconds=30.0)
+IMPORT_RETRY = Retry(attempts=12, longest_seconds=30.0)
 """Retries of an importing client: it waits up to two and a half minutes for a server with a full queue."""
 
-_UNHEARD_SECONDS = 0.5
+_SIGNAL_DELAY_SECONDS = 0.5
 """Longest delay of a signal: one that arrives just before a thread begins to wait does not wake it."""
 _WRONG_ITEM = re.compile(r"items(?:\[(\d+)\]|\.(\d+))")
 
@@ -116,8 +116,10 @@ def import_paths(
 
 def default_state_path(store: str, paths: Sequence[Path]) -> Path:
     """Return the ledger of imports of ``paths`` into ``store`` (XDG base directories 0.8)."""
-    given = os.environ.get("XDG_STATE_HOME", "")
-    state_home = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
+    state_home_setting = os.environ.get("XDG_STATE_HOME", "")
+    state_home = (
+        Path(state_home_setting) if Path(state_home_setting).is_absolute() else Path.home() / ".local" / "state"
+    )
     key = [store, *(os.fsencode(path.resolve()).hex() for path in paths)]
     return state_home / "vicw" / "imports" / f"{digest_of(key)}.jsonl"
 
@@ -184,7 +186,7 @@ class FileImport:
                 if not self._stop.is_set():
                     with self._lock:
                         self._total = read
-                        self._tell()
+                        self._report_progress()
                 while running:
                     _reap(running)
             except BaseException:
@@ -209,7 +211,7 @@ class FileImport:
         unsent = tuple(pair for pair in items if not self._ledger.has(pair[1]))
         with self._lock:
             self.summary.skipped += len(items) - len(unsent)
-            self._tell(len(items) - len(unsent))
+            self._report_progress(len(items) - len(unsent))
         return _Parcel(batch.context, batch.domain, unsent)
 
     def _identify(self, record: SourceItem) -> ItemDigest:
@@ -262,16 +264,16 @@ class FileImport:
             self.summary.contexts[parcel.context] += len(parcel.items)
             if response.job is not None and statuses[ItemStatus.UNCHANGED] < len(response.items):
                 self.summary.jobs.append(response.job)
-            self._tell(len(parcel.items))
+            self._report_progress(len(parcel.items))
 
     def _refuse(self, parcel: _Parcel, wrong: dict[int, str]) -> None:
         with self._lock:
             for n, reason in wrong.items():
                 record, _ = parcel.items[n]
                 self.summary.refused.append(Refused(record.path, record.line, reason))
-            self._tell(len(wrong))
+            self._report_progress(len(wrong))
 
-    def _tell(self, more: int = 0) -> None:
+    def _report_progress(self, more: int = 0) -> None:
         self._done += more
         self._progress(self._done, self._total)
 
@@ -280,7 +282,7 @@ def _reap(running: dict[Future[None], frozenset[tuple[str, str]]]) -> None:
     """Wait until at least one request has ended."""
     done: set[Future[None]] = set()
     while not done:
-        done, _ = wait(running, _UNHEARD_SECONDS, FIRST_COMPLETED)
+        done, _ = wait(running, _SIGNAL_DELAY_SECONDS, FIRST_COMPLETED)
     for future in done:
         del running[future]
         future.result()
@@ -296,7 +298,7 @@ def _wrong_items(error: BadRequestError, count: int) -> dict[int, str]:
     wrong: dict[int, list[str]] = {}
     for fault in error.problem.errors:
         if (match := _WRONG_ITEM.match(fault.field)) and (n := int(match[1] or match[2])) < count:
-            where = fault.field[match.end() :].lstrip(".")
-            said = f"{fault.problem}. {fault.fix}"
-            wrong.setdefault(n, []).append(f"{where}: {said}" if where else said)
+            subfield = fault.field[match.end() :].lstrip(".")
+            message = f"{fault.problem}. {fault.fix}"
+            wrong.setdefault(n, []).append(f"{subfield}: {message}" if subfield else message)
     return {n: "; ".join(reasons) for n, reasons in sorted(wrong.items())}

@@ -36,29 +36,29 @@ class Maintenance:
         self.graph = throttled(graph, courtesy)
         self._settings = settings
         self._registry = registry
-        self._unread = graph.pending_extractions
+        self._pending_extractions = graph.pending_extractions
         self.indexes = indexes
         self._indexer = indexer
-        self._courtesy = courtesy
-        self._asking = asking
+        self._throttle = courtesy
+        self._llm_requester = asking
 
-    def consolidation(self, told: OnBatch | None = None) -> Consolidation:
+    def consolidation(self, on_batch: OnBatch | None = None) -> Consolidation:
         """Return the consolidation; it calls ``on_batch`` for each batch."""
         made = Consolidation(
             self.graph,
-            self._unread,
-            throttled_indexes(self.indexes, self._courtesy),
+            self._pending_extractions,
+            throttled_indexes(self.indexes, self._throttle),
             self._registry,
             self._indexer,
             chunk_chars=self._settings.ingest.chunk_chars,
-            llm=self._asking if self._settings.consolidation.llm else None,
-            yield_to_foreground=self._courtesy.yield_to_foreground,
+            llm=self._llm_requester if self._settings.consolidation.llm else None,
+            yield_to_foreground=self._throttle.yield_to_foreground,
         )
-        return made if told is None else replace(made, on_batch=told)
+        return made if on_batch is None else replace(made, on_batch=on_batch)
 
     def dream(self) -> Dream:
         """Return the dream job, which adds auto-tags."""
-        return Dream(self.graph, throttled_indexes(self.indexes, self._courtesy), self._registry, self._indexer)
+        return Dream(self.graph, throttled_indexes(self.indexes, self._throttle), self._registry, self._indexer)
 
     def capacity(self) -> Eviction:
         """Return the eviction."""

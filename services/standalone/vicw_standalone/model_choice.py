@@ -10,7 +10,7 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.settings import CHOICES
 
-AGAIN = "Run `vicw reindex` to embed everything again"
+REINDEX_ADVICE = "Run `vicw reindex` to embed everything again"
 _VARIABLE = "VICW_EMBEDDING_MODEL"
 
 
@@ -33,4 +33,4 @@ def remedy(known: ModelIdentity, wanted: ModelIdentity) -> str:
     if not known.has_vectors:
         return "Run `vicw reindex` to compute vectors, or set VICW_EMBEDDER=none to continue without"
     by_name = known.name != wanted.name and known.name in MODELS
-    return f"{AGAIN}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else AGAIN
+    return f"{REINDEX_ADVICE}, or set VICW_EMBEDDING_MODEL={known.name}" if by_name else REINDEX_ADVICE

@@ -29,7 +29,7 @@ def read_platform() -> PlatformSettings:
 
 
 @contextmanager
-def told_where(settings: PlatformSettings) -> Iterator[None]:
+def named_engines(settings: PlatformSettings) -> Iterator[None]:
     """Open engines inside this block: an UnavailableError then names the address, its variable and the fix."""
     places = {
         "graph": f"Neo4j does not answer at {settings.neo4j.url} (VICW_NEO4J_URL)",
@@ -54,7 +54,7 @@ async def open_graph() -> AsyncIterator[Neo4jGraphStore]:
     settings = read_platform()
     from vicw_shared.adapters.neo4j import Neo4jGraphStore
 
-    with told_where(settings):
+    with named_engines(settings):
         graph = await Neo4jGraphStore.open(settings.neo4j, load_registries().edges)
     try:
         yield graph
@@ -72,7 +72,7 @@ async def open_stores() -> AsyncIterator[tuple[Neo4jGraphStore, QdrantVectorStor
         graph = await stack.enter_async_context(open_graph())
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
-        with told_where(settings):
+        with named_engines(settings):
             current = await QdrantCollections(client, settings.qdrant.alias).current()
         if current is None:
             raise UnavailableError("vectors", f"there is no collection behind {settings.qdrant.alias!r} yet")

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import structlog
 
-from vicw_ingest.eviction.job import evict_slice as turn_of_forgetting
+from vicw_ingest.eviction.job import evict_slice
 from vicw_shared.clock import now
 from vicw_shared.indexes import Indexes
 from vicw_sleep.consolidation.job import keep_consolidating
@@ -57,16 +57,16 @@ async def compare(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIte
     """Delete old receipts, then reconcile the stores, unless an index is being rebuilt: that reconciles itself."""
     graph, indexes = asleep.graph, asleep.indexes
     await forget_receipts(graph.record, settings.ingest.receipts_before(now()), seconds=SLICE_SECONDS)
-    place = ReconcileBookmark()
+    bookmark = ReconcileBookmark()
     while _is_whole(indexes):
-        done = await reconcile(
-            graph.outbox, graph.audit, indexes.read_index.vectors, start=place, pages=settings.sleep.reconcile_pages
+        result = await reconcile(
+            graph.outbox, graph.audit, indexes.read_index.vectors, start=bookmark, pages=settings.sleep.reconcile_pages
         )
-        if any(done.counts.values()):
-            _log.warning("the stores differed; the vector store is repaired", **done.counts)
-        if done.next is None:
+        if any(result.counts.values()):
+            _log.warning("the stores differed; the vector store is repaired", **result.counts)
+        if result.next is None:
             return
-        place = done.next
+        bookmark = result.next
         yield
 
 
@@ -76,5 +76,5 @@ def _is_whole(indexes: Indexes) -> bool:
 
 
 async def _forget(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
-    while await turn_of_forgetting(asleep.capacity(), settings.forgetting):
+    while await evict_slice(asleep.capacity(), settings.forgetting):
         yield

@@ -18,7 +18,7 @@ from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
 
-class Sleeper(Protocol):
+class SleepCycle(Protocol):
     """The open stores of this process or the platform."""
 
     @property
@@ -31,7 +31,7 @@ class Sleeper(Protocol):
         """The vector indexes that are written and read."""
         ...
 
-    def consolidation(self, told: OnBatch | None = None) -> Consolidation:
+    def consolidation(self, on_batch: OnBatch | None = None) -> Consolidation:
         """Return the consolidation; it calls ``on_batch`` for each batch."""
         ...
 
@@ -44,17 +44,17 @@ class Sleeper(Protocol):
         ...
 
 
-async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings) -> str:
+async def undo_step(sleep_cycle: SleepCycle, step_id: str, settings: StandaloneSettings) -> str:
     """Undo a step; return a message for the user.
 
     Raises MissingRecordError with the reason if the step cannot be undone.
     """
-    graph = sleeper.graph
+    graph = sleep_cycle.graph
     step = await graph.log.step(step_id)
     task = step.task if step is not None else None
     if task == DREAM:
-        gone = await sleeper.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
-        return f"{counted(gone, 'auto-tag')} removed; dreams skip this item from now on"
+        removed = await sleep_cycle.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
+        return f"{counted(removed, 'auto-tag')} removed; dreams skip this item from now on"
     if task == FORGET:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
     if task == EXPIRE:
@@ -65,9 +65,9 @@ async def take_back(sleeper: Sleeper, step_id: str, settings: StandaloneSettings
             f"still finds it"
         )
     if task == RESOLVE:
-        split = await sleeper.resolve().undo(step_id, now=now(), grace=settings.sleep.grace)
+        split = await sleep_cycle.resolve().undo(step_id, now=now(), grace=settings.sleep.grace)
         return (
             f"{'the two entities are separate again' if split else 'the two were already separate'}; they stay unmerged"
         )
-    back = await sleeper.consolidation().undo(step_id, now=now(), grace=settings.sleep.grace)
-    return f"{counted(len(back.items), 'Event')} restored"
+    restored = await sleep_cycle.consolidation().undo(step_id, now=now(), grace=settings.sleep.grace)
+    return f"{counted(len(restored.items), 'Event')} restored"

@@ -28,9 +28,9 @@ def folder_of(data_dir: Path, model: ModelIdentity, used: ModelIdentity | None) 
     own, first = data_dir / f"{FIRST}-{model.key}", data_dir / FIRST
     if EdgeVectorStore.exists(own):
         return own
-    noted = noted_in(first)
+    recorded = noted_in(first)
     # A folder without a record is older than the records, or lost it.
-    return first if noted == model or (noted is None and model == used) else own
+    return first if recorded == model or (recorded is None and model == used) else own
 
 
 def open_folder(folder: Path, model: ModelIdentity, *, anew: bool) -> EdgeVectorStore:
@@ -49,8 +49,8 @@ def open_folder(folder: Path, model: ModelIdentity, *, anew: bool) -> EdgeVector
 
 def others(data_dir: Path, kept: Collection[Path]) -> list[Path]:
     """Return the index folders that are not among ``kept``."""
-    found = (path for path in data_dir.iterdir() if path.is_dir() and _NAMES.fullmatch(path.name))
-    return sorted(path for path in found if path not in kept)
+    folders = (path for path in data_dir.iterdir() if path.is_dir() and _NAMES.fullmatch(path.name))
+    return sorted(path for path in folders if path not in kept)
 
 
 def noted_in(folder: Path) -> ModelIdentity | None:
@@ -65,9 +65,9 @@ async def status_of(graph: SqliteGraphStore, data_dir: Path) -> IndexStatus:
     """Return the index in use, and the progress of a change."""
     models = await graph.record.models()
     # The model in use comes first: an old folder has no record.
-    known = (models.used, *map(noted_in, others(data_dir, ())))
+    models_with_index = (models.used, *map(noted_in, others(data_dir, ())))
     return IndexStatus(
-        models, await graph.audit.count(Label.CHUNK), {model: None for model in known if model is not None}
+        models, await graph.audit.count(Label.CHUNK), {model: None for model in models_with_index if model is not None}
     )
 
 

@@ -39,7 +39,7 @@ from vicw_standalone.embedders import Embedders
 from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.language import open_language_model
 from vicw_standalone.maintenance import Maintenance
-from vicw_standalone.model_choice import AGAIN, remedy, vectors_of
+from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import Reindexing
 from vicw_standalone.settings import StandaloneSettings
@@ -47,8 +47,8 @@ from vicw_standalone.vector_folders import folder_of
 
 _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"
-_FORGET_SECONDS = 1.0
-_LITTLE_MAPPED_MB = 32
+_RECEIPT_CLEANUP_SECONDS = 1.0
+_MAPPED_WITHOUT_VECTORS_MB = 32
 """Mapped memory of the graph in a store without vectors, to keep resident memory under 512 MB."""
 
 
@@ -61,7 +61,7 @@ class Standalone:
         self.registry = load_registries().edges
         self.embedders = Embedders(settings, *filter(None, embedders))
         self._stack = contextlib.AsyncExitStack()
-        self._courtesy = BackgroundThrottle(settings.sleep.rest_factor)
+        self._throttle = BackgroundThrottle(settings.sleep.rest_factor)
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self.data_dir: DataDir
         self.graph: SqliteGraphStore
@@ -79,8 +79,8 @@ class Standalone:
     async def open(self, *, half: bool = False) -> None:
         """Open everything, or nothing. ``half``: also after an interrupted import; such a store must not be served.
 
-        Raises ConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError or UnavailableError,
-        StorageFullError; each says what to do.
+        Raises StateConflictError, DataDirError, ModelMismatchError, SchemaVersionError, SettingsError,
+        UnavailableError or StorageFullError; each says what to do.
         """
         try:
             await self._open(half=half)
@@ -92,7 +92,7 @@ class Standalone:
         storage = self.settings.storage
         self.schedules = schedules(self.settings, now())
         self.data_dir = self._stack.enter_context(DataDir(storage.data_dir, min_free_mb=storage.min_free_mb))
-        mapped = MAPPED_MB if storage.embedder == "model" else _LITTLE_MAPPED_MB
+        mapped = MAPPED_MB if storage.embedder == "model" else _MAPPED_WITHOUT_VECTORS_MB
         self.graph = SqliteGraphStore(self.data_dir, self.registry, mapped_mb=mapped, cached_nodes=storage.cached_nodes)
         self._stack.push_async_callback(self.graph.close)
         if not half:
@@ -103,10 +103,10 @@ class Standalone:
         self.indexes = Indexes(self.graph.record, self.folders.open)
         self._stack.push_async_callback(self.folders.close_all)
         await self.indexes.open()
-        await self._agree_on_points()
+        await self._reconcile_points()
         before = self.settings.ingest.receipts_before(now())
         with contextlib.suppress(StorageFullError):  # deleting needs disk space first, too
-            await forget_receipts(self.graph.record, before, seconds=_FORGET_SECONDS)
+            await forget_receipts(self.graph.record, before, seconds=_RECEIPT_CLEANUP_SECONDS)
         if (change := self.indexes.models.change) is not None:
             _log.warning("a model change is in progress; `vicw reindex` resumes it", model=str(change.model))
         self.indexer = Indexer(
@@ -128,7 +128,7 @@ class Standalone:
             self.graph,
             self.indexes,
             self.indexer,
-            courtesy=self._courtesy,
+            courtesy=self._throttle,
             asking=llm_requester(self._model, self.settings.llm),
         )
         self.extractor = self._open_extractor()
@@ -154,24 +154,24 @@ class Standalone:
         return extractor
 
     async def _require_agreement(self) -> None:
-        known = (await self.graph.record.models()).used
+        used = (await self.graph.record.models()).used
         try:
-            identity = (await self.embedders.first(known)).model
+            identity = (await self.embedders.first(used)).model
         except ModelMismatchError as error:
-            raise ModelMismatchError(f"The store has {vectors_of(known)}. {error.detail}. {AGAIN}") from error
-        if known is None:
+            raise ModelMismatchError(f"The store has {vectors_of(used)}. {error.detail}. {REINDEX_ADVICE}") from error
+        if used is None:
             await self.graph.record.set_model(identity)
-        elif known != identity and not identity.has_vectors:
-            _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(known))
+        elif used != identity and not identity.has_vectors:
+            _log.warning("answers without vectors (VICW_EMBEDDER=none); the index stays as it is", model=str(used))
             await self.graph.record.set_model(identity)
-        elif known != identity:
+        elif used != identity:
             raise ModelMismatchError(
-                f"The store has {vectors_of(known)}, but the embedder is {identity}. {remedy(known, identity)}"
+                f"The store has {vectors_of(used)}, but the embedder is {identity}. {remedy(used, identity)}"
             )
         if identity.has_vectors and not EdgeVectorStore.exists(folder_of(self.data_dir.path, identity, identity)):
             await mark_lost(self.graph)
 
-    async def _agree_on_points(self) -> None:
+    async def _reconcile_points(self) -> None:
         folder = self.folders.of(self.indexes.read_index.model)
         if folder is not None and folder.unclean and self.indexes.rebuilding is None:
             result = await reconcile(self.graph.outbox, self.graph.audit, folder, alone=True)
@@ -223,7 +223,7 @@ class Standalone:
             registry=self.registry,
             reranker=self._reranker,
             uses=self._uses,
-            throttle=self._courtesy,
+            throttle=self._throttle,
         )
 
     async def probe_embedding(self) -> None:

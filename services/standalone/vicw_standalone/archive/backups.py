@@ -48,15 +48,15 @@ def prune(made: Path, keep: int) -> list[Path]:
 
     The backup just ``made`` stays whatever its name: the clock may have been set back.
     """
-    found = [path for path in sorted(made.parent.iterdir()) if _NAME.fullmatch(path.name) and path != made]
-    ours = [path for path in found if path.name.endswith(PACKED) or is_archive(path)]
-    gone = ours[: max(0, len(ours) - keep + 1)]
-    for path in gone:
+    backups = [path for path in sorted(made.parent.iterdir()) if _NAME.fullmatch(path.name) and path != made]
+    ours = [path for path in backups if path.name.endswith(PACKED) or is_archive(path)]
+    removed = ours[: max(0, len(ours) - keep + 1)]
+    for path in removed:
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
-    return gone
+    return removed
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _extract(path: Path, room: Path) -> Path:
         if isinstance(error, OSError) and error.errno in {28, 122}:
             raise StorageFullError(f"No space to unpack {path}: set TMPDIR to a folder with more space") from error
         raise refusal(path.name, f"cannot be unpacked: {error}", "Take another copy of it") from error
-    folders = [one for one in room.iterdir() if is_archive(one)]
+    folders = [folder for folder in room.iterdir() if is_archive(folder)]
     if len(folders) != 1:
         raise refusal(path.name, "is not a backup", "Name the .tar.gz of a backup")
     return folders[0]

@@ -41,8 +41,8 @@ async def open_source(settings: StandaloneSettings) -> AsyncIterator[tuple[Expor
         async with open_beside(path) as beside:
             model = (await beside.record.models()).used
             with Remote(server) as remote:
-                asked = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
-                yield ExportSource(graph=beside, vectors=asked, model=model), ring
+                vectors_of_server = RemoteVectors(remote, model) if model is not None and model.has_vectors else None
+                yield ExportSource(graph=beside, vectors=vectors_of_server, model=model), ring
         return
     async with open_offline(settings) as (graph, vectors):
         yield ExportSource(graph=graph, vectors=vectors, model=(await graph.record.models()).used), ring
@@ -85,7 +85,7 @@ def move_aside(data_dir: Path, name: str) -> Path:
     """
     with DataDir(data_dir):
         names = chain([name], (f"{name}-{number}" for number in count(2)))
-        aside = next(data_dir / one for one in names if not (data_dir / one).exists())
+        aside = next(data_dir / candidate for candidate in names if not (data_dir / candidate).exists())
         aside.mkdir(mode=0o700)
         # The graph is moved last: without its indexes it gets new ones, but another graph must not find these.
         for path in sorted(data_dir.iterdir(), reverse=True):

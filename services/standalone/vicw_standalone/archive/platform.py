@@ -10,7 +10,7 @@ from vicw_shared.errors import StateConflictError, UnavailableError
 from vicw_shared.ports import ModelIdentity, VectorStore
 from vicw_sleep.archive.exporter import ExportSource
 from vicw_sleep.archive.importer import ImportTarget
-from vicw_standalone.platform_stores import open_graph, read_platform, told_where
+from vicw_standalone.platform_stores import named_engines, open_graph, read_platform
 
 if TYPE_CHECKING:
     from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
@@ -26,7 +26,7 @@ async def open_source() -> AsyncIterator[tuple[ExportSource, Neo4jKeyRing]]:
         graph = await stack.enter_async_context(open_graph())
         client = connect(settings.qdrant)
         stack.push_async_callback(client.close)
-        with told_where(settings):
+        with named_engines(settings):
             current = await QdrantCollections(client, settings.qdrant.alias).current()
         vectors = None
         if current is not None and current.model == (await graph.record.models()).used:
@@ -61,6 +61,6 @@ async def open_target() -> AsyncIterator[ImportTarget]:
             stack.push_async_callback(vectors.close)
             return vectors
 
-        with told_where(settings):
+        with named_engines(settings):
             await collections.current()
         yield ImportTarget(graph=graph, open_vectors=open_vectors, keys=graph.key_ring)

@@ -26,7 +26,7 @@ class RemoteVectors:
 
         Raises StateConflictError if the server has changed its model, UnavailableError, FatalError on a refusal.
         """
-        told = await asyncio.to_thread(self._remote.vectors, ids)
-        if told.model != self._model.key:
+        answer = await asyncio.to_thread(self._remote.vectors, ids)
+        if answer.model != self._model.key:
             raise StateConflictError("The server's model has changed meanwhile: run the export again")
-        return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in told.vectors.items()}
+        return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in answer.vectors.items()}

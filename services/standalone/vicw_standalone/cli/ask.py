@@ -96,10 +96,10 @@ def retract(
 
 def _nothing_found(**filters: Sequence[str | None]) -> str:
     """Return a message that names the filters: a mistyped one must not look like an empty store."""
-    given = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
-    if not given:
+    options = [f"--{name} {shlex.quote(value)}" for name, values in filters.items() for value in values if value]
+    if not options:
         return "Nothing found"
-    return f"Nothing found with {' '.join(given)}. Check the spelling, or remove filters"
+    return f"Nothing found with {' '.join(options)}. Check the spelling, or remove filters"
 
 
 def _print_answer(answer: RetrieveResponse) -> None:
@@ -107,9 +107,9 @@ def _print_answer(answer: RetrieveResponse) -> None:
         _print_result(result, answer)
     intent = answer.intent
     narrowed = ", searched only there" if intent.filtered else ""
-    found = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
+    count = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
     err.print(
-        f"[dim]{found} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
+        f"[dim]{count} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
         f"({intent.confidence:.0%} sure by {intent.evidence}{narrowed})[/]"
     )
     if answer.degraded:
@@ -117,10 +117,10 @@ def _print_answer(answer: RetrieveResponse) -> None:
 
 
 def _print_result(result: Result, answer: RetrieveResponse) -> None:
-    when = f" · {result.timestamp:%Y-%m-%d %H:%M}" if result.timestamp else ""
+    timestamp = f" · {result.timestamp:%Y-%m-%d %H:%M}" if result.timestamp else ""
     out.print(
         f"[bold cyan]{result.rank}.[/] [bold]{_shown(result.name)}[/] [dim]{_shown(result.context)} · "
-        f"{_shown(result.subtype)}{when} · {_shown(result.id or result.uid)} · {result.score:.3f}[/]"
+        f"{_shown(result.subtype)}{timestamp} · {_shown(result.id or result.uid)} · {result.score:.3f}[/]"
     )
     out.print(harmless(result.text.strip()), markup=False)
     nodes = {node.uid: node for node in answer.graph.nodes}
@@ -128,8 +128,8 @@ def _print_result(result: Result, answer: RetrieveResponse) -> None:
         other = nodes.get(via.uid)
         if other is not None and via.type != "EVIDENCED_BY":
             arrow = "→" if via.direction == "out" else "←"
-            said = " ".join((other.text or other.name).split())[:100]
-            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{_shown(said)}[/]")
+            excerpt = " ".join((other.text or other.name).split())[:100]
+            out.print(f"   [dim]{arrow} {via.type}[/] [dim]{_shown(excerpt)}[/]")
     out.print()
 
 

@@ -64,7 +64,7 @@ def fidelity(
     """Measure how much of the evidence is found."""
     configure_logs(LogSettings(level="warning"))
     settings = read_settings(model=model)
-    run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated, tell=_tell)
+    run = Run(settings, store or default_store(), extract, url, retrieve_url, consolidated=consolidated, tell=_warn)
     chosen = [load_set(path) for path in find_sets(data, sets.split(",") if sets else None)]
     pools = [load_set(p) for p in find_sets(data, _names(pool_sets))] if pool_sets else []
     # A server's fusion is its own setting and cannot be varied from outside.
@@ -185,7 +185,7 @@ def _show(run: Run, *, categories: bool) -> None:
     for line in reporting.against_single_lines(run.reports):
         out.print(line, markup=False)
     for line in reporting.caveat_lines(run.reports):
-        _tell(line)
+        _warn(line)
     for rows in run.pools:
         print_table(reporting.separation_table(rows, categories=categories))
     if run.evidences:
@@ -204,7 +204,7 @@ def default_store() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vicw" / "bench"
 
 
-def _tell(line: str) -> None:
+def _warn(line: str) -> None:
     err.print(line, style="yellow", markup=False)
 
 

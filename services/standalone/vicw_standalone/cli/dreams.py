@@ -10,7 +10,7 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep
 from vicw_standalone.cli.console import harmless, out
-from vicw_standalone.cli.maintenance import run_asleep
+from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -19,10 +19,10 @@ from vicw_standalone.counts import counted
 if TYPE_CHECKING:
     from vicw_sleep.dream.commit import DreamResult
     from vicw_sleep.mirror.atoms import Atom
-    from vicw_standalone.undo import Sleeper
+    from vicw_standalone.undo import SleepCycle
 
 _SCHEDULE = "VICW_DREAM_SCHEDULE"
-_BEGUN_CHARS = 60
+_EXCERPT_CHARS = 60
 
 
 def register(app: typer.Typer) -> None:
@@ -53,21 +53,21 @@ def dream(
     settings = read_settings(data_dir=data_dir)
     chosen = settings.dream if hours is None else settings.dream.model_copy(update={"hours": hours})
 
-    def tell(one: DreamResult) -> None:
-        lines = [f"{one.atom.item.context} · [{one.atom.id}] {_begun(one.atom)}"]
-        lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in one.tags]
+    def show_item(result: DreamResult) -> None:
+        lines = [f"{result.atom.item.context} · [{result.atom.id}] {_excerpt(result.atom)}"]
+        lines += [f"    tag      {tag.name} ({tag.certainty:.2f}, {tag.reason})" for tag in result.tags]
         for line in lines:
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    async def work(sleeper: Sleeper) -> None:
+    async def work(sleep_cycle: SleepCycle) -> None:
         with progress_bar("dreaming") as progress:
-            made = replace(sleeper.dream(), progress=progress)
-            made = made if quiet else replace(made, on_item=tell)
-            done = await made.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
+            job = replace(sleep_cycle.dream(), progress=progress)
+            job = job if quiet else replace(job, on_item=show_item)
+            result = await job.run(rules_of(chosen), now=now(), dry=dry_run, most=most)
         verb = "would get" if dry_run else "got"
-        out.print(f"{done.dreamt} of {counted(done.items, 'item')} {verb} {counted(done.tags, 'auto-tag')}")
+        out.print(f"{result.dreamt} of {counted(result.items, 'item')} {verb} {counted(result.tags, 'auto-tag')}")
 
-    run_asleep(settings, platform, work, schedule=_SCHEDULE)
+    run_maintenance(settings, platform, work, schedule=_SCHEDULE)
 
 
 def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> None:
@@ -80,23 +80,23 @@ def wipe(data_dir: DataDirOption = None, platform: PlatformOption = False) -> No
 
     settings = read_settings(data_dir=data_dir)
 
-    async def work(sleeper: Sleeper) -> None:
-        made = sleeper.dream()
+    async def work(sleep_cycle: SleepCycle) -> None:
+        job = sleep_cycle.dream()
         with progress_bar("wiping") as progress:
-            gone = await wipe_all(made.graph, made.queue, now=now(), progress=progress)
-        out.print(f"{counted(gone, 'auto-tag')} removed")
+            count = await wipe_all(job.graph, job.queue, now=now(), progress=progress)
+        out.print(f"{counted(count, 'auto-tag')} removed")
 
-    run_asleep(settings, platform, work, schedule=None)
+    run_maintenance(settings, platform, work, schedule=None)
 
 
-def _begun(atom: Atom) -> str:
+def _excerpt(atom: Atom) -> str:
     """Return the start of an item's text: the name of a turn is only its speaker."""
-    said = " ".join((atom.item.title or atom.text).split())
-    said = f"{atom.item.speaker}: {said}" if atom.item.speaker and not atom.item.is_macro else said
-    return said if len(said) <= _BEGUN_CHARS else f"{said[: _BEGUN_CHARS - 1]}…"
+    text = " ".join((atom.item.title or atom.text).split())
+    text = f"{atom.item.speaker}: {text}" if atom.item.speaker and not atom.item.is_macro else text
+    return text if len(text) <= _EXCERPT_CHARS else f"{text[: _EXCERPT_CHARS - 1]}…"
 
 
-def told_of(step: MaintenanceStep) -> str:
+def describe_step(step: MaintenanceStep) -> str:
     """Return a line about the auto-tags that a step added."""
     tags = step.details.get("tags")
     return f"auto-tags {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else ""

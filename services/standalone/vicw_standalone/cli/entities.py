@@ -92,10 +92,10 @@ def candidates(
     if as_json:
         print(page.model_dump_json(indent=2))
         return
-    for one in page.candidates:
-        out.print(f"[bold]{one.score:.2f}[/] {escape(one.reason)}")
-        out.print(f"     {_named(one.entity)}")
-        out.print(f"     {_named(one.other)}")
+    for candidate in page.candidates:
+        out.print(f"[bold]{candidate.score:.2f}[/] {escape(candidate.reason)}")
+        out.print(f"     {_named(candidate.entity)}")
+        out.print(f"     {_named(candidate.other)}")
     if not page.complete:
         err.print(f"only {counted(page.examined, 'name')} compared; narrow the selection with --subtype", markup=False)
     if not page.candidates:
@@ -110,7 +110,7 @@ def merge(
 ) -> None:
     """Merge two entities that are the same. `vicw entities split` undoes it."""
     with server(url) as client:
-        _tell(client.merge(uid, into))
+        _print_change(client.merge(uid, into))
 
 
 @app.command()
@@ -123,7 +123,7 @@ def split(
 ) -> None:
     """Undo a merge, or record that two entities are different. They are not proposed again."""
     with server(url) as client:
-        _tell(client.split(uid, apart_from))
+        _print_change(client.split(uid, apart_from))
 
 
 @app.command()
@@ -135,7 +135,7 @@ def identify(
 ) -> None:
     """Link a user to a person: as a viewer, the user sees items about that person."""
     with server(url) as client:
-        _tell(client.identify(user, person, holds=not isnt))
+        _print_change(client.identify(user, person, holds=not isnt))
 
 
 @app.command()
@@ -146,10 +146,10 @@ def rename(
 ) -> None:
     """Change the name that is shown. The entity is still found by its earlier name."""
     with server(url) as client:
-        _tell(client.rename(uid, name))
+        _print_change(client.rename(uid, name))
 
 
-def _tell(change: IdentityChange) -> None:
+def _print_change(change: IdentityChange) -> None:
     _print(change.entity)
     if not change.changed:
         err.print("nothing changed", markup=False)
@@ -163,8 +163,8 @@ def _print(entity: Entity) -> None:
         out.print(f"     merged into {_named(entity.merged_into)}{_guess(entity.merged_into)}")
         if entity.canonical != entity.merged_into.uid:
             out.print(f"     shown as {entity.canonical}", markup=False)
-    for other in entity.merged:
-        out.print(f"     includes {_named(other)}{_guess(other)}")
+    for merged in entity.merged:
+        out.print(f"     includes {_named(merged)}{_guess(merged)}")
 
 
 def _line(entity: Entity) -> str:

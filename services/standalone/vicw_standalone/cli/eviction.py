@@ -9,7 +9,7 @@ import typer
 
 from vicw_shared.clock import now
 from vicw_standalone.cli.console import fail, harmless, out
-from vicw_standalone.cli.maintenance import run_forgetful
+from vicw_standalone.cli.maintenance import run_item_removal
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vicw_shared.model import Node
     from vicw_shared.ports import MaintenanceStep
     from vicw_shared.settings import EvictionSettings
-    from vicw_standalone.cli.maintenance import Forgetful
+    from vicw_standalone.cli.maintenance import ItemRemoval
 
 _ALL = 1_000_000
 
@@ -44,28 +44,28 @@ def capacity(
     if not chosen.items:
         fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
 
-    def tell(item: Node, weight: float) -> None:
+    def show_item(item: Node, weight: float) -> None:
         line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weight {weight:.3f}"
         out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    async def work(forgetful: Forgetful) -> None:
-        done = await _run(forgetful.capacity, chosen, dry_run, None if quiet else tell)
-        out.print(f"{counted(done.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
+    async def work(removal: ItemRemoval) -> None:
+        report = await _run(removal.capacity, chosen, dry_run, None if quiet else show_item)
+        out.print(f"{counted(report.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
 
-    run_forgetful(settings, platform, work, schedule="VICW_EVICTION_SCHEDULE")
+    run_item_removal(settings, platform, work, schedule="VICW_EVICTION_SCHEDULE")
 
 
-async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, tell: OnEvicted | None) -> EvictionReport:
+async def _run(capacity: Eviction, chosen: EvictionSettings, dry: bool, show_item: OnEvicted | None) -> EvictionReport:
     from vicw_ingest.eviction.job import policy_of
 
-    capacity = replace(capacity, on_evicted=tell) if tell is not None else capacity
-    done = await capacity.run(policy_of(chosen), now=now(), dry=dry, limit=_ALL if dry else chosen.batch)
-    while done.more:
-        done.add(await capacity.run(policy_of(chosen), now=now(), limit=chosen.batch))
-    return done
+    capacity = replace(capacity, on_evicted=show_item) if show_item is not None else capacity
+    report = await capacity.run(policy_of(chosen), now=now(), dry=dry, limit=_ALL if dry else chosen.batch)
+    while report.more:
+        report.add(await capacity.run(policy_of(chosen), now=now(), limit=chosen.batch))
+    return report
 
 
-def told_of(step: MaintenanceStep) -> str:
+def describe_step(step: MaintenanceStep) -> str:
     """Return a line about the items that a step evicted."""
     items = step.details.get("items")
     return f"{counted(items, 'item') if isinstance(items, int) else '? items'} evicted for lack of space"

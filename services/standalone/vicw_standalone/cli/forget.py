@@ -22,7 +22,7 @@ from vicw_standalone.counts import counted
 if TYPE_CHECKING:
     from vicw_ingest.erasure.selection import ErasureSelection
     from vicw_ingest.erasure.service import Eraser, ErasureReport
-    from vicw_standalone.erasure.proof import Ended
+    from vicw_standalone.erasure.proof import FinishedErasure
 
     type Choose = Callable[[Store], Awaitable[ErasureSelection | list[ErasureSelection]]]
 
@@ -30,7 +30,7 @@ app = typer.Typer(
     help="Erase for good, and prove that nothing is left. To keep the past readable, use `vicw retract` instead.",
     no_args_is_help=True,
 )
-_MOST_FOLDERS = 100
+_MAX_FOLDERS = 100
 TenantOfOption = Annotated[str, typer.Option("--tenant", help="Tenant to erase from.", callback=tenant_name)]
 ContextOption = Annotated[str | None, typer.Option("--context", help="Only in this context. \\[default: all contexts]")]
 DryOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
@@ -159,22 +159,22 @@ def _forget(
 ) -> None:
     configure_logs(LogSettings(level="warning"))
     folders = [folder.absolute() for folder in copies or ()]
-    if len(folders) > _MOST_FOLDERS:
-        fail(f"{len(folders)} folders: name at most {_MOST_FOLDERS}, or a folder that contains them", code=2)
+    if len(folders) > _MAX_FOLDERS:
+        fail(f"{len(folders)} folders: name at most {_MAX_FOLDERS}, or a folder that contains them", code=2)
     work = erase_on_platform if platform else _on_directory
-    begun, ended = asyncio.run(work(choose, folders, dry_run, yes, data_dir, half))
-    for one in ended:
+    begun, finished = asyncio.run(work(choose, folders, dry_run, yes, data_dir, half))
+    for one in finished:
         if begun and one.erasure not in begun:
             out.print("an erasure from an earlier run:")
         print_erasure(one, platform=platform)
-    own = [one for one in ended if one.erasure in begun and not one.proof.empty]
-    if not all(one.proof.holds for one in own or ended):  # if this run erased nothing, earlier erasures decide
+    own = [one for one in finished if one.erasure in begun and not one.proof.empty]
+    if not all(one.proof.holds for one in own or finished):  # if this run erased nothing, earlier erasures decide
         raise typer.Exit(1)
 
 
 async def _on_directory(
     choose: Choose | None, copies: list[Path], dry_run: bool, yes: bool, data_dir: Path | None, half: bool = False
-) -> tuple[list[str], list[Ended]]:
+) -> tuple[list[str], list[FinishedErasure]]:
     from vicw_ingest.erasure.record import record_copies
     from vicw_standalone.erasure import embedded
     from vicw_standalone.erasure.abandoned_import import settle_half
@@ -206,7 +206,7 @@ async def erase_on_platform(
     half: bool = False,
     *,
     wait_seconds: float = 60.0,
-) -> tuple[list[str], list[Ended]]:
+) -> tuple[list[str], list[FinishedErasure]]:
     """Erase on the platform. Return the erasures that this call began, and all that are over or not proven.
 
     Wait up to ``wait_seconds`` for a mirror that is in use, and as long for workers to update points.
@@ -236,9 +236,9 @@ async def _check_folders(eraser: Eraser, copies: list[Path]) -> None:
     """Refuse a missing folder, unless a pending erasure recorded it: then it was removed since."""
     from vicw_ingest.erasure.record import copies_of
 
-    noted = await copies_of(eraser.graph.erasures, await eraser.pending())
+    recorded = await copies_of(eraser.graph.erasures, await eraser.pending())
     for folder in copies:
-        if not folder.exists() and str(folder) not in noted:
+        if not folder.exists() and str(folder) not in recorded:
             fail(f"{folder} does not exist: name a folder of exports or backups, or a single one", code=2)
 
 
@@ -246,9 +246,9 @@ async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, ye
     """Show what is to be erased, ask, and record it; return the uids of the erasures, one per tenant."""
     from vicw_sleep.archive.import_marker import mark_abandoned
 
-    found = await choose(graph)
-    wanted = found if isinstance(found, list) else [found]
-    for chosen in wanted:
+    chosen_selections = await choose(graph)
+    selections = chosen_selections if isinstance(chosen_selections, list) else [chosen_selections]
+    for chosen in selections:
         _show(chosen)
     if dry_run:
         return []
@@ -257,7 +257,7 @@ async def _begin(choose: Choose, graph: Store, eraser: Eraser, dry_run: bool, ye
         return []
     if half:
         await mark_abandoned(graph)
-    return [await eraser.begin(chosen) for chosen in wanted]
+    return [await eraser.begin(chosen) for chosen in selections]
 
 
 def _show(chosen: ErasureSelection) -> None:
@@ -266,10 +266,10 @@ def _show(chosen: ErasureSelection) -> None:
         names = harmless(", ".join(sorted({person.name for person in chosen.people})))
         others = counted(chosen.mentioned, "item of others that mentions", "items of others that mention")
         fail(f"nothing was erased: no item is by or about {names}. --mentions erases {others} them", code=2)
-    out.print(harmless(_said(chosen)), markup=False)
+    out.print(harmless(_selection_text(chosen)), markup=False)
 
 
-def _said(chosen: ErasureSelection) -> str:
+def _selection_text(chosen: ErasureSelection) -> str:
     whole = [f"context {name!r}" for name in chosen.contexts]
     whole += [f"the imported part of context {name!r} of tenant {chosen.tenant!r}" for name in chosen.partial]
     parts = [f"{counted(len(uids), 'item')} of context {context!r}" for context, uids in chosen.items.items()]
@@ -282,9 +282,9 @@ def _said(chosen: ErasureSelection) -> str:
     return "\n".join(lines)
 
 
-def print_erasure(ended: Ended, *, platform: bool) -> None:
+def print_erasure(finished: FinishedErasure, *, platform: bool) -> None:
     """Print what went, where something is left, and whether the erasure is proven."""
-    proof, done = ended.proof, ended.done
+    proof, done = finished.proof, finished.done
     went = ", ".join(counted(count, f"{label} node") for label, count in sorted(done.nodes.items())) or "no nodes"
     out.print(f"erased: {went}; {counted(done.receipts, 'receipt')}, {counted(done.steps, 'logged step')}")
     for place in proof.places:

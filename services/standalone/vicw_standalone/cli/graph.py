@@ -71,7 +71,7 @@ def show(
     their uids.
     """
     chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
-    named = [name for name, wanted in {**chosen, "knowledge": knowledge}.items() if wanted]
+    named = [name for name, is_chosen in {**chosen, "knowledge": knowledge}.items() if is_chosen]
     if len(named) > 1:
         fail(f"--{named[0]} and --{named[1]} exclude each other", code=2)
     preset = PRESETS[named[0] if named else "around"]
@@ -121,21 +121,21 @@ def _fields(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _names(given: str | None) -> tuple[str, ...] | None:
-    if given is None:
+def _names(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
         return None
-    return tuple(name.strip().upper() for name in given.split(",") if name.strip())
+    return tuple(name.strip().upper() for name in text.split(",") if name.strip())
 
 
-def _instant(given: str | None) -> datetime | None:
+def _instant(text: str | None) -> datetime | None:
     """Parse a date, which means the end of that day, or a time; without a zone it is this machine's local time."""
-    if given is None:
+    if text is None:
         return None
     try:
-        instant = datetime.fromisoformat(given)
+        instant = datetime.fromisoformat(text)
     except ValueError:
-        fail(f"--as-of: {given!r} is not a time; write it as 2026-01-19 or 2026-01-19T10:00:00Z", code=2)
-    if len(given) == len("2026-01-19"):
+        fail(f"--as-of: {text!r} is not a time; write it as 2026-01-19 or 2026-01-19T10:00:00Z", code=2)
+    if len(text) == len("2026-01-19"):
         instant = instant.replace(hour=23, minute=59, second=59, microsecond=999999)
     return instant if instant.tzinfo is not None else instant.astimezone()
 

@@ -13,21 +13,21 @@ from vicw_shared.archive.writer import is_archive
 from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
 from vicw_standalone.cli.console import err, fail, problem
 from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
-from vicw_standalone.cli.knowledge import Wishes, keep_in_step
+from vicw_standalone.cli.knowledge import SyncOptions, sync_folders
 from vicw_standalone.cli.summary import print_summary
-from vicw_standalone.file_import import PATIENT, ImportStoppedError, import_paths
+from vicw_standalone.file_import import IMPORT_RETRY, ImportStoppedError, import_paths
 from vicw_standalone.sources.roots import ContextTakenError
 
 
-def _path(given: str) -> Path:
+def _path(text: str) -> Path:
     """Parse a path. An empty one, from an unset shell variable, must not mean the current folder."""
-    if not given:
+    if not text:
         raise typer.BadParameter("is empty: name a file or a folder")
-    path = Path(given)
+    path = Path(text)
     if not os.path.lexists(path):
-        raise typer.BadParameter(f"{given} does not exist")
+        raise typer.BadParameter(f"{text} does not exist")
     if is_archive(path):
-        raise typer.BadParameter(f"{given} is an export: `vicw import {given}` imports it into a store")
+        raise typer.BadParameter(f"{text} is an export: `vicw import {text}` imports it into a store")
     return path
 
 
@@ -76,10 +76,10 @@ def ingest(
     runs send changed and moved pages and retract deleted ones. Broken links are listed, which is no error.
     """
     if knowledge:
-        wishes = Wishes(context, folder, domain, watch, every, again, not no_wait, allow_empty)
-        with connect(url, PATIENT) as client:
+        options = SyncOptions(context, folder, domain, watch, every, again, not no_wait, allow_empty)
+        with connect(url, IMPORT_RETRY) as client:
             require_server(client)
-            keep_in_step(client, paths, wishes)
+            sync_folders(client, paths, options)
         return
     if watch or folder is not None or allow_empty:
         fail("--watch, --folder and --allow-empty need --knowledge", code=2)
@@ -92,7 +92,7 @@ def ingest(
         console=err,
         transient=True,
     )
-    with connect(url, PATIENT) as client, bar:
+    with connect(url, IMPORT_RETRY) as client, bar:
         require_server(client)
         task = bar.add_task("items", total=None)
         try:

@@ -79,20 +79,20 @@ def list_failures(
             queue = graph.pending_extractions if llm else graph.outbox
             return await queue.failures(tenant, sys.maxsize if everything else limit), await queue.backlog(tenant)
 
-    found, backlog = asyncio.run(read())
+    failures, backlog = asyncio.run(read())
     if as_json:
-        print(json.dumps([fields_of(failure) for failure in found], indent=2))
+        print(json.dumps([fields_of(failure) for failure in failures], indent=2))
         return
-    for failure in found:
-        out.print(told(failure), markup=False)
-    left = backlog.failing + backlog.dead - len(found)
-    more = f"; {left} not shown" if left > 0 else ""
+    for failure in failures:
+        out.print(describe_failure(failure), markup=False)
+    hidden = backlog.failing + backlog.dead - len(failures)
+    more = f"; {hidden} not shown" if hidden > 0 else ""
     err.print(f"{backlog.waiting} waiting, {backlog.failing} of them failing, {backlog.dead} dead{more}")
 
 
-def told(failure: IndexFailure) -> str:
+def describe_failure(failure: IndexFailure) -> str:
     """Return a failed entry as readable lines."""
-    what = {
+    facts = {
         "dead"
         if failure.dead
         else "failing": f"{counted(failure.tries, 'try', 'tries')} since {failure.since:%Y-%m-%d %H:%M}",
@@ -100,7 +100,7 @@ def told(failure: IndexFailure) -> str:
         "context": failure.context,
         "id": failure.source_id or failure.item,
     }
-    lines = failure.point_id, "  ".join(f"{name} {value}" for name, value in what.items()), failure.error
+    lines = failure.point_id, "  ".join(f"{name} {value}" for name, value in facts.items()), failure.error
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines)
 
 
@@ -123,16 +123,16 @@ def show(
     """Print the progress and the failures of a job, as `GET /ingest/jobs/JOB` answers."""
     from vicw_ingest.pipeline import job_status
 
-    whose = tenant or read_settings(data_dir=data_dir).server.tenant
+    owner = tenant or read_settings(data_dir=data_dir).server.tenant
 
     async def read() -> JobStatus:
         async with open_graph_of(data_dir, platform) as graph:
-            return await job_status(job, whose, graph.record, graph.outbox, graph.pending_extractions)
+            return await job_status(job, owner, graph.record, graph.outbox, graph.pending_extractions)
 
     try:
         status = asyncio.run(read())
     except MissingRecordError as error:
-        fail(f"{error.detail} of tenant {whose!r}. `--tenant NAME` looks in another tenant")
+        fail(f"{error.detail} of tenant {owner!r}. `--tenant NAME` looks in another tenant")
     print(json.dumps(status.model_dump(mode="json"), indent=2))
 
 

@@ -33,7 +33,7 @@ _FAULTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SyncOptions:
     """Options of the command; None: the default."""
 
     context: str | None
@@ -46,29 +46,29 @@ class Wishes:
     allow_empty: bool
 
 
-def keep_in_step(client: VicwClient, paths: Sequence[Path], wishes: Wishes) -> None:
+def sync_folders(client: VicwClient, paths: Sequence[Path], options: SyncOptions) -> None:
     """Sync folders with the server. Exit codes are those of `vicw ingest`; 0 after watching."""
     if any(not path.is_dir() for path in paths):
         fail("--knowledge takes folders: name the folder of the files", code=2)
-    if (wishes.watch or wishes.folder is not None) and len(paths) > 1:
+    if (options.watch or options.folder is not None) and len(paths) > 1:
         fail("--watch and --folder allow only one folder", code=2)
-    with interruptible(lambda: _stopping(wishes), _stopped) as stop:
+    with interruptible(lambda: _stopping(options), _stopped) as stop:
         refused = False
         for path in paths:
-            target = _target(client, path, wishes)
-            if wishes.watch:
-                _watch(client, path, target, wishes, stop)
+            target = _target(client, path, options)
+            if options.watch:
+                _watch(client, path, target, options, stop)
             else:
-                refused |= _once(client, path, target, wishes, stop)
+                refused |= _once(client, path, target, options, stop)
     if refused:
         raise typer.Exit(1)
 
 
-def _target(client: VicwClient, path: Path, wishes: Wishes) -> FolderTarget:
+def _target(client: VicwClient, path: Path, options: SyncOptions) -> FolderTarget:
     root = path.resolve()
-    folder = wishes.folder or root.name or "files"
-    target = FolderTarget(folder, wishes.context or folder, wishes.domain)
-    if wishes.folder is None:
+    folder = options.folder or root.name or "files"
+    target = FolderTarget(folder, options.context or folder, options.domain)
+    if options.folder is None:
         store = store_behind(client)
         register = default_state_path(store, [path]).with_name("contexts.json")
         try:
@@ -83,10 +83,10 @@ def _target(client: VicwClient, path: Path, wishes: Wishes) -> FolderTarget:
     return target
 
 
-def _once(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> bool:
+def _once(client: VicwClient, path: Path, target: FolderTarget, options: SyncOptions, stop: threading.Event) -> bool:
     """Sync a folder once; return whether anything was refused."""
     try:
-        synced = _sync(client, path, target, wishes, stop)
+        synced = _sync(client, path, target, options, stop)
     except ImportStoppedError as error:
         print_refused(error.summary.refused)
         fail(f"{error}{hint(error.__cause__)}", code=2 if error.__cause__ else INTERRUPTED)
@@ -96,13 +96,13 @@ def _once(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, 
     return bool(synced.sent.refused)
 
 
-def _watch(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> None:
+def _watch(client: VicwClient, path: Path, target: FolderTarget, options: SyncOptions, stop: threading.Event) -> None:
     first = True
 
     def changed() -> bool:
         nonlocal first
         try:
-            synced = _sync(client, path, target, wishes, stop)
+            synced = _sync(client, path, target, options, stop)
         except (ImportStoppedError, EmptiedError) as error:
             if not stop.is_set():
                 problem(f"{error}. Retrying")
@@ -113,11 +113,11 @@ def _watch(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes,
         return True
 
     err.print(f"watching {escape(str(path))}; Ctrl-C ends it")
-    watch(path, wishes.every_seconds, stop, changed)
+    watch(path, options.every_seconds, stop, changed)
     err.print("stopped watching")
 
 
-def _sync(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, stop: threading.Event) -> Synced:
+def _sync(client: VicwClient, path: Path, target: FolderTarget, options: SyncOptions, stop: threading.Event) -> Synced:
     with progress_bar("pages") as report:
         return sync(
             client,
@@ -125,9 +125,9 @@ def _sync(client: VicwClient, path: Path, target: FolderTarget, wishes: Wishes, 
             target,
             progress=lambda done, total: report("pages", done, total or 0),
             stop=stop,
-            wait_until_found=wishes.wait,
-            again=wishes.again,
-            may_be_empty=wishes.allow_empty,
+            wait_until_found=options.wait,
+            again=options.again,
+            may_be_empty=options.allow_empty,
         )
 
 
@@ -156,9 +156,9 @@ def _print(synced: Synced, target: FolderTarget) -> None:
 
 def _print_links(links: Sequence[tuple[str, LinkProblem]]) -> None:
     for path, link in links[:_SHOWN_LINKS]:
-        meant = f": {', '.join(link.candidates)}" if link.candidates else ""
-        said = f"{path}:{link.line}: {link.target} {_FAULTS[link.fault]}{meant}"
-        err.print(f"[yellow]link[/] {_shown(said)}")
+        candidates = f": {', '.join(link.candidates)}" if link.candidates else ""
+        line = f"{path}:{link.line}: {link.target} {_FAULTS[link.fault]}{candidates}"
+        err.print(f"[yellow]link[/] {_shown(line)}")
     if len(links) > _SHOWN_LINKS:
         err.print(f"[yellow]…and {len(links) - _SHOWN_LINKS} more; GET /knowledge lists them all[/]")
 
@@ -167,9 +167,9 @@ def _shown(text: str) -> str:
     return escape(harmless(text))
 
 
-def _stopping(wishes: Wishes) -> None:
-    what = "watching" if wishes.watch else "after the requests in flight"
-    err.print(f"stopping {what}; press Ctrl-C again to stop at once")
+def _stopping(options: SyncOptions) -> None:
+    action = "watching" if options.watch else "after the requests in flight"
+    err.print(f"stopping {action}; press Ctrl-C again to stop at once")
 
 
 def _stopped() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vicw_sleep.check import CheckReport
     from vicw_standalone.doctor import Finding
 
-_ASKED = 5
+_MAX_QUESTIONS = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -92,15 +92,15 @@ def doctor_command(
     from vicw_standalone.doctor import graph as channel
 
     with server(url) as client:
-        asked = channel.ask(client, question or _names(client, context), context)
-    _print_findings(channel.examine(asked))
+        answers = channel.ask(client, question or _names(client, context), context)
+    _print_findings(channel.examine(answers))
 
 
 def _names(client: VicwClient, context: str | None) -> list[str]:
     """Return names of entities of a context as questions. Ends the command if there are none."""
     if context is None:
         fail("give a question, or a --context whose entities' names are the questions", code=2)
-    names = [entity.name for entity in client.entities(context, limit=_ASKED).entities]
+    names = [entity.name for entity in client.entities(context, limit=_MAX_QUESTIONS).entities]
     return names or fail(f"context {context!r} has no named entities: give a question", code=2)
 
 
@@ -108,12 +108,12 @@ def _print_findings(findings: Iterable[Finding]) -> None:
     from vicw_standalone.doctor import Severity
 
     marks = {Severity.FINE: "[green]ok[/]  ", Severity.NOTE: "[yellow]note[/]", Severity.PROBLEM: "[bold red]bad[/] "}
-    wrong = False
+    has_problem = False
     for finding in findings:
-        wrong |= finding.verdict is Severity.PROBLEM
+        has_problem |= finding.verdict is Severity.PROBLEM
         fix = f". {finding.fix}" if finding.fix else ""
         out.print(f"{marks[finding.verdict]} {finding.what}: {escape(harmless(finding.detail + fix))}")
-    if wrong:
+    if has_problem:
         raise typer.Exit(1)
 
 

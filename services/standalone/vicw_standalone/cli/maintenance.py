@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from vicw_ingest.eviction.service import Eviction
     from vicw_ingest.versions.expiry import Expiry
     from vicw_shared.ports import GraphStore
-    from vicw_standalone.undo import Sleeper
+    from vicw_standalone.undo import SleepCycle
     from vicw_standalone.wiring import Standalone
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetful:
+class ItemRemoval:
     """Expiry and eviction over open stores."""
 
     graph: GraphStore
@@ -31,8 +31,8 @@ class Forgetful:
     capacity: Eviction
 
 
-def run_asleep(
-    settings: StandaloneSettings, platform: bool, work: Callable[[Sleeper], Awaitable[None]], *, schedule: str | None
+def run_maintenance(
+    settings: StandaloneSettings, platform: bool, work: Callable[[SleepCycle], Awaitable[None]], *, schedule: str | None
 ) -> None:
     """Run ``work`` over the stores. A server that has them open ends the command.
 
@@ -41,15 +41,15 @@ def run_asleep(
     _run(work, _sleep_worker() if platform else _on_directory(settings, schedule, lambda standalone: standalone.asleep))
 
 
-def run_forgetful(
-    settings: StandaloneSettings, platform: bool, work: Callable[[Forgetful], Awaitable[None]], *, schedule: str
+def run_item_removal(
+    settings: StandaloneSettings, platform: bool, work: Callable[[ItemRemoval], Awaitable[None]], *, schedule: str
 ) -> None:
     """Run ``work`` with expiry and eviction, as ``run_asleep`` does."""
 
-    def forgetful(standalone: Standalone) -> Forgetful:
-        return Forgetful(standalone.graph, standalone.expiry, standalone.asleep.capacity())
+    def removal(standalone: Standalone) -> ItemRemoval:
+        return ItemRemoval(standalone.graph, standalone.expiry, standalone.asleep.capacity())
 
-    _run(work, _ingest_worker() if platform else _on_directory(settings, schedule, forgetful))
+    _run(work, _ingest_worker() if platform else _on_directory(settings, schedule, removal))
 
 
 def _run[T](work: Callable[[T], Awaitable[None]], stores: AbstractAsyncContextManager[T]) -> None:
@@ -73,16 +73,16 @@ async def _on_directory[T](
         try:
             standalone, _ = await stack.enter_async_context(opened(settings))
         except DataDirError as error:
-            does = (
+            reason = (
                 f"runs this automatically ({schedule})" if schedule is not None else "does not run this automatically"
             )
-            fail(f"{error.detail}. A server {does}; stop it to run this now", code=2)
+            fail(f"{error.detail}. A server {reason}; stop it to run this now", code=2)
         yield use(standalone)
         await standalone.indexer.drain()
 
 
 @asynccontextmanager
-async def _sleep_worker() -> AsyncIterator[Sleeper]:
+async def _sleep_worker() -> AsyncIterator[SleepCycle]:
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_sleep.wiring import SleepWiring
 
@@ -95,7 +95,7 @@ async def _sleep_worker() -> AsyncIterator[Sleeper]:
 
 
 @asynccontextmanager
-async def _ingest_worker() -> AsyncIterator[Forgetful]:
+async def _ingest_worker() -> AsyncIterator[ItemRemoval]:
     from vicw_ingest.settings import IngestServiceSettings as IngestSettings
     from vicw_ingest.wiring import IngestWiring
 
@@ -103,6 +103,6 @@ async def _ingest_worker() -> AsyncIterator[Forgetful]:
     await wiring.open()
     try:
         workers = replace(wiring.expiry, queue=wiring.queue)  # no indexer runs in this process
-        yield Forgetful(wiring.engines.graph, workers, wiring.eviction())
+        yield ItemRemoval(wiring.engines.graph, workers, wiring.eviction())
     finally:
         await wiring.close()

@@ -60,7 +60,7 @@ def build_command(
     """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
-        _tell(_run(settings, platform, lambda mirror: mirror.build(progress), writes=True))
+        _print_result(_run(settings, platform, lambda mirror: mirror.build(progress), writes=True))
 
 
 def sync_command(
@@ -76,7 +76,7 @@ def sync_command(
     """
     settings = _settings(path, viewer, tenant, data_dir)
     with progress_bar("reading") as progress:
-        _tell(_run(settings, platform, lambda mirror: mirror.sync(progress), writes=True))
+        _print_result(_run(settings, platform, lambda mirror: mirror.sync(progress), writes=True))
 
 
 def status_command(
@@ -87,22 +87,22 @@ def status_command(
     platform: PlatformOption = False,
 ) -> None:
     """Show the size of the mirror and whether it is up to date. Exit code 1 if it is not."""
-    found = _run(_settings(path, viewer, tenant, data_dir), platform, lambda mirror: mirror.status())
-    if found is None:
+    state = _run(_settings(path, viewer, tenant, data_dir), platform, lambda mirror: mirror.status())
+    if state is None:
         fail("there is no mirror yet: `vicw mirror build` builds one")
-    out.print(f"{counted(found.atoms, 'item')} on {counted(found.pages, 'page')}", markup=False)
-    if found.edited:
-        edited = "1 page was" if found.edited == 1 else f"{found.edited} pages were"
+    out.print(f"{counted(state.atoms, 'item')} on {counted(state.pages, 'page')}", markup=False)
+    if state.edited:
+        edited = "1 page was" if state.edited == 1 else f"{state.edited} pages were"
         out.print(f"{edited} edited; the next build keeps the edit in .vicw-edits", markup=False)
-    if found.rebuild_reason:
-        out.print(harmless(found.rebuild_reason), markup=False, soft_wrap=True)
+    if state.rebuild_reason:
+        out.print(harmless(state.rebuild_reason), markup=False, soft_wrap=True)
         raise typer.Exit(1)
 
 
 def _settings(path: Path | None, viewer: str | None, tenant: str | None, data_dir: Path | None) -> StandaloneSettings:
     settings = read_settings(data_dir=data_dir)
-    given = {"path": path, "viewer": viewer, "tenant": tenant}
-    mirror = settings.mirror.model_copy(update={name: value for name, value in given.items() if value is not None})
+    options = {"path": path, "viewer": viewer, "tenant": tenant}
+    mirror = settings.mirror.model_copy(update={name: value for name, value in options.items() if value is not None})
     if mirror.path is None:
         fail("name the mirror's folder: --path FOLDER, or VICW_MIRROR_PATH", code=2)
     from dataclasses import replace
@@ -119,8 +119,8 @@ def _run[T](
     async def run() -> T:
         async with open_graph_of(settings.storage.data_dir, platform) as graph:
             assert settings.mirror.path is not None
-            sight = MirrorVisibility(settings.mirror.viewer or "")
-            mirror = Mirror(graph, settings.mirror.path, settings.mirror.tenant, sight)
+            visibility = MirrorVisibility(settings.mirror.viewer or "")
+            mirror = Mirror(graph, settings.mirror.path, settings.mirror.tenant, visibility)
             if writes:
                 await _require_known(graph, mirror)
             return await work(mirror)
@@ -141,7 +141,7 @@ async def _require_known(graph: Store, mirror: Mirror) -> None:
             )
 
 
-def _tell(done: MirrorResult) -> None:
+def _print_result(done: MirrorResult) -> None:
     out.print(f"{counted(done.atoms, 'item')}; {counted(done.pages, 'page')} written", markup=False)
     for page in done.edited:
         err.print(f"{page} was edited; the edit is kept in .vicw-edits", markup=False)

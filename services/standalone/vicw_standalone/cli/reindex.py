@@ -86,11 +86,11 @@ def _on_platform(model: str | None, drop_old: bool, status: bool) -> None:
     if status:
         _print(_run(opened(platform.status)).lines())
     elif drop_old:
-        _tell_dropped(map(str, _run(opened(platform.drop_old))))
+        _print_dropped(map(str, _run(opened(platform.drop_old))))
     else:
         with progress_bar("reindexing") as report:
             done = _run(opened(lambda engines: platform.reindex(engines, model, report)))
-        _tell_done(done, " --platform")
+        _print_done(done, " --platform")
 
 
 def _on_directory(settings: StandaloneSettings, model: str | None, drop_old: bool, status: bool) -> None:
@@ -99,12 +99,12 @@ def _on_directory(settings: StandaloneSettings, model: str | None, drop_old: boo
     if status:
         _print(_run(lambda: local.status(settings)).lines())
     elif drop_old:
-        _tell_dropped(map(str, _run(lambda: local.drop_old(settings))))
+        _print_dropped(map(str, _run(lambda: local.drop_old(settings))))
     else:
         with progress_bar("reindexing") as report:
             done = _run(lambda: local.reindex(settings, model, report))
-        _tell_done(done)
-        _tell_overruled(model)
+        _print_done(done)
+        _warn_overridden(model)
 
 
 def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> None:
@@ -114,7 +114,7 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
         if status:
             _print(server.state().status)
         elif drop_old:
-            _tell_dropped(server.drop_old())
+            _print_dropped(server.drop_old())
         else:
             server.start(model)
             try:
@@ -124,8 +124,8 @@ def _on_server(url: str, model: str | None, drop_old: bool, status: bool) -> Non
                 problem("the server continues; `vicw reindex --status` shows the progress")
                 raise typer.Exit(INTERRUPTED) from None
             out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model}", markup=False)
-            _tell_kept(done.before, done.passages)
-            _tell_overruled(model)
+            _print_kept(done.before, done.passages)
+            _warn_overridden(model)
 
 
 def _run[T](work: Callable[[], Awaitable[T]]) -> T:
@@ -139,19 +139,19 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _tell_done(done: Reindexed, option: str = "") -> None:
+def _print_done(done: Reindexed, option: str = "") -> None:
     out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model.name}", markup=False)
     kept = done.before is not None and done.before.has_vectors
-    _tell_kept(str(done.before) if kept else None, done.passages, option)
+    _print_kept(str(done.before) if kept else None, done.passages, option)
 
 
-def _tell_kept(before: str | None, passages: int, option: str = "") -> None:
+def _print_kept(before: str | None, passages: int, option: str = "") -> None:
     err.print(f"{counted(passages, 'passage')} in the store", markup=False)
     if before is not None:
         err.print(f"The index of {before} is kept; `vicw reindex{option} --drop-old` removes it", markup=False)
 
 
-def _tell_overruled(model: str | None) -> None:
+def _warn_overridden(model: str | None) -> None:
     """Warn if the settings of the next start name another model than the store now uses, or none."""
     if model is not None and StorageSettings().embedder == "none":
         err.print(
@@ -165,7 +165,7 @@ def _tell_overruled(model: str | None) -> None:
         )
 
 
-def _tell_dropped(dropped: Iterable[str]) -> None:
+def _print_dropped(dropped: Iterable[str]) -> None:
     lines = [f"Removed the index of {model}" for model in dropped]
     _print(lines or ["There is no unused index"])
 

@@ -11,7 +11,7 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep
 from vicw_standalone.cli.console import harmless, out
-from vicw_standalone.cli.maintenance import run_asleep
+from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -19,7 +19,7 @@ from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
     from vicw_sleep.resolve.merge_decision import DecidedPair
-    from vicw_standalone.undo import Sleeper
+    from vicw_standalone.undo import SleepCycle
 
 _INTO = "into"
 
@@ -55,22 +55,22 @@ def resolve(
     rules = rules_of(settings.resolve)
     chosen = rules if threshold is None else replace(rules, threshold=threshold)
 
-    def tell(decided: DecidedPair) -> None:
-        one, other = decided.entities
-        line = f"{decided.outcome.value}   {one.context}: {one.name} ({one.uid}) · {other.name} ({other.uid})"
-        for told in (line, f"        {decided.reason}"):
-            out.print(" ".join(harmless(told).split("\n")), markup=False, highlight=False, soft_wrap=True)
+    def show_pair(decided: DecidedPair) -> None:
+        first, second = decided.entities
+        line = f"{decided.outcome.value}   {first.context}: {first.name} ({first.uid}) · {second.name} ({second.uid})"
+        for text in (line, f"        {decided.reason}"):
+            out.print(" ".join(harmless(text).split("\n")), markup=False, highlight=False, soft_wrap=True)
 
-    async def work(sleeper: Sleeper) -> None:
+    async def work(sleep_cycle: SleepCycle) -> None:
         with progress_bar("comparing") as progress:
-            made = replace(sleeper.resolve(), progress=progress)
-            made = made if quiet else replace(made, on_pair=tell)
-            done = await made.run(chosen, now=now(), dry=dry_run, most=most)
+            job = replace(sleep_cycle.resolve(), progress=progress)
+            job = job if quiet else replace(job, on_pair=show_pair)
+            result = await job.run(chosen, now=now(), dry=dry_run, most=most)
         merged, split = ("would merge", "would split") if dry_run else ("merged", "split")
-        pairs = f"{done.merged} of {counted(done.pairs, 'likely pair')} of {counted(done.names, 'name')}"
-        out.print(f"{merged} {pairs}" + (f", {split} {counted(done.split, 'pair')} again" if done.split else ""))
+        pairs = f"{result.merged} of {counted(result.pairs, 'likely pair')} of {counted(result.names, 'name')}"
+        out.print(f"{merged} {pairs}" + (f", {split} {counted(result.split, 'pair')} again" if result.split else ""))
 
-    run_asleep(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
+    run_maintenance(settings, platform, work, schedule="VICW_RESOLVE_SCHEDULE")
 
 
 def ends_of(step: MaintenanceStep) -> tuple[str, str]:
@@ -78,7 +78,7 @@ def ends_of(step: MaintenanceStep) -> tuple[str, str]:
     return step.subject, str(step.details.get(_INTO))
 
 
-def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
+def describe_step(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     """Return a line about the merge of a step."""
-    one, other = (names.get(uid, uid) for uid in ends_of(step))
-    return f"{one} into {other}"
+    source, target = (names.get(uid, uid) for uid in ends_of(step))
+    return f"{source} into {target}"

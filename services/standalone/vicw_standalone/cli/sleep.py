@@ -20,7 +20,7 @@ from vicw_standalone.cli import dreams, eviction, resolve, upkeep
 from vicw_standalone.cli.console import err, harmless, out
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
-from vicw_standalone.cli.maintenance import run_asleep
+from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
@@ -29,7 +29,7 @@ from vicw_standalone.reindex.remote import Remote
 if TYPE_CHECKING:
     from vicw_shared.consolidation.consolidate import ConsolidatedBatch
     from vicw_shared.ports import Flow, GraphStore, Scans
-    from vicw_standalone.undo import Sleeper
+    from vicw_standalone.undo import SleepCycle
 
 _EXPIRED = "expired"
 """Expired items are counted apart: they may be many, and no maintenance made them."""
@@ -91,28 +91,28 @@ def consolidate(
     if hours is not None:
         chosen = chosen.model_copy(update={"hours": hours})
 
-    def tell(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
-        where = f"{flow.context} · {flow.flow_id}"
+    def show_batch(flow: Flow, consolidate: ConsolidatedBatch | None, reason: str) -> None:
+        place = f"{flow.context} · {flow.flow_id}"
         line = (
-            f"consolidate  {where}: {counted(len(consolidate.sources), 'Event')}: {consolidate.name}"
+            f"consolidate  {place}: {counted(len(consolidate.sources), 'Event')}: {consolidate.name}"
             if consolidate is not None
             else ""
         )
-        out.print(harmless(line or f"leave        {where}: {reason}"), markup=False, highlight=False)
+        out.print(harmless(line or f"leave        {place}: {reason}"), markup=False, highlight=False)
 
-    async def work(sleeper: Sleeper) -> None:
-        consolidation = sleeper.consolidation(None if quiet else tell)
-        done = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
+    async def work(sleep_cycle: SleepCycle) -> None:
+        consolidation = sleep_cycle.consolidation(None if quiet else show_batch)
+        result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
         verb = "would become" if dry_run else "became"
-        refused = f", {counted(done.refused, 'batch', 'batches')} refused" if done.refused else ""
-        left = f", {done.left} refused or undone before (--again tries them again)" if done.left else ""
-        changed = f", {done.changed} changed meanwhile" if done.changed else ""
-        what = f"{counted(done.events, 'Event')} of {counted(done.flows, 'flow')} {verb}"
-        nothing = not (done.macros or done.refused or done.left or done.changed)
+        refused = f", {counted(result.refused, 'batch', 'batches')} refused" if result.refused else ""
+        skipped = f", {result.left} refused or undone before (--again tries them again)" if result.left else ""
+        changed = f", {result.changed} changed meanwhile" if result.changed else ""
+        consolidated = f"{counted(result.events, 'Event')} of {counted(result.flows, 'flow')} {verb}"
+        nothing = not (result.macros or result.refused or result.left or result.changed)
         young = f"; only Events stored more than {chosen.hours:g} h ago are consolidated (--hours)" if nothing else ""
-        out.print(f"{what} {counted(done.macros, 'Macro-Event')}{refused}{left}{changed}{young}")
+        out.print(f"{consolidated} {counted(result.macros, 'Macro-Event')}{refused}{skipped}{changed}{young}")
 
-    run_asleep(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
+    run_maintenance(settings, platform, work, schedule="VICW_CONSOLIDATE_SCHEDULE")
 
 
 @app.command()
@@ -126,7 +126,7 @@ def undo(
     A step can be undone for VICW_SLEEP_UNDO_DAYS; evicted and expired items cannot be brought back. A server that has
     the data directory open does the work; if it requires keys, VICW_API_KEY must be a key with the right admin.
     """
-    from vicw_standalone.undo import take_back
+    from vicw_standalone.undo import undo_step
 
     settings = read_settings(data_dir=data_dir)
     if not platform and (server := DataDir.read_address(settings.storage.data_dir)) is not None:
@@ -134,10 +134,10 @@ def undo(
             out.print(remote.undo(step))
         return
 
-    async def work(sleeper: Sleeper) -> None:
-        out.print(await take_back(sleeper, step, settings))
+    async def work(sleep_cycle: SleepCycle) -> None:
+        out.print(await undo_step(sleep_cycle, step, settings))
 
-    run_asleep(settings, platform, work, schedule=None)
+    run_maintenance(settings, platform, work, schedule=None)
 
 
 @app.command()
@@ -217,40 +217,40 @@ async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict
     """Return the names, by uid, of the nodes that these steps merged or retired: steps hold no names."""
     from vicw_ingest.versions.expiry import EXPIRE
 
-    wanted: dict[str, set[str]] = {}
+    uids_by_tenant: dict[str, set[str]] = {}
     for step in steps:
         if step.task in {RESOLVE, EXPIRE}:
             ends = resolve.ends_of(step) if step.task == RESOLVE else (step.subject,)
-            wanted.setdefault(step.tenant, set()).update(ends)
-    found = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in wanted.items()]
-    return {uid: node.name for nodes in found for uid, node in nodes.items()}
+            uids_by_tenant.setdefault(step.tenant, set()).update(ends)
+    nodes_by_tenant = [await graph.nodes(tenant, sorted(uids)) for tenant, uids in uids_by_tenant.items()]
+    return {uid: node.name for nodes in nodes_by_tenant for uid, node in nodes.items()}
 
 
-def _told(step: MaintenanceStep, names: Mapping[str, str]) -> str:
+def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     from vicw_ingest.eviction.service import FORGET
     from vicw_ingest.versions.expiry import EXPIRE
 
     if step.task == DREAM:
-        return dreams.told_of(step)
+        return dreams.describe_step(step)
     if step.task == RESOLVE:
-        return resolve.told_of(step, names)
+        return resolve.describe_step(step, names)
     if step.task == FORGET:
-        return eviction.told_of(step)
+        return eviction.describe_step(step)
     if step.task == EXPIRE:
-        return upkeep.told_of(step, names)
+        return upkeep.describe_step(step, names)
     sources = step.details.get("sources")
     events = counted(sources, "Event") if isinstance(sources, int) else "? Events"
     return f"{events} of flow {step.details.get('flow', '?')}"
 
 
 def _line(step: MaintenanceStep, names: Mapping[str, str]) -> str:
-    told = _told(step, names)
-    what = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {told}"
-    lines = step.id, what, str(step.details.get("name", "")), step.reason
+    summary = _description(step, names)
+    title = f"{step.at:%Y-%m-%d %H:%M}  {step.outcome.value:<8} {step.task}  {step.context}: {summary}"
+    lines = step.id, title, str(step.details.get("name", "")), step.reason
     return "\n    ".join(" ".join(harmless(line).split("\n")) for line in lines if line)
 
 
 def _json(step: MaintenanceStep) -> str:
     fields = {name: getattr(step, name) for name in step.__slots__}
-    told = {**fields, "at": step.at.isoformat(), "details": dict(step.details)}
-    return json.dumps(told, ensure_ascii=False)
+    payload = {**fields, "at": step.at.isoformat(), "details": dict(step.details)}
+    return json.dumps(payload, ensure_ascii=False)

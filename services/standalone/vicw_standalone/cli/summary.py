@@ -41,7 +41,7 @@ def print_summary(summary: Summary) -> None:
 def print_refused(refusals: Sequence[Refused], word: str = "refused") -> None:
     """Print the first refusals, each with its reason."""
     for refused in refusals[:_SHOWN_REFUSALS]:
-        place = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
-        err.print(f"[yellow]{word}[/] {escape(place)}: {escape(refused.reason)}")
+        location = f"{refused.path}:{refused.line}" if refused.line else str(refused.path)
+        err.print(f"[yellow]{word}[/] {escape(location)}: {escape(refused.reason)}")
     if len(refusals) > _SHOWN_REFUSALS:
         err.print(f"[yellow]…and {len(refusals) - _SHOWN_REFUSALS} more[/]")

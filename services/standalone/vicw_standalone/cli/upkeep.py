@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
 from vicw_standalone.cli.console import harmless, out
-from vicw_standalone.cli.maintenance import run_asleep, run_forgetful
+from vicw_standalone.cli.maintenance import run_item_removal, run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
 from vicw_standalone.cli.progress import progress_bar
 from vicw_standalone.cli.settings import read_settings
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from vicw_shared.ports import MaintenanceStep
     from vicw_shared.progress import Progress
     from vicw_sleep.reconcile import Reconciled
-    from vicw_standalone.cli.maintenance import Forgetful
-    from vicw_standalone.undo import Sleeper
+    from vicw_standalone.cli.maintenance import ItemRemoval
+    from vicw_standalone.undo import SleepCycle
 
 _LISTED = 1000
 
@@ -46,40 +46,40 @@ def reconcile(
     run.
     """
 
-    async def work(sleeper: Sleeper) -> None:
-        index = sleeper.indexes.read_index
+    async def work(sleep_cycle: SleepCycle) -> None:
+        index = sleep_cycle.indexes.read_index
         if not index.model.has_vectors:
             out.print("there are no vectors to compare (VICW_EMBEDDER=none)")
             return
-        if index.model != sleeper.indexes.models.used:
-            raise UnavailableError("embedding", sleeper.indexes.behind or "the model in use has just changed")
+        if index.model != sleep_cycle.indexes.models.used:
+            raise UnavailableError("embedding", sleep_cycle.indexes.behind or "the model in use has just changed")
         with progress_bar("comparing") as progress:
-            done = await _compare(sleeper, progress, dry=dry_run, alone=not platform)
+            result = await _compare(sleep_cycle, progress, dry=dry_run, alone=not platform)
         queued, removed = ("would be indexed again", "would be removed") if dry_run else ("indexed again", "removed")
-        out.print(f"{counted(done.missing, 'point')} missing, {done.stale} out of date: {queued}")
-        out.print(f"{counted(done.orphaned, 'point')} without a passage: {removed}")
+        out.print(f"{counted(result.missing, 'point')} missing, {result.stale} out of date: {queued}")
+        out.print(f"{counted(result.orphaned, 'point')} without a passage: {removed}")
 
-    run_asleep(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
+    run_maintenance(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
 
 
-async def _compare(sleeper: Sleeper, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
+async def _compare(sleep_cycle: SleepCycle, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
     from vicw_sleep.discrepancies import PAGE
     from vicw_sleep.reconcile import ReconcileBookmark, Reconciled
     from vicw_sleep.reconcile import reconcile as compare
 
-    graph, vectors = sleeper.graph, sleeper.indexes.read_index.vectors
+    graph, vectors = sleep_cycle.graph, sleep_cycle.indexes.read_index.vectors
     total = await graph.audit.count(Label.CHUNK)
-    found, place, side, pages = Reconciled(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
-    while found.next is not None:
-        place = found.next
-        pages = pages + 1 if place.side == side else 1
-        side = place.side
-        more = await compare(graph.outbox, graph.audit, vectors, start=place, pages=1, dry=dry, alone=alone)
-        found = Reconciled(
-            found.missing + more.missing, found.stale + more.stale, found.orphaned + more.orphaned, more.next
+    result, bookmark, side, pages = Reconciled(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
+    while result.next is not None:
+        bookmark = result.next
+        pages = pages + 1 if bookmark.side == side else 1
+        side = bookmark.side
+        page = await compare(graph.outbox, graph.audit, vectors, start=bookmark, pages=1, dry=dry, alone=alone)
+        result = Reconciled(
+            result.missing + page.missing, result.stale + page.stale, result.orphaned + page.orphaned, page.next
         )
         progress(side, min(pages * PAGE, total), total)
-    return found
+    return result
 
 
 def expire(
@@ -94,28 +94,28 @@ def expire(
     (VICW_INGEST_EXPIRY_SECONDS), so no server may have the data directory open; with --platform, services may run.
     """
 
-    async def work(forgetful: Forgetful) -> None:
+    async def work(removal: ItemRemoval) -> None:
         if not dry_run:
-            out.print(f"{counted(await forgetful.expiry.drain(), 'item')} retired (expired)")
+            out.print(f"{counted(await removal.expiry.drain(), 'item')} retired (expired)")
             return
-        found = await forgetful.graph.expired(now(), limit=_LISTED + 1)
-        for item in found[:_LISTED]:
+        items = await removal.graph.expired(now(), limit=_LISTED + 1)
+        for item in items[:_LISTED]:
             line = f"retire  {item.context} · [{item.source_id or item.uid}] {item.name} · expired {item.expires_at}"
             out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
-        count = counted(len(found), "item") if len(found) <= _LISTED else f"more than {_LISTED} items"
+        count = counted(len(items), "item") if len(items) <= _LISTED else f"more than {_LISTED} items"
         out.print(f"{count} would be retired (expired)")
 
-    run_forgetful(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
+    run_item_removal(read_settings(data_dir=data_dir), platform, work, schedule="VICW_INGEST_EXPIRY_SECONDS")
 
 
-def told_of(step: MaintenanceStep, names: Mapping[str, str]) -> str:
+def describe_step(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     """Return a line about an expiry, with the item's name while the store still has it."""
-    told = step.details
-    end = str(told.get("expired", "?"))[:16].replace("T", " ")
-    sources = cast(int | None, told.get("sources"))
-    what = (
-        f"{counted(sources, 'Event')} of flow {told.get('flow', '?')}"
+    details = step.details
+    end = str(details.get("expired", "?"))[:16].replace("T", " ")
+    sources = cast(int | None, details.get("sources"))
+    subject = (
+        f"{counted(sources, 'Event')} of flow {details.get('flow', '?')}"
         if sources
-        else f"[{told.get('item') or step.subject}]"
+        else f"[{details.get('item') or step.subject}]"
     )
-    return " ".join(part for part in (what, names.get(step.subject, ""), "· expired", end) if part)
+    return " ".join(part for part in (subject, names.get(step.subject, ""), "· expired", end) if part)

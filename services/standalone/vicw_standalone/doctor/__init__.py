@@ -23,7 +23,7 @@ def examine(settings: StandaloneSettings) -> Iterator[Finding]:
     """
     for check in _CHECKS:
         try:
-            found = check(settings)
-            yield from [found] if isinstance(found, Finding) else found
+            result = check(settings)
+            yield from [result] if isinstance(result, Finding) else result
         except Exception as error:
             yield Finding(check.__name__, Severity.PROBLEM, str(error), "Report this with the text above")

@@ -23,13 +23,13 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import FIRST, folder_of
 from vicw_standalone.wiring import GRAPH
 
-_PATIENCE_SECONDS = 15.0
-_REBUILT = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"
+_TIMEOUT_SECONDS = 15.0
+_REBUILD_ADVICE = "Nothing is lost: `vicw serve` rebuilds it from the graph; until then answers come without vectors"
 
 
 def data(settings: StandaloneSettings) -> Iterator[Finding]:
     """Check the model of the settings, the data directory, and the stores in it."""
-    wanted, finding = _model(settings)
+    models, finding = _model(settings)
     yield finding
     path = settings.storage.data_dir
     in_use, finding = _directory(path)
@@ -40,15 +40,15 @@ def data(settings: StandaloneSettings) -> Iterator[Finding]:
         yield Finding("store", Severity.FINE, "nothing is stored yet")
         return
     try:
-        seen = read_counts(path / GRAPH)
+        counts = read_counts(path / GRAPH)
     except SchemaVersionError as error:
         yield Finding("store", Severity.PROBLEM, error.detail)
     except UnavailableError as error:
         yield Finding("store", Severity.PROBLEM, f"{path / GRAPH} cannot be read: {error.detail}", "Restore a backup")
     else:
-        yield _store(seen, wanted)
-        if seen.model is None or seen.model.has_vectors:
-            yield _index(path, seen, in_use)
+        yield _store(counts, models)
+        if counts.model is None or counts.model.has_vectors:
+            yield _index(path, counts, in_use)
 
 
 def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
@@ -60,9 +60,9 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
         )
     try:
         if embedding.urls:
-            found = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
-            told = ", ".join(f"{url} answers as {identity}" for url, identity in found.items())
-            return list(found.values()), Finding("model", Severity.FINE, told)
+            identities = {url: asyncio.run(_ask(embedding, url)) for url in embedding.urls}
+            detail = ", ".join(f"{url} answers as {identity}" for url, identity in identities.items())
+            return list(identities.values()), Finding("model", Severity.FINE, detail)
         card = MODELS.get(embedding.model)
         if card is not None and card.file is None and not (settings.models_dir / minilm.FILE).exists():
             # Its file is made at the first start, so the digest is not known yet.
@@ -84,8 +84,8 @@ def _model_fix(settings: EmbeddingSettings) -> str:
 
 
 async def _ask(settings: EmbeddingSettings, url: str) -> ModelIdentity:
-    hasty = settings.model_copy(update={"timeout_seconds": _PATIENCE_SECONDS})
-    embedder = open_embedder(hasty, url, settings.chosen_model, retry_seconds=0)
+    quick_settings = settings.model_copy(update={"timeout_seconds": _TIMEOUT_SECONDS})
+    embedder = open_embedder(quick_settings, url, settings.chosen_model, retry_seconds=0)
     try:
         return await embedder.identity()
     finally:
@@ -109,23 +109,23 @@ def _store(seen: GraphCounts, wanted: Sequence[ModelIdentity]) -> Finding:
     known = seen.model
     if known is None:
         return Finding("store", Severity.FINE, "holds no vectors yet")
-    if not wanted or known in [replace(one, digest=one.digest or known.digest) for one in wanted]:
+    if not wanted or known in [replace(model, digest=model.digest or known.digest) for model in wanted]:
         return Finding("store", Severity.FINE, f"has {vectors_of(known)}")
     if wanted == [NO_MODEL]:
         fix = "Unset VICW_EMBEDDER to use them"
         return Finding("store", Severity.NOTE, f"has vectors of {known}, which are not used", fix)
-    told = f"has {vectors_of(known)}, but the model is now {' or '.join(map(str, wanted))}"
-    return Finding("store", Severity.PROBLEM, told, remedy(known, wanted[0]))
+    detail = f"has {vectors_of(known)}, but the model is now {' or '.join(map(str, wanted))}"
+    return Finding("store", Severity.PROBLEM, detail, remedy(known, wanted[0]))
 
 
 def _index(data_dir: Path, seen: GraphCounts, in_use: bool) -> Finding:
     path = folder_of(data_dir, seen.model, seen.model) if seen.model is not None else data_dir / FIRST
     if not EdgeVectorStore.exists(path):
         if seen.any_indexed:
-            return Finding("vector index", Severity.NOTE, f"{path} is missing", _REBUILT)
+            return Finding("vector index", Severity.NOTE, f"{path} is missing", _REBUILD_ADVICE)
         return Finding("vector index", Severity.FINE, "nothing is indexed yet")
     if seen.rebuilding:
-        return Finding("vector index", Severity.NOTE, "is being rebuilt", _REBUILT)
+        return Finding("vector index", Severity.NOTE, "is being rebuilt", _REBUILD_ADVICE)
     if in_use:
         return Finding("vector index", Severity.FINE, "open in the running process")
     if not EdgeVectorStore.closed_cleanly(path):

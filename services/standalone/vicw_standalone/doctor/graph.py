@@ -71,15 +71,15 @@ def _weight(channels: Sequence[GraphChannel]) -> Finding:
     bias = channels[0].causal_bias if channels else 0.0
     if weight >= MIN_WEIGHT:
         return Finding("typed edges", Severity.FINE, f"weight {weight:g}, {bias:.0%} of it for causal edges")
-    told = f"weight {weight:g}: not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
-    return Finding("typed edges", Severity.FINE, told)
+    detail = f"weight {weight:g}: not followed; VICW_RETRIEVAL_GRAPH_WEIGHT=0.15 follows them"
+    return Finding("typed edges", Severity.FINE, detail)
 
 
 def _edges(answers: Sequence[RetrieveResponse]) -> Finding:
     types = Counter({edge.id: edge.type for answer in answers for edge in answer.graph.edges}.values())
-    told = ", ".join(f"{count} {name}" for name, count in types.most_common())
+    detail = ", ".join(f"{count} {name}" for name, count in types.most_common())
     if set(types) - {"EVIDENCED_BY", "BELONGS_TO"}:
-        return Finding("edges", Severity.FINE, f"around the results: {told}")
+        return Finding("edges", Severity.FINE, f"around the results: {detail}")
     fix = 'Ingest with "extract": "rules", or with your own relations; `vicw graph show` draws the graph'
     return Finding("edges", Severity.NOTE, "the results have no edges to other nodes", fix)
 
@@ -90,10 +90,10 @@ def _reached(channels: Sequence[GraphChannel]) -> Finding:
     for channel in channels:
         spreads.update(channel.reached)
         parts.update(channel.sub_graphs)
-    told = ", ".join(f"{name} {count}" for name, count in spreads.items() if count)
-    if told:
+    detail = ", ".join(f"{name} {count}" for name, count in spreads.items() if count)
+    if detail:
         halves = ", ".join(f"{count} {name}" for name, count in parts.items())
-        return Finding("spreads", Severity.FINE, f"reached items: {told}; best paths: {halves}")
+        return Finding("spreads", Severity.FINE, f"reached items: {detail}; best paths: {halves}")
     return Finding("spreads", Severity.NOTE, "reached no item", "Ask about something stored: `--graph QUESTION`")
 
 
@@ -101,8 +101,8 @@ def _results(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
     if not hits:
         return Finding("results", Severity.NOTE, "no result came through the graph")
     ways = Counter(f"{hit.edge_type} at depth {hit.depth}" if hit.edge_type else "a trigger phrase" for hit, _ in hits)
-    told = "; ".join(f"{count} by {way}" for way, count in ways.most_common(8))
-    return Finding("results", Severity.FINE, f"{len(hits)} came through the graph: {told}")
+    detail = "; ".join(f"{count} by {path}" for path, count in ways.most_common(8))
+    return Finding("results", Severity.FINE, f"{len(hits)} came through the graph: {detail}")
 
 
 def _agreement(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
@@ -115,12 +115,12 @@ def _time(asked: ProbeAnswers) -> Finding:
     took, channels = asked.took_ms, asked.channels
     if not took:
         return Finding("time", Severity.NOTE, "the answers have no timings")
-    told = f"median {median(took):.0f} ms, maximum {max(took):.0f} ms"
+    detail = f"median {median(took):.0f} ms, maximum {max(took):.0f} ms"
     late = sum(not channel.in_time for channel in channels)
     if late:
         fix = "The answers used what was found until then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
         budget = channels[0].budget_ms
-        return Finding("time", Severity.NOTE, f"{told}; {late} of {len(took)} were cut off after {budget} ms", fix)
+        return Finding("time", Severity.NOTE, f"{detail}; {late} of {len(took)} were cut off after {budget} ms", fix)
     if max(took) > BUDGET_MS:
-        return Finding("time", Severity.NOTE, f"{told}; the target is {BUDGET_MS:.0f} ms")
-    return Finding("time", Severity.FINE, told)
+        return Finding("time", Severity.NOTE, f"{detail}; the target is {BUDGET_MS:.0f} ms")
+    return Finding("time", Severity.FINE, detail)

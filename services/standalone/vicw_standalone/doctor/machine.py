@@ -56,12 +56,12 @@ def engines(settings: StandaloneSettings) -> Finding:
         return Finding("engines", Severity.PROBLEM, "SQLite has no FTS5", "Use a Python whose SQLite has it")
     finally:
         connection.close()
-    found = f"SQLite {sqlite3.sqlite_version}"
+    versions = f"SQLite {sqlite3.sqlite_version}"
     if settings.storage.embedder != "none":
         import llama_cpp
 
-        found += f", llama-cpp-python {llama_cpp.__version__}"
-    return Finding("engines", Severity.FINE, found)
+        versions += f", llama-cpp-python {llama_cpp.__version__}"
+    return Finding("engines", Severity.FINE, versions)
 
 
 def room(settings: StandaloneSettings) -> Finding:

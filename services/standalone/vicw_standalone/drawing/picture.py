@@ -48,13 +48,13 @@ DEFAULT = Style()
 def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
     """Return the picture in Mermaid's syntax; the same answer always gives the same picture."""
     nodes = {node.uid: node for node in answer.nodes}
-    stands_for = _standing(answer, nodes, style)
-    lines = _lines(answer, nodes, stands_for, style)
+    box_of = _boxes_of(answer, nodes, style)
+    lines = _lines(answer, nodes, box_of, style)
     joined = {end for source, target, _, _ in lines for end in (source, target)}
-    shown = [uid for uid in nodes if stands_for[uid] == uid and (style.lonely or uid in joined)]
+    shown = [uid for uid in nodes if box_of[uid] == uid and (style.lonely or uid in joined)]
     place = {uid: number for number, uid in enumerate(shown)}
-    starts = {stands_for[uid] for uid in answer.start if uid in nodes}
-    people = {end for e in answer.edges if e.type in _OF_PEOPLE for end in (stands_for[e.source], stands_for[e.target])}
+    starts = {box_of[uid] for uid in answer.start if uid in nodes}
+    people = {end for e in answer.edges if e.type in _OF_PEOPLE for end in (box_of[e.source], box_of[e.target])}
     texts = _texts(answer, nodes)
     boxes = [_box(nodes[uid], start=uid in starts, person=uid in people, what=texts.get(uid)) for uid in shown]
     drawn = [DiagramLine(place[source], place[target], label, arrow) for source, target, label, arrow in lines]
@@ -63,20 +63,20 @@ def draw(answer: GraphAnswer, style: Style = DEFAULT) -> str:
 
 def _texts(answer: GraphAnswer, nodes: Mapping[str, WalkedNode]) -> dict[str, str]:
     """Return labels that tell apart boxes of one name: an item, and the page or file whose text it is."""
-    said: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for edge in answer.edges:
-        item, thing = nodes[edge.source], nodes[edge.target]
+        item, entity = nodes[edge.source], nodes[edge.target]
         is_text = (
             edge.type == "MENTIONS"
-            and item.label is thing.label is Label.ENTITY
-            and fold_case(item.name) == fold_case(thing.name)
+            and item.label is entity.label is Label.ENTITY
+            and fold_case(item.name) == fold_case(entity.name)
         )
-        if is_text and item.id is not None and thing.id is None:
-            said |= {item.uid: f"text of the {thing.subtype}", thing.uid: thing.subtype}
-    return said
+        if is_text and item.id is not None and entity.id is None:
+            labels |= {item.uid: f"text of the {entity.subtype}", entity.uid: entity.subtype}
+    return labels
 
 
-def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style) -> dict[str, str]:
+def _boxes_of(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style) -> dict[str, str]:
     """Return, for each node, the node whose box shows it."""
     into: dict[str, str] = {}
     if not style.merges:
@@ -86,7 +86,7 @@ def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style
     for uid, node in nodes.items():
         if node.source_item is None:
             continue
-        if _is_told_by_its_item(node, touching, nodes):
+        if _is_shown_by_item(node, touching, nodes):
             into[uid] = node.source_item
         else:  # equal statements of two texts share a box
             first = same.setdefault((node.context, fold_case(node.name)), uid)
@@ -95,15 +95,15 @@ def _standing(answer: GraphAnswer, nodes: Mapping[str, WalkedNode], style: Style
     return {uid: _end(uid, into) for uid in nodes}
 
 
-def _is_told_by_its_item(
+def _is_shown_by_item(
     node: WalkedNode, touching: Mapping[str, Sequence[GraphEdge]], nodes: Mapping[str, WalkedNode]
 ) -> bool:
     """Return whether the box of a statement's item, if it is in the picture, already shows all of the statement."""
     if node.source_item is None or node.source_item not in nodes:
         return False
     own = [edge for edge in touching[node.uid] if edge.type not in _MERE]
-    who = {edge.source for edge in touching[node.source_item] if edge.type == "INITIATED"}
-    return all(edge.type == "INITIATED" and edge.source in who for edge in own)
+    actors = {edge.source for edge in touching[node.source_item] if edge.type == "INITIATED"}
+    return all(edge.type == "INITIATED" and edge.source in actors for edge in own)
 
 
 def _touching(edges: Iterable[GraphEdge]) -> Mapping[str, Sequence[GraphEdge]]:
@@ -123,25 +123,25 @@ def _end(uid: str, into: Mapping[str, str]) -> str:
 
 
 def _lines(
-    answer: GraphAnswer, nodes: Mapping[str, WalkedNode], stands_for: Mapping[str, str], style: Style
+    answer: GraphAnswer, nodes: Mapping[str, WalkedNode], box_of: Mapping[str, str], style: Style
 ) -> list[tuple[str, str, str, str]]:
     """Return each line once: source, target, label, arrow."""
     lines: dict[tuple[str, str, str, str], None] = {}
-    sure: dict[tuple[str, str, str, str], float | None] = {}
+    certainties: dict[tuple[str, str, str, str], float | None] = {}
     for edge in answer.edges:
-        source, target = stands_for[edge.source], stands_for[edge.target]
+        source, target = box_of[edge.source], box_of[edge.target]
         if source == target or (edge.type == _MERGED and not style.merges):
             continue
         key = (source, target, edge.type, edge.desc or "")
-        said = edge.certainty if edge.certainty is not None else edge.confidence
-        sure[key] = max((c for c in (said, sure.get(key)) if c is not None), default=None)
-    for (source, target, edge_type, desc), certainty in sure.items():
+        certainty_of_edge = edge.certainty if edge.certainty is not None else edge.confidence
+        certainties[key] = max((c for c in (certainty_of_edge, certainties.get(key)) if c is not None), default=None)
+    for (source, target, edge_type, desc), certainty in certainties.items():
         lines[source, target, _label(edge_type, desc, certainty), _arrow(edge_type)] = None
     joined = {frozenset(line[:2]) for line in lines}
     for uid, node in nodes.items():
-        item = stands_for.get(node.source_item or "")
-        if item is not None and item != stands_for[uid] and frozenset({item, stands_for[uid]}) not in joined:
-            lines[item, stands_for[uid], "states", "-.->"] = None
+        item = box_of.get(node.source_item or "")
+        if item is not None and item != box_of[uid] and frozenset({item, box_of[uid]}) not in joined:
+            lines[item, box_of[uid], "states", "-.->"] = None
     return list(lines)
 
 
@@ -159,19 +159,19 @@ def _arrow(edge_type: str) -> str:
 
 
 def _box(node: WalkedNode, *, start: bool, person: bool, what: str | None) -> Box:
-    over = node.valid_to or node.retired_at
-    marks = [mark for mark, holds in (("start", start), ("past", over is not None)) if holds]
+    end = node.valid_to or node.retired_at
+    marks = [mark for mark, holds in (("start", start), ("past", end is not None)) if holds]
     head = [
         what,
         node.speaker if _is_item_event(node) else None,
         _when(node),
-        f"until {over:%Y-%m-%d %H:%M}" if over else None,
+        f"until {end:%Y-%m-%d %H:%M}" if end else None,
     ]
-    lines = [", ".join(filter(None, head)), _cut(_said(node), _NAME_CHARS)]
+    lines = [", ".join(filter(None, head)), _cut(_shown_name(node), _NAME_CHARS)]
     return Box(PERSON if person else _shape(node), [line for line in lines if line], marks)
 
 
-def _said(node: WalkedNode) -> str:
+def _shown_name(node: WalkedNode) -> str:
     """Return the shown name of a node: the text of a message without a title, else its name."""
     untitled = node.speaker is not None and fold_case(node.name) == fold_case(node.speaker)
     return node.text if untitled and node.text else node.name

@@ -13,7 +13,10 @@ async def choose_half(graph: Store) -> list[ErasureSelection]:
     An import stores contexts first, so no imported node lacks its context. Raises as ``read_half`` does.
     """
     tenants = (await read_half(graph.archive)).tenants
-    return [ErasureSelection(one, partial=tuple(root.context for root in await graph.contexts(one))) for one in tenants]
+    return [
+        ErasureSelection(tenant, partial=tuple(root.context for root in await graph.contexts(tenant)))
+        for tenant in tenants
+    ]
 
 
 async def settle_half(graph: Store) -> None:

@@ -22,8 +22,8 @@ from vicw_shared.shielded import in_thread
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_sleep.residue_scan import Residue, scan_store
-from vicw_standalone.erasure.files import look_through_files, look_through_store
-from vicw_standalone.erasure.proof import Ended, ErasureProof, prove
+from vicw_standalone.erasure.files import search_files, search_store
+from vicw_standalone.erasure.proof import ErasureProof, FinishedErasure, prove
 from vicw_standalone.offline import open_offline, require_store
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import noted_in, others
@@ -57,7 +57,7 @@ async def erase(settings: StandaloneSettings, standalone: Standalone, eraser: Er
     return done
 
 
-async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) -> list[Ended]:
+async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) -> list[FinishedErasure]:
     """Rewrite the files, search them and the recorded copies, end proven erasures. The stores must be closed."""
     data_dir = settings.storage.data_dir
     with DataDir(data_dir) as held:
@@ -74,7 +74,7 @@ async def end(settings: StandaloneSettings, erasures: dict[str, ErasureReport]) 
         if proof.holds:
             async with open_offline(settings) as (graph, _):
                 await graph.erasures.end_erasure(erasure)
-        ended.append(Ended(erasure, done, proof))
+        ended.append(FinishedErasure(erasure, done, proof))
     return ended
 
 
@@ -84,10 +84,10 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
         fingerprints = await fingerprints_of(graph.erasures, erasure)
         folders = [Path(folder) for folder in await copies_of(graph.erasures, [erasure])]
 
-        async def search(remains: Residue) -> int:
-            await scan_store(graph, [vectors] if vectors is not None else [], remains)
-            read = await asyncio.to_thread(look_through_store, data_dir, remains)
-            return read + (await asyncio.to_thread(look_through_files, mirror, remains) if mirror is not None else 0)
+        async def search(residue: Residue) -> int:
+            await scan_store(graph, [vectors] if vectors is not None else [], residue)
+            read = await asyncio.to_thread(search_store, data_dir, residue)
+            return read + (await asyncio.to_thread(search_files, mirror, residue) if mirror is not None else 0)
 
         return await prove(fingerprints, search, folders, data_dir)
 
@@ -95,8 +95,8 @@ async def _prove(settings: StandaloneSettings, erasure: str) -> ErasureProof:
 def _recover(data_dir: Path) -> None:
     """Finish or roll back index rewrites that a killed process left."""
     with DataDir(data_dir):
-        left = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
-        for folder in sorted({path.with_suffix("") for path in left}):
+        leftovers = [path for path in data_dir.iterdir() if path.is_dir() and path.suffix in {".old", ".rewritten"}]
+        for folder in sorted({path.with_suffix("") for path in leftovers}):
             recover(folder)
 
 

@@ -28,24 +28,24 @@ class UnreadableCopyError(Exception):
     """A broken or unreadable copy, whose content is unknown. The message names it and the reason."""
 
 
-def look_through_files(root: Path, remains: Residue, *, without: Callable[[Path], bool] = lambda path: False) -> int:
+def search_files(root: Path, residue: Residue, *, without: Callable[[Path], bool] = lambda path: False) -> int:
     """Search all files of a folder, or one file; return the number of bytes read. Links are not followed."""
     done = 0
     for path in sorted(_files(root)):
         if not without(path):
             with path.open("rb") as file:
-                done += _look(str(path), file, remains)
+                done += _search(str(path), file, residue)
     return done
 
 
-def look_through_store(data_dir: Path, remains: Residue) -> int:
+def search_store(data_dir: Path, residue: Residue) -> int:
     """Search a data directory, except models and data that a restore moved aside, which is a copy."""
 
     def is_none(path: Path) -> bool:
         first = path.relative_to(data_dir).parts[0]
         return first in _NOT_READ or first.startswith(_REPLACED)
 
-    return look_through_files(data_dir, remains, without=is_none)
+    return search_files(data_dir, residue, without=is_none)
 
 
 def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
@@ -54,13 +54,13 @@ def copies_in(folders: list[Path], data_dir: Path | None) -> list[Path]:
     Copied data directories and partial exports of killed processes count, too; the data directory in use does not.
     """
     own = os.path.realpath(data_dir) if data_dir is not None else None
-    found = [path for path in (data_dir.iterdir() if data_dir is not None else ()) if path.name.startswith(_REPLACED)]
+    copies = [path for path in (data_dir.iterdir() if data_dir is not None else ()) if path.name.startswith(_REPLACED)]
     for folder in folders:
-        found += _copies(folder, own)
-    return sorted(set(found))
+        copies += _copies(folder, own)
+    return sorted(set(copies))
 
 
-def look_through_copy(copy: Path, remains: Residue) -> None:
+def search_copy(copy: Path, residue: Residue) -> None:
     """Search an export or a backup, packed or not; findings name the copy, not the file in it.
 
     Raises UnreadableCopyError.
@@ -71,9 +71,9 @@ def look_through_copy(copy: Path, remains: Residue) -> None:
                 for path in (folder / name for name in sorted(names)):
                     if path.is_file() and not path.is_symlink():
                         with path.open("rb") as file:
-                            _look(str(copy), file, remains)
+                            _search(str(copy), file, residue)
         else:
-            _look_through_packed(copy, remains)
+            _search_packed(copy, residue)
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise UnreadableCopyError(f"{copy} cannot be read: {error}") from error
 
@@ -91,8 +91,8 @@ def _copies(path: Path, own: str | None, *, linked: bool = True) -> Iterator[Pat
         is_copy, inside = True, []
     if is_copy:
         yield path
-    for one in inside:
-        yield from _copies(one, own, linked=False)
+    for inner in inside:
+        yield from _copies(inner, own, linked=False)
 
 
 def _is_copy(path: Path) -> bool:
@@ -106,11 +106,11 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def _look_through_packed(copy: Path, remains: Residue) -> None:
+def _search_packed(copy: Path, residue: Residue) -> None:
     with tarfile.open(copy, "r:gz") as tar:
         for member in tar:
             if (packed := tar.extractfile(member)) is not None:
-                _look(str(copy), packed, remains)
+                _search(str(copy), packed, residue)
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -119,10 +119,10 @@ def _files(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _look(place: str, file: IO[bytes], remains: Residue) -> int:
+def _search(place: str, file: IO[bytes], residue: Residue) -> int:
     """Search a file block by block, each with the end of the previous block."""
     done, end = 0, b""
     while block := file.read(_BLOCK):
-        remains.scan(place, end + block)
+        residue.scan(place, end + block)
         end, done = block[1 - WINDOW :], done + len(block)
     return done

@@ -17,10 +17,10 @@ from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_sleep.residue_scan import Residue, rescan_points, scan_store
 from vicw_sleep.settings import SleepServiceSettings
 from vicw_sleep.wiring import SleepWiring
-from vicw_standalone.erasure.files import look_through_files
-from vicw_standalone.erasure.proof import Ended, prove
+from vicw_standalone.erasure.files import search_files
+from vicw_standalone.erasure.proof import FinishedErasure, prove
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 
 
 @asynccontextmanager
@@ -61,22 +61,22 @@ async def _build(mirror: Mirror, wait_seconds: float) -> None:
         except StateConflictError:
             if time.monotonic() > until:
                 raise
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
         else:
             return
 
 
 async def end(
     settings: SleepServiceSettings, wiring: SleepWiring, erasures: dict[str, ErasureReport], wait_seconds: float
-) -> list[Ended]:
+) -> list[FinishedErasure]:
     """Search the graph, the vector stores, the mirror and the recorded copies; end proven erasures."""
     graph, mirror = wiring.engines.graph, settings.mirror.path
 
-    async def search(remains: Residue) -> int:
+    async def search(residue: Residue) -> int:
         vectors = [(await wiring.engines.indexes.write_index()).vectors]
-        await scan_store(graph, vectors, remains)
-        await _follow(graph, vectors, remains, wait_seconds)
-        return look_through_files(mirror, remains) if mirror is not None and mirror.is_dir() else 0
+        await scan_store(graph, vectors, residue)
+        await _follow(graph, vectors, residue, wait_seconds)
+        return search_files(mirror, residue) if mirror is not None and mirror.is_dir() else 0
 
     ended = []
     for erasure, done in erasures.items():
@@ -86,24 +86,23 @@ async def end(
             await graph.erasures.end_erasure(erasure)
         else:
             proof.waiting = (await graph.outbox.backlog()).waiting
-        ended.append(Ended(erasure, done, proof))
+        ended.append(FinishedErasure(erasure, done, proof))
     return ended
 
 
-async def _follow(graph: Store, vectors: Sequence[VectorStore], remains: Residue, wait_seconds: float) -> None:
-    """Wait until the workers have brought points to date that tell of what went: what stood for it, what named it.
+async def _follow(graph: Store, vectors: Sequence[VectorStore], residue: Residue, wait_seconds: float) -> None:
+    """Wait until the workers have updated the points that still contain erased data.
 
     Points without a passage are deleted at once: a killed consolidation leaves them for a summary never stored.
     """
     until = time.monotonic() + wait_seconds
-    while uids := remains.points():
-        waiting = (
-            await graph.outbox.backlog()
-        ).waiting  # read before the scan: zero means that the scan sees settled points
-        nobodys = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())
-        for store in vectors if nobodys else ():
-            await store.delete(nobodys)
-        await rescan_points(vectors, remains)
+    while uids := residue.points():
+        # Read before the scan: zero means that the scan sees settled points.
+        waiting = (await graph.outbox.backlog()).waiting
+        orphans = sorted(set(uids) - (await graph.audit.point_states(uids)).keys())
+        for store in vectors if orphans else ():
+            await store.delete(orphans)
+        await rescan_points(vectors, residue)
         if not waiting or time.monotonic() > until:
             return
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from vicw_ingest.erasure.service import ErasureReport
 from vicw_shared.fingerprints import Fingerprints
 from vicw_sleep.residue_scan import Residue
-from vicw_standalone.erasure.files import UnreadableCopyError, copies_in, look_through_copy
+from vicw_standalone.erasure.files import UnreadableCopyError, copies_in, search_copy
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class ErasureProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FinishedErasure:
     """A completed run of an erasure: the nodes erased in this run, and the result of the search."""
 
     erasure: str
@@ -51,18 +51,18 @@ type Search = Callable[[Residue], Awaitable[int]]
 
 async def prove(fingerprints: Fingerprints, search: Search, folders: list[Path], data_dir: Path | None) -> ErasureProof:
     """Search the stores, then each copy in these folders; a missing folder has none."""
-    remains = Residue.of(fingerprints)
-    proof = ErasureProof(read=await search(remains), empty=not fingerprints.marks)
-    proof.places = remains.residual_places()
+    residue = Residue.of(fingerprints)
+    proof = ErasureProof(read=await search(residue), empty=not fingerprints.marks)
+    proof.places = residue.residual_places()
     proof.missing = [folder for folder in folders if not folder.exists()]
     copies = copies_in([folder for folder in folders if folder not in proof.missing], data_dir)
     for copy in copies:
-        found = Residue(remains.finder, live=remains.live)
+        residue_of_copy = Residue(residue.finder, live=residue.live)
         try:
-            look_through_copy(copy, found)
+            search_copy(copy, residue_of_copy)
         except UnreadableCopyError as error:
             proof.unreadable.append(str(error))
-        if found.residual_places():
+        if residue_of_copy.residual_places():
             proof.copies.append(copy)
     proof.searched = len(copies) if folders else None
     return proof

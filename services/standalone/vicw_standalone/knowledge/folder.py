@@ -66,29 +66,29 @@ def read_folder(root: Path) -> Snapshot:
     """Read a folder. Links are not followed, pipes and devices never opened; unreadable files raise no error."""
     snapshot = Snapshot()
     root = root.resolve()
-    for found in walk(root):
-        if isinstance(found, Path):
-            _read(snapshot, found, found.relative_to(root).as_posix())
-        elif isinstance(found, Refused):
-            snapshot.refused.append(found)
-            snapshot.unread.add(_inside(root, found.path))
+    for entry in walk(root):
+        if isinstance(entry, Path):
+            _read(snapshot, entry, entry.relative_to(root).as_posix())
+        elif isinstance(entry, Refused):
+            snapshot.refused.append(entry)
+            snapshot.unread.add(_inside(root, entry.path))
         else:
-            snapshot.passed_over.append(found)
-            snapshot.names.add(PurePosixPath(found.path).name)
+            snapshot.passed_over.append(entry)
+            snapshot.names.add(PurePosixPath(entry.path).name)
     return snapshot
 
 
 def signature(root: Path) -> Mapping[str, tuple[int, int, int]]:
     """Return times, sizes and inodes of the files: they differ after a change, and no file is read."""
-    seen: dict[str, tuple[int, int, int]] = {}
-    for found in walk(root):
-        if isinstance(found, Path):
+    stats: dict[str, tuple[int, int, int]] = {}
+    for entry in walk(root):
+        if isinstance(entry, Path):
             try:
-                stat = found.stat()
+                stat = entry.stat()
             except OSError:
                 continue  # deleted meanwhile
-            seen[os.fsdecode(found)] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    return seen
+            stats[os.fsdecode(entry)] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    return stats
 
 
 def _read(snapshot: Snapshot, path: Path, name: str) -> None:

@@ -85,12 +85,12 @@ def sync(
     """
     snapshot = read_folder(root)
     run = FileImport(
-        client, _Unkept(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event()
+        client, _NoLedger(), progress or (lambda done, total: None), wait_until_found, stop or threading.Event()
     )
     run.summary.refused += snapshot.refused
     run.summary.passed_over += snapshot.passed_over
     try:
-        plan = plan_of(snapshot, _known(client, target), target.folder, again=again)
+        plan = plan_of(snapshot, _stored_pages(client, target), target.folder, again=again)
         if not snapshot.pages and plan.retract and not may_be_empty:
             raise EmptiedError(
                 f"{root} has no pages, but {counted(len(plan.retract), 'page')} of {target.folder!r} stored. "
@@ -100,7 +100,7 @@ def sync(
         synced.retracted = _retract(client, target, plan.retract)
         batches = in_requests(_records(plan, target, root), run.report, max_items=batch_items, max_chars=batch_chars)
         run.carry_out(batches, in_flight=1)  # in order: the first pages decide the domain of a new context
-        synced.links = list(_broken(_known(client, target), snapshot))
+        synced.links = list(_broken(_stored_pages(client, target), snapshot))
     except VicwClientError as error:
         raise ImportStoppedError(str(error), run.summary) from error
     if not run.complete:
@@ -112,41 +112,41 @@ def plan_of(snapshot: Snapshot, known: Sequence[KnownPage], folder: str, *, agai
     """Return the plan that makes the server match the disk. A moved file keeps its item."""
     plan = SyncPlan()
     by_path = {page.path: page for page in known}
-    gone = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
-    homeless = _Homeless(gone)
+    missing = [page for page in known if page.path not in snapshot.pages and not snapshot.may_be_there(page.path)]
+    missing_pages = _MissingPages(missing)
     used = {page.id for page in known}
     for path, file in sorted(snapshot.pages.items(), key=lambda entry: (entry[1].is_code, entry[0])):
         page = by_path.get(path)
-        if page is None and (page := homeless.take(file)) is not None:
+        if page is None and (page := missing_pages.take(file)) is not None:
             plan.moved += 1
         elif page is not None and page.sha256 == file.sha256 and not again:
             plan.same += 1
             continue
-        item = page.id if page is not None else _free(f"{folder}/{path}", used)
+        item = page.id if page is not None else _free_id(f"{folder}/{path}", used)
         used.add(item)
         plan.send.append((item, file))
     sent = {item for item, _ in plan.send}
-    plan.retract = [page.id for page in gone if page.id not in sent]
+    plan.retract = [page.id for page in missing if page.id not in sent]
     plan.retract += [page.id for page in known if by_path[page.path] is not page and page.id not in sent]
     return plan
 
 
-class _Homeless:
+class _MissingPages:
     """Pages without their files, matched to moved files by the front matter's id or by content."""
 
-    def __init__(self, gone: Iterable[KnownPage]) -> None:
-        self._left = {page.id: page for page in gone}
+    def __init__(self, missing: Iterable[KnownPage]) -> None:
+        self._left = {page.id: page for page in missing}
 
     def take(self, file: PageFile) -> KnownPage | None:
         """Return, and remove, the page that a moved file was before; prefer the same name among equal contents."""
         name = PurePosixPath(file.path).name
-        same = [page for page in self._left.values() if file.key is not None and page.key == file.key]
-        same = same or [page for page in self._left.values() if page.sha256 == file.sha256]
-        same.sort(key=lambda page: (PurePosixPath(page.path).name != name, page.path))
-        return self._left.pop(same[0].id) if same else None
+        matches = [page for page in self._left.values() if file.key is not None and page.key == file.key]
+        matches = matches or [page for page in self._left.values() if page.sha256 == file.sha256]
+        matches.sort(key=lambda page: (PurePosixPath(page.path).name != name, page.path))
+        return self._left.pop(matches[0].id) if matches else None
 
 
-def _free(wanted: str, used: set[str]) -> str:
+def _free_id(wanted: str, used: set[str]) -> str:
     """Return an unused id: a moved page keeps the id of its earlier path."""
     number, free = 1, wanted
     while free in used:
@@ -155,7 +155,7 @@ def _free(wanted: str, used: set[str]) -> str:
     return free
 
 
-def _known(client: VicwClient, target: FolderTarget) -> list[KnownPage]:
+def _stored_pages(client: VicwClient, target: FolderTarget) -> list[KnownPage]:
     known: list[KnownPage] = []
     after: str | None = None
     while True:
@@ -166,8 +166,8 @@ def _known(client: VicwClient, target: FolderTarget) -> list[KnownPage]:
 
 
 def _retract(client: VicwClient, target: FolderTarget, ids: Sequence[str]) -> int:
-    for some in batched(ids, _IDS_AT_ONCE):
-        client.retract(context=target.context, ids=some)
+    for batch in batched(ids, _IDS_AT_ONCE):
+        client.retract(context=target.context, ids=batch)
     return len(ids)
 
 
@@ -193,7 +193,7 @@ def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[st
                 yield path, problem
 
 
-class _Unkept:
+class _NoLedger:
     """A ledger without state: the server lists its pages."""
 
     def has(self, mark: ItemDigest) -> bool:

@@ -27,8 +27,8 @@ from vicw_standalone.reindex.lock import ChangeLock
 
 _log = structlog.get_logger()
 _PAGE = 500
-_LOOK_SECONDS = 0.2
-_HOLD = 60_000_000
+_POLL_SECONDS = 0.2
+_PAUSE_US = 60_000_000
 """Microseconds for which indexing is paused: the pause ends by itself if its holder is killed."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 15.0
 
@@ -45,13 +45,13 @@ async def bring_to_agreement(graph: Store, index: Index, settle: Callable[[int],
     Returns at once if another index is in use.
     """
     while (models := await graph.record.models()).used == index.model:
-        found = await reconcile(
+        result = await reconcile(
             graph.outbox, graph.audit, index.vectors, start=ReconcileBookmark(lost_at=models.rebuilding)
         )
-        if found.rebuilt is not None:
-            await graph.record.clear_rebuilding(found.rebuilt)
-        differing = found.missing + found.stale
-        if not differing and found.rebuilt == models.rebuilding:
+        if result.rebuilt is not None:
+            await graph.record.clear_rebuilding(result.rebuilt)
+        differing = result.missing + result.stale
+        if not differing and result.rebuilt == models.rebuilding:
             return
         await settle(differing)
 
@@ -120,19 +120,19 @@ class Reindex:
 
             async def settle(differing: int) -> None:
                 nonlocal until
-                if await self._patiently(lambda: self._drain(differing)):
+                if await self._retrying(lambda: self._drain(differing)):
                     until = time.monotonic() + self.timeout_seconds
                 elif time.monotonic() > until:
                     raise FatalError(
                         "Some passages were not indexed in time. See the log, then run `vicw reindex` again"
                     )
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_POLL_SECONDS)
 
-            await self._patiently(lambda: bring_to_agreement(self.graph, self.target, settle))
+            await self._retrying(lambda: bring_to_agreement(self.graph, self.target, settle))
             passages = await self.graph.audit.count(Label.CHUNK)
         return Reindexed(self.target.model, before, self._embedded, passages)
 
-    async def _patiently[T](self, work: Callable[[], Awaitable[T]]) -> T:
+    async def _retrying[T](self, work: Callable[[], Awaitable[T]]) -> T:
         """Return the result of ``work``, which must be repeatable: retryable errors are retried."""
         pause, until = _FIRST_PAUSE_SECONDS, time.monotonic() + self.timeout_seconds
         while True:
@@ -160,37 +160,39 @@ class Reindex:
         A pass stores no bookmark: the next pass finds the work of a killed one done. ``held``: the model in use, whose
         indexing is paused meanwhile.
         """
-        total, done, changed, after = await self._patiently(lambda: self.graph.audit.count(Label.CHUNK)), 0, 0, None
-        while page := await self._patiently(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
-            changed += await self._patiently(lambda page=page, done=done: self._mend(page, done, total))  # type: ignore[misc]
+        total, done, changed, after = await self._retrying(lambda: self.graph.audit.count(Label.CHUNK)), 0, 0, None
+        while page := await self._retrying(lambda after=after: self.graph.scan(Passages(), after=after, limit=_PAGE)):  # type: ignore[misc]
+            changed += await self._retrying(lambda page=page, done=done: self._mend(page, done, total))  # type: ignore[misc]
             after, done = page[-1].point_id, done + len(page)
-            if held is not None and 0 < self._held_until - to_us(now()) < _HOLD // 2:
+            if held is not None and 0 < self._held_until - to_us(now()) < _PAUSE_US // 2:
                 await self._note(held, hold=True)
         return changed
 
     async def _mend(self, page: Sequence[PendingPoint], done: int, total: int) -> int:
-        found, vectors = await compare(page, self.target.vectors), self.target.vectors
-        past = done + len(page) - len(found.to_embed)
-        for part in batched(found.to_embed, self.indexer.batch):
-            made = await self._maker.make(part)
-            for point, reason in made.failed:
+        difference, vectors = await compare(page, self.target.vectors), self.target.vectors
+        compared = done + len(page) - len(difference.to_embed)
+        for part in batched(difference.to_embed, self.indexer.batch):
+            embedded = await self._maker.make(part)
+            for point, reason in embedded.failed:
                 if point.chunk is not None and point.chunk.indexed:
                     raise FatalError(
                         f"Passage {point.point_id} cannot be embedded with {self.target.model.name}: {reason}. "
                         "The index in use has it and stays in use; choose another model"
                     )
             self._require()
-            await vectors.upsert([part for parts in made.points.values() for part in parts])
-            self._embedded += len(made.points)
-            past += len(part)
-            self.progress("embedding", past, max(total, past))
+            await vectors.upsert([part for parts in embedded.points.values() for part in parts])
+            self._embedded += len(embedded.points)
+            compared += len(part)
+            self.progress("embedding", compared, max(total, compared))
         self._require()
-        if found.stale:
-            await vectors.set_payload({uid: said for stale in found.stale.values() for uid, said in stale.items()})
-        if found.unwanted:
-            await vectors.delete(found.unwanted)
-        self.progress("embedding", past, max(total, past))
-        return len(found.ids)
+        if difference.stale:
+            await vectors.set_payload(
+                {uid: payload for stale in difference.stale.values() for uid, payload in stale.items()}
+            )
+        if difference.unwanted:
+            await vectors.delete(difference.unwanted)
+        self.progress("embedding", compared, max(total, compared))
+        return len(difference.ids)
 
     def _require(self) -> None:
         self._lock.require()
@@ -198,7 +200,7 @@ class Reindex:
 
     async def _note(self, used: ModelIdentity, *, hold: bool = False) -> None:
         """Record the change; ``hold``: pause indexing for a while, except by this run."""
-        until = to_us(now()) + _HOLD if hold else 0
+        until = to_us(now()) + _PAUSE_US if hold else 0
         await self._lock.set_model(used, ModelChange(self.target.model, self.source, until))
         if hold:
             await self.known()
@@ -214,7 +216,7 @@ class Reindex:
         while to_us(now()) >= self._held_until:  # repeated if the pass outlasted the pause
             await self._note(used, hold=True)
             await self._pass(used)
-            await self._patiently(swap)
+            await self._retrying(swap)
         await self._lock.set_model(self.target.model)
         _log.info("the new index is in use", model=str(self.target.model))
 

@@ -20,7 +20,7 @@ from vicw_standalone.embedders import Embedders, Started
 from vicw_standalone.model_choice import choose
 from vicw_standalone.offline import require_store
 from vicw_standalone.reindex.change import Reindex, Reindexed, mark_lost
-from vicw_standalone.reindex.online import NAME_IT
+from vicw_standalone.reindex.online import NAME_A_MODEL
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import drop_others, folder_of, open_folder, status_of
@@ -104,5 +104,5 @@ async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | 
     except ModelMismatchError:  # then the servers' present model is meant
         started = await embedders.first(None)
     if not started.model.has_vectors:
-        raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to compute. {NAME_IT}")
+        raise SettingsError(f"VICW_EMBEDDER is none: there are no vectors to compute. {NAME_A_MODEL}")
     return started

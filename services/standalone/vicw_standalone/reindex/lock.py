@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from vicw_shared.errors import StateConflictError, VicwError
 from vicw_shared.ports import ModelChange, ModelIdentity, StoreRecord
 
-_LOOK_AGAIN_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _TAKEN = "Another `vicw reindex` is running on this store. Wait until it ends; if it was killed, wait 15 seconds"
 _RUN_OUT = f"The lock for changing the model has expired. {_TAKEN}, then run it again"
 
@@ -34,7 +34,7 @@ class ChangeLock:
         while not await self._take():
             if time.monotonic() > last_try:
                 raise StateConflictError(_TAKEN)
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
         task = asyncio.create_task(self._renew())
         try:
             yield
@@ -55,10 +55,10 @@ class ChangeLock:
             raise StateConflictError(_RUN_OUT)
 
     async def _take(self) -> bool:
-        asked = time.monotonic()
+        requested_at = time.monotonic()
         if not await self._record.lock_model_change(self._holder, seconds=self._seconds):
             return False
-        self._until = asked + self._seconds
+        self._until = requested_at + self._seconds
         return True
 
     async def _renew(self) -> None:

@@ -22,10 +22,10 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import drop_others, status_of
 
 _log = structlog.get_logger()
-NAME_IT = "Name the model that computes them: `vicw reindex --model NAME`"
+NAME_A_MODEL = "Name the model that computes them: `vicw reindex --model NAME`"
 _GRACE_SECONDS = 10.0
 """Time for questions that began before the swap to finish with the old index."""
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _REST_SECONDS = 300.0
 """Longest pause between two comparisons while passages wait: they would only find those."""
 
@@ -79,7 +79,7 @@ class Reindexing:
                 raise InvalidInputError(FieldProblem("model", error.detail, "Name an available model")) from error
         elif not await self._any_vectors():
             raise InvalidInputError(
-                FieldProblem("model", "there are no vectors to compute (VICW_EMBEDDER=none)", NAME_IT)
+                FieldProblem("model", "there are no vectors to compute (VICW_EMBEDDER=none)", NAME_A_MODEL)
             )
         self._require_idle()
         self.work = Work(running=True, phase="starting the model")
@@ -108,7 +108,7 @@ class Reindexing:
             except Exception as error:
                 level = _log.warning if isinstance(error, VicwError) else _log.error
                 level("rebuilding the vector index failed, will be tried again", error=str(error))
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(_POLL_SECONDS)
 
     async def close(self) -> None:
         """Stop the run; the next start can resume it."""
@@ -132,9 +132,9 @@ class Reindexing:
             target = await self._target(name)
             result = await self._reindex(target)
         except Exception as error:
-            told = error.detail if isinstance(error, VicwError) else type(error).__name__
-            _log.error("reindexing has failed", error=told, exc_info=None if isinstance(error, VicwError) else error)
-            self.work = replace(self.work, running=False, error=told)
+            message = error.detail if isinstance(error, VicwError) else type(error).__name__
+            _log.error("reindexing has failed", error=message, exc_info=None if isinstance(error, VicwError) else error)
+            self.work = replace(self.work, running=False, error=message)
             await self._indexes.refresh()
             if target is not None and target.model != self._indexes.models.used:
                 await self._close(target.model)
@@ -190,5 +190,5 @@ class Reindexing:
         """Return when no passage is waiting, or after ``_REST_SECONDS``."""
         waiting, until = True, time.monotonic() + _REST_SECONDS
         while waiting and time.monotonic() < until:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
             waiting = (await self._graph.outbox.backlog()).waiting > 0

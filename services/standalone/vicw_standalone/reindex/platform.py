@@ -16,7 +16,7 @@ from vicw_shared.ports import ModelIdentity
 from vicw_shared.progress import Progress
 from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
-from vicw_standalone.platform_stores import read_platform, told_where
+from vicw_standalone.platform_stores import named_engines, read_platform
 from vicw_standalone.reindex.change import Reindex, Reindexed
 from vicw_standalone.reindex.status import IndexStatus
 
@@ -44,7 +44,7 @@ async def open_platform() -> AsyncIterator[Platform]:
     from vicw_shared.platform.engines import PlatformIndexes
 
     async with AsyncExitStack() as stack:
-        with told_where(settings):
+        with named_engines(settings):
             graph, indexes = await PlatformIndexes.open_with_graph(settings, load_registries().edges, stack)
         yield Platform(settings, graph, indexes)
 
@@ -91,14 +91,14 @@ async def reindex(
 
 
 async def _target(platform: Platform, name: str | None) -> Index:
-    models, opened = await platform.graph.record.models(), platform.indexes
+    models, indexes = await platform.graph.record.models(), platform.indexes
     if name is not None:
-        embedder, identity = await opened.servers.find_by_name(name, but=models.used)
-        return opened.index(identity, await opened.collections.ensure(identity), embedder)
-    wanted = models.change.model if models.change is not None else models.used
-    if wanted is None:
+        embedder, identity = await indexes.servers.find_by_name(name, but=models.used)
+        return indexes.index(identity, await indexes.collections.ensure(identity), embedder)
+    model = models.change.model if models.change is not None else models.used
+    if model is None:
         raise MissingRecordError("Nothing is stored yet: there is nothing to index")
-    return await opened.open(wanted, seconds=_START_SECONDS)
+    return await indexes.open(model, seconds=_START_SECONDS)
 
 
 async def status(platform: Platform) -> IndexStatus:

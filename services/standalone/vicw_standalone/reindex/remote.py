@@ -18,8 +18,8 @@ from vicw_shared.wire.sleep import Undone, UndoRequest
 from vicw_shared.wire.vectors import PointVectors, VectorsRequest
 
 _TIMEOUT_SECONDS = 60.0
-_LOOK_SECONDS = 0.5
-_PATIENCE_SECONDS = 30.0
+_POLL_SECONDS = 0.5
+_OUTAGE_SECONDS = 30.0
 
 
 class Remote:
@@ -45,19 +45,19 @@ class Remote:
 
     def watch(self, progress: Progress) -> ReindexResult:
         """Wait for the run and return its result. Raises FatalError if it failed, UnavailableError without a server."""
-        until = time.monotonic() + _PATIENCE_SECONDS
+        until = time.monotonic() + _OUTAGE_SECONDS
         while True:
             try:
                 state = self.state()
             except UnavailableError:
                 if time.monotonic() > until:
                     raise
-                time.sleep(_LOOK_SECONDS)
+                time.sleep(_POLL_SECONDS)
                 continue
-            until = time.monotonic() + _PATIENCE_SECONDS
+            until = time.monotonic() + _OUTAGE_SECONDS
             if state.running:
                 progress(state.phase, state.done, state.total)
-                time.sleep(_LOOK_SECONDS)
+                time.sleep(_POLL_SECONDS)
                 continue
             if state.result is None:
                 raise FatalError(state.error or "The server was restarted meanwhile; run the command again to continue")

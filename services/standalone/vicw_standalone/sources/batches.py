@@ -54,7 +54,7 @@ def batched(
 
     A second item with the id of an earlier one in its context is refused as ambiguous.
     """
-    opened: dict[_Key, _Open] = {}
+    open_batches: dict[_Key, _Open] = {}
     seen: set[int] = set()  # hashes: a million ids must not cost a gigabyte
     for record in records:
         if not isinstance(record, SourceItem):
@@ -67,11 +67,11 @@ def batched(
                 continue
             seen.add(identity)
         key = (record.context, record.domain)
-        for due in _due(opened, key, record, max_items, max_chars):
-            yield _closed(due, opened.pop(due))
-        opened.setdefault(key, _Open()).add(record)
-    for key, rest in opened.items():
-        yield _closed(key, rest)
+        for due in _due(open_batches, key, record, max_items, max_chars):
+            yield _closed(due, open_batches.pop(due))
+        open_batches.setdefault(key, _Open()).add(record)
+    for key, batch in open_batches.items():
+        yield _closed(key, batch)
 
 
 def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: int, max_chars: int) -> list[_Key]:
@@ -82,10 +82,10 @@ def _due(opened: dict[_Key, _Open], key: _Key, record: SourceItem, max_items: in
         # A flow that changes its domain must still arrive in order.
         if other != key and other[0] == record.context and record.flow_id in batch.flows
     ]
-    mine = opened.get(key)
-    if mine and (len(mine.items) >= max_items or mine.chars + len(record.item.text) > max_chars):
+    current = opened.get(key)
+    if current and (len(current.items) >= max_items or current.chars + len(record.item.text) > max_chars):
         due.append(key)
-    elif not mine and not due and len(opened) >= _OPEN_AT_ONCE:
+    elif not current and not due and len(opened) >= _OPEN_AT_ONCE:
         due.append(next(iter(opened)))
     return due
 

@@ -23,8 +23,8 @@ def chatgpt_conversation(value: object) -> Conversation:
     if conversation is None or not isinstance(mapping, dict):
         raise UnknownShapeError("has no id, or no mapping of messages")
     started = time_in(value, "create_time")
-    way = thread(_leaf(value, mapping), {node: text_in(mapping[node], "parent") for node in mapping})
-    turns = (_turn(node, dig(mapping[node], "message")) for node in way)
+    branch = thread(_leaf(value, mapping), {node: text_in(mapping[node], "parent") for node in mapping})
+    turns = (_turn(node, dig(mapping[node], "message")) for node in branch)
     return Conversation(conversation, text_in(value, "title"), started, tuple(filter(None, turns)))
 
 

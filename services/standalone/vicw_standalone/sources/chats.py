@@ -40,19 +40,19 @@ def read_chats(source: SourceFile) -> Iterator[Record] | None:
 
 def read_chat_archive(source: SourceFile) -> Iterator[Record]:
     """Yield the turns of all chat files inside a .zip; refuses one without any."""
-    found = False
+    has_chats = False
     try:
         with zipfile.ZipFile(source.path) as archive:
             for member in sorted(archive.infolist(), key=lambda info: info.filename):
                 if PurePosixPath(member.filename).suffix.lower() != ".json":
                     continue
                 if conversations := _member(archive, member):
-                    found = True
+                    has_chats = True
                     yield from _records(source, conversations)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         # RuntimeError is how zipfile says that a password is needed.
         raise UnreadableFileError(f"is a .zip that cannot be read: {error}") from error
-    if not found:
+    if not has_chats:
         raise NothingToReadError("is a .zip without a ChatGPT or Claude export")
 
 
@@ -78,21 +78,21 @@ def _conversations(data: bytes) -> list[object]:
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"is not JSON: {error}") from None
     values: list[object] = value if isinstance(value, list) else [value]
-    return values if any(_format(one) for one in values) else []
+    return values if any(_format(item) for item in values) else []
 
 
 def _format(value: object) -> tuple[str, _Reader] | None:
     keys = value.keys() if isinstance(value, dict) else ()
-    return next((known for key, known in _FORMATS.items() if key in keys), None)
+    return next((reader for key, reader in _FORMATS.items() if key in keys), None)
 
 
 def _records(source: SourceFile, conversations: list[object]) -> Iterator[Record]:
     for n, value in enumerate(conversations, 1):
-        known = _format(value)
+        reader = _format(value)
         try:
-            if known is None:
+            if reader is None:
                 raise UnknownShapeError("has an unknown format")
-            yield from records_of(source, known[1](value), known[0])
+            yield from records_of(source, reader[1](value), reader[0])
         except UnknownShapeError as error:
             title = text_in(value, "title") or text_in(value, "name") or ""
             yield source.refuse(f"conversation {n} {title!r} {error}")

@@ -61,5 +61,5 @@ def _text(message: object) -> str:
     """Return a message's text: ``content`` without thinking and tools, else ``text``, which has markers for them."""
     content = dig(message, "content")
     blocks = content if isinstance(content, list) else []
-    said = [text for block in blocks if dig(block, "type") == "text" and (text := text_in(block, "text"))]
-    return "\n\n".join(said) or text_in(message, "text") or ""
+    texts = [text for block in blocks if dig(block, "type") == "text" and (text := text_in(block, "text"))]
+    return "\n\n".join(texts) or text_in(message, "text") or ""

@@ -16,7 +16,7 @@ from vicw_standalone.sources.outline import Definition, outline
 from vicw_standalone.sources.plain import read_plain
 from vicw_standalone.sources.records import Record, SourceFile, bounded_id, bounded_name
 
-_HERE_CHARS = 100_000
+_IN_PROCESS_CHARS = 100_000
 """Longer texts are parsed in a worker process (the server's limit is 6,000; here files are many)."""
 _C = {"c", "cpp"}
 _CALLED = {SymbolKind.FUNCTION, SymbolKind.METHOD}
@@ -31,13 +31,13 @@ def read_code(source: SourceFile, text: str) -> Iterator[Record]:
         return
     unique = Unique()
     for part in outline(lines, definitions):
-        known = part.definition
+        definition = part.definition
         yield source.item(
             {
-                "id": bounded_id(f"{source.name}#{unique(known.name)}" if known else source.name),
+                "id": bounded_id(f"{source.name}#{unique(definition.name)}" if definition else source.name),
                 "text": part.text,
-                "name": bounded_name(known.name if known else source.name),
-                "subtype": known.kind if known else "module",
+                "name": bounded_name(definition.name if definition else source.name),
+                "subtype": definition.kind if definition else "module",
                 "source": bounded_id(source.name),
             },
             line=part.line + 1,
@@ -51,21 +51,21 @@ def definitions_of(text: str, lines: Sequence[str], path: str) -> list[Definitio
     Definitions inside a function, or indented in a block without a name (an ``if``), stay in the outer text. A
     namespace is not a definition; a type keeps its members, except in Python. C declarations are not definitions.
     """
-    is_long = len(text) > _HERE_CHARS
-    reading = (
+    is_long = len(text) > _IN_PROCESS_CHARS
+    analysis = (
         worker_process.analyse_code(text, path=path)
         if is_long
         else analyse_in_process(text, path, None, DEFAULT_BOUNDS)
     )
-    if reading is None:
+    if analysis is None:
         return []
     starts = [0, *accumulate(map(len, lines))]
-    found: list[Definition] = []
-    for symbol, name in _defined(reading, text):
+    definitions: list[Definition] = []
+    for symbol, name in _defined(analysis, text):
         first, last = (bisect_right(starts, at) - 1 for at in (symbol.span.start, symbol.span.end - 1))
         if symbol.container is not None or not lines[first][:1].isspace():
-            found.append(Definition(name, symbol.kind.value, first, last))
-    return found
+            definitions.append(Definition(name, symbol.kind.value, first, last))
+    return definitions
 
 
 def _defined(reading: CodeAnalysis, text: str) -> Iterator[tuple[Symbol, str]]:

@@ -68,14 +68,14 @@ def records_of(source: SourceFile, conversation: Conversation, context: str) -> 
 
 def thread(leaf: str, parents: Mapping[str, str | None]) -> list[str]:
     """Return the ids from the root to ``leaf``; a missing parent or a loop ends the path."""
-    way: list[str] = []
+    branch: list[str] = []
     seen: set[str] = set()
-    at: str | None = leaf
-    while at is not None and at in parents and at not in seen:
-        seen.add(at)
-        way.append(at)
-        at = parents[at]
-    return way[::-1]
+    node: str | None = leaf
+    while node is not None and node in parents and node not in seen:
+        seen.add(node)
+        branch.append(node)
+        node = parents[node]
+    return branch[::-1]
 
 
 def dig(value: object, *keys: str) -> object:
@@ -87,18 +87,18 @@ def dig(value: object, *keys: str) -> object:
 
 def text_in(value: object, *keys: str) -> str | None:
     """Return the non-empty text at ``keys``, or None."""
-    found = dig(value, *keys)
-    return found if isinstance(found, str) and found else None
+    text = dig(value, *keys)
+    return text if isinstance(text, str) and text else None
 
 
 def time_in(value: object, *keys: str) -> datetime | None:
     """Return the time at ``keys``, from Unix seconds or ISO 8601 text (UTC without a zone), or None."""
-    found = dig(value, *keys)
+    given = dig(value, *keys)
     try:
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return datetime.fromtimestamp(found, UTC)
-        if isinstance(found, str):
-            when = datetime.fromisoformat(found)
+        if isinstance(given, int | float) and not isinstance(given, bool):
+            return datetime.fromtimestamp(given, UTC)
+        if isinstance(given, str):
+            when = datetime.fromisoformat(given)
             return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         pass

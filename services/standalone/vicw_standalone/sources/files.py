@@ -63,14 +63,14 @@ def is_generated(path: Path) -> bool:
 
 
 def _folder(root: Path, context: str | None, domain: str | None, flow: str | None) -> Iterator[Record]:
-    for found in walk(root):
-        if not isinstance(found, Path):
-            yield found
-        elif is_generated(found):
-            yield Skipped(shown(found), "is a generated file")
+    for entry in walk(root):
+        if not isinstance(entry, Path):
+            yield entry
+        elif is_generated(entry):
+            yield Skipped(shown(entry), "is a generated file")
         else:
-            name = found.relative_to(root).as_posix()
-            source = SourceFile(found, name, root.name or "files", context, domain, flow)
+            name = entry.relative_to(root).as_posix()
+            source = SourceFile(entry, name, root.name or "files", context, domain, flow)
             yield from _file(source, in_folder=True)
 
 

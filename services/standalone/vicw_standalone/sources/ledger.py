@@ -53,7 +53,7 @@ class ImportLedger:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "r+b")
         self._again = again
-        self._known: dict[str, str] = {}
+        self._acknowledged: dict[str, str] = {}
         self._run = ""
         last = b"\n"
         for last in self._file:
@@ -66,7 +66,7 @@ class ImportLedger:
 
     def has(self, mark: ItemDigest) -> bool:
         """Return whether the item was acknowledged, last with this content."""
-        return not self._again and self._known.get(mark.identity) == mark.content
+        return not self._again and self._acknowledged.get(mark.identity) == mark.content
 
     def key_of(self, marks: Iterable[ItemDigest]) -> str:
         """Return the Idempotency-Key of a request.
@@ -74,7 +74,7 @@ class ImportLedger:
         A resumed run uses the keys of the killed run, so that items stored but not recorded are not stored twice. Any
         other run has new keys: a text that changes back and forth is sent each time.
         """
-        return digest_of([self._run, *(f"{m.identity}{self._known.get(m.identity)}{m.content}" for m in marks)])
+        return digest_of([self._run, *(f"{m.identity}{self._acknowledged.get(m.identity)}{m.content}" for m in marks)])
 
     def add(self, marks: Sequence[ItemDigest]) -> None:
         """Record acknowledged items; they survive a kill and a power loss."""
@@ -105,7 +105,7 @@ class ImportLedger:
                 case {"end": self._run}:
                     self._run = ""
                 case {"done": dict(done)}:
-                    self._known.update(done)
+                    self._acknowledged.update(done)
         except ValueError:  # torn by a kill: its items are sent again
             pass
 

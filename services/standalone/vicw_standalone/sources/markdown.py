@@ -27,10 +27,10 @@ def read_markdown(source: SourceFile, text: str) -> Iterator[Record]:
     front = front_matter(text)
     body = "".join(lines_of(text)[front.lines :])
     anchors = Unique()
-    found = sections(body)
-    if not found:
+    parts = sections(body)
+    if not parts:
         yield source.refuse("has only front matter")
-    for section in found:
+    for section in parts:
         anchor = f"#{anchors(slug(section.trail[-1]))}" if section.trail else ""
         title = " > ".join(filter(None, section.trail)) or front.title or PurePosixPath(source.name).stem
         yield source.item(
@@ -52,16 +52,16 @@ def sections(text: str) -> list[Section]:
     marks = [heading for heading in outline(text).headings if not heading.nested]
     if not marks:
         return [Section(0, text, ())] if visible(text) else []
-    found: list[Section] = []
+    parts: list[Section] = []
     start = 0
     preamble = "".join(lines[: marks[0].line])
     if visible(preamble):
-        found.append(Section(0, preamble, ()))
+        parts.append(Section(0, preamble, ()))
         start = marks[0].line
     above: list[Heading] = []
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         end = following.line if following else len(lines)
         above = [*(outer for outer in above if outer.level < mark.level), mark]
-        found.append(Section(start, "".join(lines[start:end]), tuple(outer.written for outer in above)))
+        parts.append(Section(start, "".join(lines[start:end]), tuple(outer.written for outer in above)))
         start = end
-    return found
+    return parts

@@ -40,18 +40,18 @@ def outline(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Out
     owner = [REST] * len(lines)
     for number, definition in enumerate(definitions):
         _claim(owner, lines, number, definition)
-    if not visible("".join(line for line, whose in zip(lines, owner, strict=True) if whose == REST)):
-        _give_away_rest(owner)
+    if not visible("".join(line for line, owner_number in zip(lines, owner, strict=True) if owner_number == REST)):
+        _assign_rest(owner)
     members: dict[int, list[int]] = {}
-    for n, whose in enumerate(owner):
-        members.setdefault(whose, []).append(n)
+    for n, owner_number in enumerate(owner):
+        members.setdefault(owner_number, []).append(n)
     return [
         OutlinePart(
-            None if whose == REST else definitions[whose],
+            None if owner_number == REST else definitions[owner_number],
             numbers[0],
             "".join(lines[n] for n in numbers),
         )
-        for whose, numbers in members.items()
+        for owner_number, numbers in members.items()
     ]
 
 
@@ -65,9 +65,9 @@ def _claim(owner: list[int], lines: Sequence[str], number: int, definition: Defi
     owner[first : last + 1] = [number] * (last + 1 - first)
 
 
-def _give_away_rest(owner: list[int]) -> None:
-    nearest = next((whose for whose in owner if whose != REST), REST)
-    for n, whose in enumerate(owner):
-        if whose == REST:
+def _assign_rest(owner: list[int]) -> None:
+    nearest = next((owner_number for owner_number in owner if owner_number != REST), REST)
+    for n, owner_number in enumerate(owner):
+        if owner_number == REST:
             owner[n] = nearest
         nearest = owner[n]

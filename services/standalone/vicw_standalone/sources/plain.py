@@ -41,14 +41,14 @@ def sections(text: str, size: int = SECTION_CHARS) -> list[str]:
     if len(text) <= size:
         return [text] if text else []
     pieces: list[str] = []
-    held = ""
+    piece = ""
     for block in _blocks(text, size):
-        if held and len(held) + len(block) > size and visible(held) and visible(block):
-            pieces.append(held)
-            held = block
+        if piece and len(piece) + len(block) > size and visible(piece) and visible(block):
+            pieces.append(piece)
+            piece = block
         else:
-            held += block
-    return [*pieces, held]
+            piece += block
+    return [*pieces, piece]
 
 
 def _blocks(text: str, size: int) -> Iterator[str]:

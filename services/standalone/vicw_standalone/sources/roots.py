@@ -44,21 +44,21 @@ def claim_folder(register: Path, store: str, context: str, root: Path) -> None:
 
 
 def _claim(register: Path, roots: Mapping[str, Path], error: type[ContextTakenError] | type[FolderTakenError]) -> None:
-    known = _read(register)
+    folders = _read(register)
     for name, root in roots.items():
-        taken = known.setdefault(name, str(root))
+        taken = folders.setdefault(name, str(root))
         if taken != str(root):
             raise error(root, taken)
     if roots:
         register.parent.mkdir(parents=True, exist_ok=True)
         new = register.with_suffix(".new")
-        new.write_text(json.dumps(known, indent=1, ensure_ascii=False), "utf-8", "surrogatepass")
+        new.write_text(json.dumps(folders, indent=1, ensure_ascii=False), "utf-8", "surrogatepass")
         new.replace(register)
 
 
 def _read(register: Path) -> dict[str, str]:
     try:
-        known: dict[str, str] = json.loads(register.read_text("utf-8", "surrogatepass"))
+        folders: dict[str, str] = json.loads(register.read_text("utf-8", "surrogatepass"))
     except (FileNotFoundError, ValueError):  # an unreadable register is replaced
         return {}
-    return known
+    return folders
