@@ -96,7 +96,7 @@ def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], sto
     needles = [*WORDS, *spelled(uids["s"])]
     assert {"graph.sqlite3"} <= files_with(store, needles).keys()
     dry = vicw(store, "forget", "item", "s", "--dry-run")
-    assert (dry.exit_code, dry.stdout) == (0, "1 item of 'ctx'\n"), dry.output
+    assert (dry.exit_code, dry.stdout) == (0, "1 item of context 'ctx'\n"), dry.output
     assert files_with(store, [b"vermilion"]), "nothing went"
     done = vicw(store, "forget", "item", "s", "--yes")
     assert done.exit_code == 0, done.output
@@ -227,7 +227,7 @@ def test_copies_that_have_it_are_searched_again_without_being_named(
 
 def test_copies_that_were_never_there_are_refused(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
     refused = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path / "nope")
-    assert (refused.exit_code, "nope is not there" in refused.output) == (2, True), refused.output
+    assert (refused.exit_code, "nope does not exist" in refused.output) == (2, True), refused.output
     assert files_with(store, [b"vermilion"]), "nothing went"
 
 
