@@ -9,9 +9,9 @@ from typing import Any, Self
 import httpx
 
 from vicw_client import _connection, _protocol
+from vicw_client._connection import trace_headers
 from vicw_client._graph import GraphClient
 from vicw_client._protocol import PauseSeconds, Readiness, Reply, Retry, Send, Steps
-from vicw_client._traces import trace_headers
 from vicw_client.window.core import WindowCore
 from vicw_client.window.options import WindowOptions, read_options
 from vicw_client.window.sync_window import Window

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vicw_shared.model.core5 import LIGHT
-from vicw_shared.payload import payload_of
+from vicw_shared.points import payload_of
 from vicw_shared.ports import PendingKind, PendingPoint, VectorStore
 
 _EMBEDDED = frozenset({"text", "domain", "subtype", "name", LIGHT})

@@ -27,7 +27,7 @@ from bench import shaped
 from vicw_embedding.engine import BATCH_TOKENS
 from vicw_embedding.library import read_card
 from vicw_embedding.native import NativeContext, NativeModel, pin_workers
-from vicw_shared.http.loop import fast_loop
+from vicw_shared.http.serve import fast_loop
 from vicw_shared.ports.embedder import Lane
 
 QUERY_WORDS, TEXT_WORDS, LONG_WORDS = 8, 40, 505

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import os
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_embedding.parent import die_with
 from vicw_shared import exits
 from vicw_shared.errors import FatalError, SettingsError
 
@@ -23,6 +25,32 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from vicw_shared.http import SecretGate
+
+
+_PR_SET_PDEATHSIG = 1
+_POLL_SECONDS = 1.0
+_GRACE_SECONDS = 10.0
+
+
+def die_with(parent: int) -> None:
+    """Send this process SIGTERM when ``parent`` ends, and exit if it does not stop.
+
+    On Linux the kernel does it at once. A thread checks every second, too, for other systems and for a parent that
+    ended before the kernel was asked.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    threading.Thread(target=_watch, args=(parent,), name="parent-watch", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_POLL_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE_SECONDS)
+    os._exit(1)
+
 
 READY = "vicw-embedding ready"
 FATAL = "vicw-embedding fatal"

@@ -23,8 +23,7 @@ from vicw_ingest.extraction import extractor
 from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
-from vicw_ingest.knowledge.page_imports import with_import_links
-from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages
+from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_links
 from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finish_extractions, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits

@@ -12,7 +12,7 @@ from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.versions.expiry import Expiry
 from vicw_shared.adapters.celery_queue import EXTRACT, EXTRACT_QUEUE, CeleryQueue
-from vicw_shared.adapters.language_servers import open_language_model
+from vicw_shared.adapters.openai_language import open_language_model
 from vicw_shared.background import start_background_task
 from vicw_shared.platform.wiring import PlatformWiring
 

@@ -19,16 +19,14 @@ from vicw_retrieval.access.visibility import known_by, texts_of
 from vicw_retrieval.causal_chains.attach import ChainRequest, attach_chains
 from vicw_retrieval.causal_chains.direction import direction_of
 from vicw_retrieval.channels import tags
-from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer
-from vicw_retrieval.intent.words import read_words
+from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer, read_words
 from vicw_retrieval.model.candidates import Candidate, Wave
 from vicw_retrieval.model.consolidated import add_adjacent, read_parts
 from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
-from vicw_retrieval.request.isolation import isolate
-from vicw_retrieval.request.limits import name_sizes, require_within_limits
+from vicw_retrieval.request.deadline import isolate, name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.timings import Stopwatch
 from vicw_retrieval.search.first_wave import FirstWave

@@ -11,6 +11,7 @@ reconciler waits for these, and the later of the two detects and repairs a point
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from enum import StrEnum
 
 from prometheus_client import Counter
 
-from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, VectorStore
+from vicw_shared.ports import GraphAudit, Outbox, PendingKind, PendingPoint, StoreRecord, VectorStore
 from vicw_sleep.discrepancies import PAGE, Discrepancy, DiscrepancyKind, compared, orphaned, still_orphaned, unindexed
 
 AT_WORK_SECONDS = 5.0
@@ -160,3 +161,21 @@ async def _drop_orphans(
         if stored:  # stored in the meantime
             await outbox.requeue(sorted(stored))
     return len(orphans) - len(stored), replace(bookmark, after=page[-1])
+
+
+_BATCH = 50
+"""Receipts removed in one transaction: each may have some hundred kB."""
+
+
+async def forget_receipts(record: StoreRecord, before: datetime, *, seconds: float) -> int:
+    """Remove receipts of all tenants created before an instant, for at most ``seconds``; return how many.
+
+    A tenant that writes removes its own; these belong to tenants that stopped writing. The next run removes the rest.
+    """
+    forgotten, deadline = 0, time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        count = await record.forget_receipts(before, limit=_BATCH)
+        forgotten += count
+        if count < _BATCH:
+            break
+    return forgotten

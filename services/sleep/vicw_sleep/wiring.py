@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_shared.adapters.celery_queue import CeleryQueue
-from vicw_shared.adapters.language_servers import open_language_model
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
+from vicw_shared.adapters.openai_language import open_language_model
 from vicw_shared.background_throttle import RemoteLoadThrottle, throttled, yield_to_event_loop
 from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring

@@ -35,16 +35,15 @@ from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.clock import from_us, now, to_us
 from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.job_runs import recorded_run
-from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as run_consolidation_slice
 from vicw_sleep.consolidation.service import Consolidated
+from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.dream.job import dream_slice as run_dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
 from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import sync_mirror
-from vicw_sleep.receipt_expiry import forget_receipts
-from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide
+from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide, forget_receipts
 from vicw_sleep.reconcile import reconcile as reconcile_page
 from vicw_sleep.resolve.job import resolve_slice as run_resolve_slice
 from vicw_sleep.resolve.service import ResolveBookmark as Names

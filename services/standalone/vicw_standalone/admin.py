@@ -12,9 +12,16 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.http import PROBES, Gate, bearer_scheme, refusals
 from vicw_shared.indexes import Index
 from vicw_shared.model.keys import Right
-from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
-from vicw_shared.wire.sleep import Undone, UndoRequest
-from vicw_shared.wire.vectors import PointVectors, VectorsRequest
+from vicw_shared.wire.admin import (
+    DroppedIndexes,
+    PointVectors,
+    ReindexRequest,
+    ReindexResult,
+    ReindexState,
+    Undone,
+    UndoRequest,
+    VectorsRequest,
+)
 from vicw_standalone.reindex.online import Reindexing
 
 

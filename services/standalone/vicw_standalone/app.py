@@ -11,8 +11,10 @@ from fastapi import FastAPI
 from vicw_ingest.api import create_router as ingest_router
 from vicw_retrieval.api import create_router as retrieval_router
 from vicw_shared.http import KeyGate, create_app, is_loopback
+from vicw_shared.http.serve import serve as serve_app
 from vicw_standalone import __version__
 from vicw_standalone.admin import create_router as admin_router
+from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.undo import undo_step
 from vicw_standalone.wiring import Standalone
 
@@ -64,3 +66,16 @@ def create_standalone_app(standalone: Standalone) -> FastAPI:
 
     app.include_router(admin_router(lambda: standalone.reindexing, lambda: standalone.indexes.read_index, undo, gate))
     return app
+
+
+async def serve(settings: StandaloneSettings) -> None:
+    """Serve until SIGTERM or SIGINT. Raises FatalError before it answers if anything cannot be opened."""
+    standalone = Standalone(settings)
+    announcement = f"VICW answers on {{url}} (API: /docs), data in {settings.storage.data_dir}"
+    await serve_app(
+        create_standalone_app(standalone),
+        standalone,
+        settings.server,
+        announcement,
+        lambda url: standalone.data_dir.record_address(url),  # noqa: PLW0108 - data_dir is set by open()
+    )

@@ -12,7 +12,7 @@ import httpx
 from vicw_embedding import library
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.embedders import EmbeddingServers
-from vicw_shared.adapters.null_embedder import NullEmbedder
+from vicw_shared.adapters.null_engines import NullEmbedder
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import ModelMismatchError, UnavailableError
 from vicw_shared.ports import NO_MODEL, Embedder, ModelIdentity

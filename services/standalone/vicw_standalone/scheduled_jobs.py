@@ -15,8 +15,7 @@ from vicw_sleep.consolidation.job import keep_consolidating
 from vicw_sleep.dream.job import keep_dreaming
 from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import keep_mirrored
-from vicw_sleep.receipt_expiry import forget_receipts
-from vicw_sleep.reconcile import ReconcileBookmark, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, forget_receipts, reconcile
 from vicw_sleep.resolve.job import keep_resolving
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule

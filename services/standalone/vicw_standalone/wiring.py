@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 
 import structlog
 
+from vicw_embedding.supervisor import ChatProcess
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
@@ -15,9 +17,11 @@ from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.expiry import Expiry
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.usage_counter import UsageCounter
+from vicw_shared.adapters import openai_language
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
+from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.database import MAPPED_MB
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
@@ -28,22 +32,43 @@ from vicw_shared.errors import ModelMismatchError, StorageFullError
 from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Indexes, store_status
 from vicw_shared.ports import Embedder, VectorStore
+from vicw_shared.settings import LlmSettings
 from vicw_sleep.archive.import_marker import require_no_import
 from vicw_sleep.jobs import ScheduledJob, schedules
 from vicw_sleep.llm_requests import llm_requester
-from vicw_sleep.receipt_expiry import forget_receipts
-from vicw_sleep.reconcile import reconcile
+from vicw_sleep.reconcile import forget_receipts, reconcile
 from vicw_sleep.schedule import Schedule
 from vicw_standalone import scheduled_jobs
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.index_folders import IndexFolders
-from vicw_standalone.language import open_language_model
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.online import Reindexing
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import folder_of
+from vicw_standalone.vector_folders import IndexFolders, folder_of
+
+_START_SECONDS = 300.0
+"""A large file may have to be read from a slow disk."""
+_STOP_SECONDS = 1.0
+
+
+async def open_language_model(settings: LlmSettings, stack: AsyncExitStack) -> OpenAILanguageModel | None:
+    """Return the model of the settings, closed by ``stack``; None if none is enabled.
+
+    Raises SettingsError or UnavailableError.
+    """
+    if not settings.enabled:
+        return None
+    if settings.url is not None:
+        model = openai_language.open_language_model(settings)
+    else:
+        process = ChatProcess(settings, start_seconds=_START_SECONDS, stop_seconds=_STOP_SECONDS)
+        stack.push_async_callback(process.close)
+        await process.start()
+        model = OpenAILanguageModel(uds=process.uds, timeout_seconds=settings.timeout_seconds)
+    stack.push_async_callback(model.close)
+    return model
+
 
 _log = structlog.get_logger()
 GRAPH = "graph.sqlite3"

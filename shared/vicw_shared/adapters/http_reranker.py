@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from vicw_shared.adapters.openai_connection import OpenAIConnection, Peer
 from vicw_shared.errors import BrokenError, SettingsError
 from vicw_shared.telemetry.engines import measured
-from vicw_shared.wire.rerank import RerankRequest, RerankResponse
 
 if TYPE_CHECKING:
     from vicw_shared.settings import RerankSettings
+
+
+class RerankRequest(BaseModel):
+    """A question and the texts to score. ``top_n`` is the number of best texts to return."""
+
+    query: str
+    documents: list[str]
+    model: str | None = None
+    top_n: int
+
+
+class RerankRow(BaseModel):
+    """The score of the text at ``index`` of the request, counted from 0."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    index: Annotated[int, Field(ge=0)]
+    relevance_score: FiniteFloat
+
+
+class RerankResponse(BaseModel):
+    """Scores, best first."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    results: list[RerankRow]
+
 
 PEER = Peer("rerank", "the re-ranking server", "VICW_RERANK_")
 

@@ -17,11 +17,13 @@ from pydantic import ValidationError
 from vicw_shared.adapters.openai_connection import OpenAIConnection, Peer
 from vicw_shared.errors import InvalidInputError, SettingsError, UnavailableError
 from vicw_shared.ports.language import Completion, Finish, Prompt, Role
+from vicw_shared.settings import LlmSettings
 from vicw_shared.telemetry.engines import measured
 from vicw_shared.wire.embeddings import ModelsResponse
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 PEER = Peer("llm", "the language model's server", "VICW_LLM_")
 _NAME = "extraction"
@@ -179,3 +181,18 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _count(value: Any) -> int:
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def open_language_model(settings: LlmSettings) -> OpenAILanguageModel:
+    """Return the model at VICW_LLM_URL. Raises SettingsError if there is no URL."""
+    if settings.url is None:
+        raise SettingsError(
+            f"VICW_LLM_MODEL is {settings.model}, and VICW_LLM_URL is not set: only `vicw serve` runs a GGUF file "
+            f"itself. Set VICW_LLM_URL to a server that has it (`python -m vicw_embedding.chat` is one)"
+        )
+    return OpenAILanguageModel(
+        base_url=settings.url.strip(),
+        model=settings.model,
+        api_key=settings.api_key.get_secret_value() if settings.api_key is not None else None,
+        timeout_seconds=settings.timeout_seconds,
+    )

@@ -2,10 +2,8 @@
 
 from vicw_shared.http.app import PROBES, Probe, create_app
 from vicw_shared.http.body import StrictRoute
-from vicw_shared.http.gate import Gate, bearer_scheme, is_loopback, tenant_of
-from vicw_shared.http.key_gate import KeyGate
-from vicw_shared.http.openapi import refusals
-from vicw_shared.http.secret_gate import SecretGate
+from vicw_shared.http.gate import Gate, KeyGate, SecretGate, bearer_scheme, is_loopback, tenant_of
+from vicw_shared.http.problems import refusals
 
 __all__ = [
     "PROBES",

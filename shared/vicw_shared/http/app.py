@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.http import problems
-from vicw_shared.http.bodies import Bodies
+from vicw_shared.http.body import Bodies
 from vicw_shared.http.gate import Caller, Gate, bearer_scheme
-from vicw_shared.http.openapi import name_media_types, refusals
+from vicw_shared.http.problems import name_media_types, refusals
 from vicw_shared.logs import REQUEST_ID_HEADER, bind_request_id
 from vicw_shared.model.keys import Right
 from vicw_shared.settings import LimitSettings

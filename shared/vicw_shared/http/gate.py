@@ -1,10 +1,12 @@
 """Authentication and authorisation: the ``Authorization`` header is checked before the body is read.
 
-The tenant never comes from a request's body. A server that only this machine can reach needs no key.
+A bearer key identifies a tenant; between services without tenants a shared secret admits the caller. The tenant never
+comes from a request's body. A server that only this machine can reach needs no key.
 """
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import shlex
 from abc import ABC, abstractmethod
@@ -18,7 +20,9 @@ from prometheus_client import Counter
 
 from vicw_shared.errors import ForbiddenError, UnauthorizedError
 from vicw_shared.http.body import StrictRoute
-from vicw_shared.model.keys import Right
+from vicw_shared.http.known_keys import KeyCache, KeyCacheLimits
+from vicw_shared.model.keys import Right, split_token
+from vicw_shared.ports import KeyRing
 
 REFUSED = Counter("vicw_keys_refused_total", "Requests refused for want of a key that holds and allows", ["reason"])
 HEADER = "authorization"
@@ -110,3 +114,44 @@ def tenant_of(request: Request) -> str:
     """Return the tenant of a request that a gated route has admitted."""
     tenant: str = request.state.tenant
     return tenant
+
+
+class SecretGate(Gate):
+    """Grants every right to requests with the secret, or to all requests if no secret is set."""
+
+    def __init__(self, secret: str | None, *, variable: str) -> None:
+        """Require ``secret``, the value of the setting ``variable`` (None: admit all requests)."""
+        how = f"Send `Authorization: Bearer SECRET` with this server's {variable}"
+        super().__init__(required=secret is not None, how=how)
+        self._secret = secret.encode() if secret is not None else None
+
+    async def identify(self, request: Request) -> Caller:
+        """Return a caller with all rights. Raises UnauthorizedError without the secret."""
+        # The framework has read the header's bytes as Latin-1.
+        if self._secret is not None and not hmac.compare_digest(self._token(request).encode("latin-1"), self._secret):
+            raise self._refused("unknown", "This is not the secret")
+        return Caller("")
+
+
+class KeyGate(Gate):
+    """Admits requests with a key of the ring, as cached by ``KeyCache``, also while the ring is down."""
+
+    def __init__(
+        self, keys: Callable[[], KeyRing], *, required: bool, tenant: str, limits: KeyCacheLimits | None = None
+    ) -> None:
+        """Look up keys in ``keys``. If none is ``required``, a request without one belongs to ``tenant``."""
+        super().__init__(required=required, how="Send `Authorization: Bearer KEY`; `vicw keys create` makes a key")
+        self._keys = KeyCache(keys, limits)
+        self._tenant = tenant
+
+    async def identify(self, request: Request) -> Caller:
+        """Return the caller by its key. If no key is required, a request without one has all rights."""
+        if HEADER not in request.headers and not self.required:
+            return Caller(self._tenant)
+        parts = split_token(self._token(request))
+        if parts is None:
+            raise self._refused("malformed", "The Authorization header has no VICW key")
+        key = await self._keys.find(parts[0])
+        if key is None or not key.matches(parts[1]):
+            raise self._refused("unknown", "This key is not known, or was revoked")
+        return Caller(key.tenant, key.rights)

@@ -1,4 +1,4 @@
-"""Server runner: serves an application with uvicorn in this event loop (socket, start-up, signals, exit code)."""
+"""Server runner: serves an application with uvicorn in this event loop; entry point of ``python -m SERVICE``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import gc
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -13,8 +14,12 @@ from typing import Protocol
 import uvicorn
 from fastapi import FastAPI
 
-from vicw_shared.errors import SettingsError
-from vicw_shared.settings import ServerSettings
+from vicw_shared.errors import SettingsError, VicwError
+from vicw_shared.exits import exit_code
+from vicw_shared.logs import configure_logs
+from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
+from vicw_shared.settings.variables import named_by_variable
+from vicw_shared.telemetry.tracing import start_traces, stop_traces
 
 _GC_THRESHOLD = 10_000
 """Surviving objects after which the garbage collector looks for cycles; two questions reach Python's default, 700."""
@@ -131,3 +136,29 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setblocking(False)
     return listener
+
+
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's loop factory, or None (asyncio's own) if uvloop is not installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def run_service(build: Callable[[], tuple[FastAPI, Resources, ServerSettings, LogSettings]], *, name: str) -> int:
+    """Build and serve; return the exit code. An expected error is printed as one line without a traceback."""
+    try:
+        app, wiring, server, log = build()
+        configure_logs(log)
+        with named_by_variable():
+            start_traces(TraceSettings(), f"vicw-{name}")
+        announcement = f"VICW {name} answers on {{url}} (API: /docs)"
+        asyncio.run(serve(app, wiring, server, announcement), loop_factory=fast_loop())
+    except VicwError as error:
+        print(f"error: {error.detail}", file=sys.stderr, flush=True)
+        return exit_code(error)
+    finally:
+        stop_traces()
+    return 0

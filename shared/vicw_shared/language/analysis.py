@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import batched, pairwise
 
 from vicw_shared.language import proper, tagger
-from vicw_shared.language.batch import Indices, SentenceBatch, lay_out
 from vicw_shared.language.hashing import Lexicon
 from vicw_shared.language.sentences import sentences
+from vicw_shared.language.tagger import Indices, SentenceBatch, Weights, lay_out
 from vicw_shared.language.tokens import Span, tokenise
-from vicw_shared.language.weights import Weights
 
 _BATCH = 256
 _MAX_WORDS = 400

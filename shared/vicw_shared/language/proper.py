@@ -2,8 +2,7 @@
 
 The tagger sees a word and its neighbours. At the start of a sentence every word has a capital letter, so an unknown
 name may be tagged as a noun although the same word is clearly a name elsewhere in the text. It may also be tagged as a
-function word (*Ingrid*, as an auxiliary, in *Ingrid moved*), although it is not in the complete list of these. If the
-sentence then has no verb, a past form after the name becomes its verb.
+function word (*Ingrid*, as an auxiliary, in *Ingrid moved*), although it is not in the complete list of these.
 """
 
 from __future__ import annotations
@@ -55,11 +54,6 @@ def corrections(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int, int]]:
     names = {(number, 0) for number, (words, tags) in enumerate(sentences) if _begins_with_unknown_name(words, tags)}
     names |= set(_names(sentences)) if len(sentences) > 1 else set()
     yield from ((sentence, index, _PROPN) for sentence, index in names)
-    for number, (words, tags) in enumerate(sentences):
-        if _VERBAL.isdisjoint(tags):
-            verb = _find_verb(words, [_PROPN if (number, at) in names else tag for at, tag in enumerate(tags)])
-            if verb is not None:
-                yield number, verb, _VERB
 
 
 def _names(sentences: Sequence[Tagged]) -> Iterator[tuple[int, int]]:
@@ -100,15 +94,6 @@ def _may_be_name(words: Sequence[str], tags: Sequence[int], place: int) -> bool:
     if place > 0 or len(tags) < 2:
         return place > 0
     return tags[1] in _AFTER_NAME or (_VERBAL.isdisjoint(tags) and _is_past(words[1], tags[1]))
-
-
-def _find_verb(words: Sequence[str], tags: Sequence[int]) -> int | None:
-    """Return the index of the untagged verb of a sentence that begins with a name: ``Otto danced with Agnes``."""
-    index = 0
-    while index < len(tags) and tags[index] == _PROPN and words[index][0].isupper():
-        index += 1
-    is_verb = 0 < index < len(tags) and _is_past(words[index], tags[index])
-    return index if is_verb else None
 
 
 def _is_past(word: str, tag: int) -> bool:

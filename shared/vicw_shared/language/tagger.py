@@ -2,14 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
 import numpy as np
+import numpy.typing as npt
 
-from vicw_shared.language.batch import Indices, SentenceBatch
-from vicw_shared.language.hashing import PREFIX, SHAPE, SUFFIX1, SUFFIX2, SUFFIX3, SUFFIX4, WORD, Hashes, combine
-from vicw_shared.language.weights import Weights, class_scores
+from vicw_shared.language.hashing import (
+    COLUMNS,
+    PREFIX,
+    SHAPE,
+    SUFFIX1,
+    SUFFIX2,
+    SUFFIX3,
+    SUFFIX4,
+    WORD,
+    Hashes,
+    Lexicon,
+    combine,
+    rows,
+)
+
+PADS = 2
+"""Padding positions before and after each sentence, for features of positions beyond its ends."""
+
+Indices = npt.NDArray[np.int64]
+
+
+def starts_of(lengths: Indices) -> Indices:
+    """Return the start offsets of consecutive segments of these lengths."""
+    return np.cumsum(lengths) - lengths
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceBatch:
+    """The words of a batch of sentences. ``words`` has shape (positions, COLUMNS), padding included.
+
+    ``at`` are the positions of the words, ``lengths`` the number of words of each sentence.
+    """
+
+    words: Hashes
+    at: Indices
+    lengths: Indices
+
+    @property
+    def firsts(self) -> Indices:
+        """Return the index of the first word of each sentence in the batch."""
+        return starts_of(self.lengths)
+
+
+def lay_out(sentences: Sequence[Sequence[str]], lexicon: Lexicon) -> SentenceBatch:
+    """Return the batch of these sentences; none may be empty."""
+    lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+    total = int(lengths.sum())
+    at = np.arange(total) + np.repeat(np.arange(len(lengths)) * PADS, lengths) + PADS
+    words = np.zeros((total + PADS * (len(lengths) + 1), COLUMNS), dtype=np.uint32)
+    words[at] = lexicon.hashes([word for sentence in sentences for word in sentence])
+    return SentenceBatch(words, at, lengths)
+
+
+Weights = npt.NDArray[np.int8 | np.float32]
+Scores = npt.NDArray[np.int32 | np.float32]
+_BLOCK = 512
+"""Examples per block, so that the summed rows stay in the processor cache."""
+
+_STEPS = 15
+
+
+def class_scores(hashes: Hashes, weights: Weights) -> Scores:
+    """Return scores (examples, classes) of features (examples, features). ``weights``: (2 ** bits, classes)."""
+    bits = bits_of(weights)
+    blocks = (hashes[start : start + _BLOCK] for start in range(0, len(hashes), _BLOCK))
+    return np.concatenate([weights[rows(block, bits)].sum(axis=1, dtype=_sum_type(weights)) for block in blocks])
+
+
+def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], float]:
+    """Return ``weights`` in 31 steps and the step size: half the package size of 255 steps, with the same quality.
+
+    The few largest weights are clipped, which costs less quality than coarser steps.
+    """
+    step = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / _STEPS
+    steps: npt.NDArray[np.int8] = np.clip(np.round(weights / step), -_STEPS, _STEPS).astype(np.int8)
+    return steps, step
+
+
+def bits_of(weights: Weights) -> int:
+    """Return the number of bits of a row index of this table."""
+    return len(weights).bit_length() - 1
+
+
+def _sum_type(weights: Weights) -> type[np.int32 | np.float32]:
+    return np.int32 if weights.dtype == np.int8 else np.float32
+
 
 TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 BITS = 19

@@ -135,3 +135,9 @@ class Edge:
     created_at: datetime
     created_by: str
     properties: Mapping[str, object] = field(default_factory=dict)
+
+
+AGENTS = frozenset({"assistant", "system", "tool", "function", "bot", "ai", "model"})
+"""Roles of programs; case-folded."""
+ROLES = AGENTS | {"user", "human"}
+"""All roles; case-folded."""

@@ -5,19 +5,32 @@ A port has operations only, never query text: no query language serves two engin
 
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
-from vicw_shared.ports.change import ModelChange, Models
-from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelIdentity
+from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelChange, ModelIdentity, Models
 from vicw_shared.ports.erasure import ErasureNote, Erasures
-from vicw_shared.ports.graph import GraphStore, ItemRef, Neighbour, Spread, StoreRecord, TextHit, WeightedNeighbour
-from vicw_shared.ports.item_views import ItemView, PassageChange
-from vicw_shared.ports.items import ItemIndex
+from vicw_shared.ports.graph import (
+    GraphStore,
+    ItemRef,
+    Neighbour,
+    Spread,
+    Store,
+    StoreRecord,
+    TextHit,
+    WeightedNeighbour,
+)
+from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, Use, Uses
 from vicw_shared.ports.keys import KeyRing
-from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Role
+from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
 from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
-from vicw_shared.ports.outbox import Backlog, IndexFailure, Outbox, PendingKind, PendingPoint, UnindexedCounts
+from vicw_shared.ports.outbox import (
+    Backlog,
+    IndexFailure,
+    Outbox,
+    PendingKind,
+    PendingPoint,
+    UnindexedCounts,
+    WorkQueue,
+)
 from vicw_shared.ports.pending_extractions import PendingExtraction, PendingExtractions
-from vicw_shared.ports.queue import WorkQueue
-from vicw_shared.ports.reranker import Reranker
 from vicw_shared.ports.scan import (
     Changes,
     EdgeEnds,
@@ -36,7 +49,6 @@ from vicw_shared.ports.scan import (
 )
 from vicw_shared.ports.scope import Audience, Scope
 from vicw_shared.ports.sleep import ArrivalCount, JobRun, MaintenanceStep, Outcome, SleepLog
-from vicw_shared.ports.store import Store
 from vicw_shared.ports.transaction import (
     Counters,
     Direction,
@@ -48,9 +60,7 @@ from vicw_shared.ports.transaction import (
     Receipt,
     Receipts,
 )
-from vicw_shared.ports.uses import Use, Uses
-from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore
-from vicw_shared.ports.words import WordIndex
+from vicw_shared.ports.vectors import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery, VectorStore, WordIndex
 
 __all__ = [
     "MAX_UNEXPECTED",

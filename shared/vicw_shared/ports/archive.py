@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from vicw_shared.model import Edge, Node
+from vicw_shared.ports.items import Use
 from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.ports.transaction import Counters, Receipt
-from vicw_shared.ports.uses import Use
 
 
 class GraphSnapshot(Protocol):

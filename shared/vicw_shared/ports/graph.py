@@ -12,12 +12,17 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.ports.change import ModelChange, Models
-from vicw_shared.ports.embedder import ModelIdentity
-from vicw_shared.ports.items import ItemIndex
+from vicw_shared.ports.archive import GraphArchive
+from vicw_shared.ports.audit import GraphAudit
+from vicw_shared.ports.embedder import ModelChange, ModelIdentity, Models
+from vicw_shared.ports.erasure import Erasures
+from vicw_shared.ports.items import ItemIndex, Uses
 from vicw_shared.ports.names import NameIndex
+from vicw_shared.ports.outbox import Outbox
+from vicw_shared.ports.pending_extractions import PendingExtractions
 from vicw_shared.ports.scan import Scans
 from vicw_shared.ports.scope import Scope
+from vicw_shared.ports.sleep import SleepLog
 from vicw_shared.ports.transaction import Direction, GraphTransaction, Receipt
 
 Spread = tuple[str, Direction]
@@ -185,4 +190,48 @@ class StoreRecord(Protocol):
 
     async def forget_receipts(self, before: datetime, *, limit: int) -> int:
         """Remove receipts of all tenants created before an instant, ``limit`` at most; return how many."""
+        ...
+
+
+class Store(GraphStore, Protocol):
+    """A graph and its parts. A use case that needs one part takes that part only."""
+
+    @property
+    def record(self) -> StoreRecord:
+        """The store's metadata and receipts."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """Pending writes of the vector store."""
+        ...
+
+    @property
+    def pending_extractions(self) -> PendingExtractions:
+        """Items pending extraction by a language model."""
+        ...
+
+    @property
+    def audit(self) -> GraphAudit:
+        """Read operations of consistency checks."""
+        ...
+
+    @property
+    def archive(self) -> GraphArchive:
+        """Read operations of an export."""
+        ...
+
+    @property
+    def log(self) -> SleepLog:
+        """Log and progress of the sleep cycle."""
+        ...
+
+    @property
+    def erasures(self) -> Erasures:
+        """Records of erasures in progress."""
+        ...
+
+    @property
+    def uses(self) -> Uses:
+        """Usage counts of items."""
         ...

@@ -1,13 +1,43 @@
-"""Item look-ups outside a write: by id, trigger phrase, text and time."""
+"""Items outside a write: look-ups by id, trigger phrase, text and time, and item views with the data of their edges."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from vicw_shared.model import Node
-from vicw_shared.ports.item_views import ItemView
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """A live item with the data of its edges.
+
+    ``passages`` are the Chunks that prove it, in uid order; for a Macro-Event those of its summary and of the items it
+    consolidates. ``tags`` and ``buckets`` are the names of its TAGGED targets, except those that only another item's
+    extraction reported. ``about`` holds the names, earlier names and uids of its ABOUT targets. ``auto_tags`` are the
+    names of its AUTO_TAGGED targets, which no caller gave. All names are sorted and distinct.
+    """
+
+    item: Node
+    passages: tuple[Node, ...] = ()
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    auto_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PassageChange:
+    """The latest change of a Chunk or of its payload data; ``at`` is by the engine's clock.
+
+    Two changes of the same Chunk have different ``seq``. The Chunk may no longer exist.
+    """
+
+    uid: str
+    at: datetime
+    seq: int
 
 
 class ItemIndex(Protocol):
@@ -55,4 +85,32 @@ class ItemIndex(Protocol):
 
     async def item_views(self, tenant: str, uids: Sequence[str]) -> list[ItemView]:
         """Return the live items among ``uids`` with the data of their edges, in uid order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Number of ``times`` an item was shown, and the ``last`` time."""
+
+    times: int
+    last: datetime
+
+
+class Uses(Protocol):
+    """Uses of all tenants. They are removed and exported with their items."""
+
+    async def add_uses(self, tenant: str, times: Mapping[str, int], at: datetime) -> None:
+        """Add to the use counts of items (uids), with ``at`` as the latest use. Unknown items are ignored."""
+        ...
+
+    async def record_question(self) -> None:
+        """Record that a question is being answered now, so that background work in other processes yields to it."""
+        ...
+
+    async def seconds_since_question(self) -> float | None:
+        """Return the seconds since the last recorded question, by the engine's clock; None: never."""
+        ...
+
+    async def uses(self, tenant: str, uids: Sequence[str]) -> dict[str, Use]:
+        """Return the uses of these items. Items without a use are left out."""
         ...

@@ -166,3 +166,11 @@ class Outbox(Protocol):
     async def any_indexed(self) -> bool:
         """Return whether any Chunk is in the vector store."""
         ...
+
+
+class WorkQueue(Protocol):
+    """Wakes workers. The work itself is in the outbox, so a lost wake-up loses no work."""
+
+    async def wake(self) -> None:
+        """Wake the indexers. Never raises: indexers also poll the outbox."""
+        ...

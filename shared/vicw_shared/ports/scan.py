@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, override
 
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey, next_key
-from vicw_shared.ports.item_views import ItemView, PassageChange
+from vicw_shared.ports.items import ItemView, PassageChange
 from vicw_shared.ports.outbox import PendingPoint
 from vicw_shared.ports.sleep import MaintenanceStep
 from vicw_shared.text import fold_case

@@ -12,8 +12,8 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MAX_NAMESAKES
 from vicw_shared.ports.erasure import ErasureNote
+from vicw_shared.ports.items import Use
 from vicw_shared.ports.sleep import MaintenanceStep
-from vicw_shared.ports.uses import Use
 
 
 class Direction(StrEnum):

@@ -1,4 +1,4 @@
-"""Vector store port: one dense and one sparse vector per point."""
+"""Vector store port (a dense and a sparse vector per point), and word index port (word statistics without vectors)."""
 
 from __future__ import annotations
 
@@ -120,4 +120,22 @@ class VectorStore(Protocol):
 
     async def close(self) -> None:
         """Flush and release the engine. Safe to call twice."""
+        ...
+
+
+class WordIndex(Protocol):
+    """Statistics of words and domains, in place of the vector store's."""
+
+    async def rarity(self, stems: Sequence[str]) -> list[float]:
+        """Return the inverse document frequency of each stem (``sparse.stems``) over all Chunks, ≥ 0; 0 if none has it.
+
+        The document share of a stem is capped at one half, so that a very common stem still scores a little.
+        """
+        ...
+
+    async def domains(self, tenant: str, *, public: bool = False) -> dict[str, int]:
+        """Return the number of live Chunks per domain of the tenant; the counts may lag by one percent.
+
+        ``public``: count only Chunks that every viewer may see in every context.
+        """
         ...

@@ -12,15 +12,16 @@ from vicw_shared.settings.concerns import (
     StorageSettings,
     WorkerSettings,
 )
-from vicw_shared.settings.consolidation import ConsolidationSettings
-from vicw_shared.settings.dream import DreamSettings
 from vicw_shared.settings.engines import Neo4jSettings, QdrantSettings, RedisSettings
-from vicw_shared.settings.eviction import EvictionSettings
-from vicw_shared.settings.llm import LlmSettings
-from vicw_shared.settings.mirror import MirrorSettings
-from vicw_shared.settings.rerank import RerankSettings
-from vicw_shared.settings.resolve import ResolveSettings
+from vicw_shared.settings.model_servers import LlmSettings, RerankSettings
 from vicw_shared.settings.retrieval import RetrievalSettings
+from vicw_shared.settings.sleep_cycle import (
+    ConsolidationSettings,
+    DreamSettings,
+    EvictionSettings,
+    MirrorSettings,
+    ResolveSettings,
+)
 from vicw_shared.settings.telemetry import MetricsSettings, TraceSettings
 
 __all__ = [

@@ -25,7 +25,7 @@ from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label
 from vicw_sleep.archive.import_marker import mark_abandoned
-from vicw_standalone.erasure.abandoned_import import choose_half, settle_half
+from vicw_standalone.erasure.embedded import choose_half, settle_half
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])

@@ -26,7 +26,7 @@ from support.generators.requests import INGESTS
 from support.stores.exports import exported, imported, registries, reseal, same
 from support.stores.pairs import START, Clockwork, Side, asked_for, embedded, platform
 from support.stores.qdrant import server_if_any
-from vicw_ingest.identity.merges import merge
+from vicw_ingest.identity.changes import merge
 from vicw_shared.adapters.neo4j.archive import Neo4jSnapshot
 from vicw_shared.adapters.sqlite.archive import SqliteSnapshot
 from vicw_shared.archive.manifest import NAME, USES

@@ -20,7 +20,7 @@ from support.stores.invariants import violations_of
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.payload import payload_of
+from vicw_shared.points import payload_of
 from vicw_shared.ports import GraphTransaction, Lane, Nodes, Passages, Point
 from vicw_shared.uids import edge_id
 from vicw_sleep import flow_steps

@@ -20,8 +20,7 @@ from support.stores.pairs import START, Side, asked_for
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction import service as module
-from vicw_ingest.eviction.candidates import lightest_items
-from vicw_ingest.eviction.policy import EvictionPolicy
+from vicw_ingest.eviction.policy import EvictionPolicy, lightest_items
 from vicw_ingest.eviction.service import FORGET, Eviction, EvictionReport
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError

@@ -14,7 +14,7 @@ from contract.sleep.test_consolidation_job import turns
 from contract.sleep.test_entity_resolution import DECISION, uid
 from support.stores.pairs import START, Side
 from vicw_ingest.erasure.selection import choose_person
-from vicw_ingest.identity.merges import merge, split
+from vicw_ingest.identity.changes import merge, split
 from vicw_shared.errors import StateConflictError
 from vicw_shared.ports import look_up
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from support.generators.example_count import TIMES
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_ingest.identity.entities import entity_by_uid, list_entities
-from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
-from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.rename import rename
+from vicw_ingest.identity.changes import merge, rename, split
+from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
 from vicw_shared.canonical import canonical
 from vicw_shared.errors import FixableError, InvalidInputError, MissingRecordError, StateConflictError
 from vicw_shared.identity.merge import MergeDecision

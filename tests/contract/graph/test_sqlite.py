@@ -16,9 +16,9 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.audit import FOLLOWER
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.full_text import find_passages
+from vicw_shared.adapters.sqlite.items import read_by_text_key
 from vicw_shared.adapters.sqlite.schema import FIRST, latest
 from vicw_shared.adapters.sqlite.steps import read_steps
-from vicw_shared.adapters.sqlite.text_keys import read_by_text_key
 from vicw_shared.errors import DataDirError, SchemaVersionError, StorageFullError
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT

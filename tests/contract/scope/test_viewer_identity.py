@@ -13,9 +13,8 @@ import pytest
 
 from support.stores.graph_queries import Asker, joined
 from support.stores.pairs import Side, asked_for
-from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
-from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.rename import rename
+from vicw_ingest.identity.changes import merge, rename, split
+from vicw_ingest.identity.entities import ComparisonScope, candidates
 from vicw_ingest.identity.user_persons import identify
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.identity.merge import MergeDecision

@@ -23,10 +23,10 @@ from vicw_shared.ports import ArrivalCount, Flow, GraphTransaction, Outcome, Poi
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as take_turn
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
+from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.reconcile import reconcile
 

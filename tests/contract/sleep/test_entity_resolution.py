@@ -20,9 +20,8 @@ from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_ingest.erasure.selection import choose_person
-from vicw_ingest.identity.entities import entity_by_uid
-from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
-from vicw_ingest.identity.merges import merge, split
+from vicw_ingest.identity.changes import merge, split
+from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.edge_factory import CALLER, RESOLVE
 from vicw_shared.errors import MissingRecordError

@@ -16,15 +16,14 @@ from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import AT, edge, node
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.cypher import (
-    archive,
     edges,
+    items,
     names,
     nodes,
     outbox,
     pending_extractions,
     records,
     text,
-    text_keys,
 )
 from vicw_shared.model import EdgeRegistry, Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
@@ -47,7 +46,7 @@ WIDEST = replace(
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (archive, edges, names, nodes, outbox, records, text, pending_extractions, text_keys):
+    for module in (edges, names, nodes, outbox, records, text, pending_extractions, items):
         yield from constants(module)
     yield from ((f"nodes.page {label}", nodes.page(label)) for label in Label)
     yield from ((f"nodes.put {label}", nodes.put(label)) for label in Label)
@@ -57,12 +56,12 @@ def statements() -> Iterator[tuple[str, str]]:
     yield from ((f"edges.drop {name}", edges.drop(name)) for name in TYPES)
     yield from ((f"edges.page {name}", edges.page(name)) for name in TYPES)
     yield "edges.touching", edges.touching(TYPES)
-    yield "archive.leaving", archive.leaving(TYPES)
+    yield "records.leaving", records.leaving(TYPES)
     yield from ((f"edges.touching {way}", edges.touching(TYPES, way)) for way in Direction)
     yield from ((f"names.page {one}", names.page(one)) for one in (True, False))
     yield from ((f"names.find {one}", names.find((False, True), one)) for one in (True, False))
     yield from ((f"names.triggered {one}", names.triggered(one)) for one in (True, False))
-    yield from ((f"text_keys.find {one}", text_keys.find(one)) for one in (True, False))
+    yield from ((f"items.find {one}", items.find(one)) for one in (True, False))
     yield "names.degrees", names.degrees(TYPES)
     yield "edges.told", edges.extracted_edges(TYPES)
     yield "edges.along", edges.along(SPREADS)

@@ -15,7 +15,7 @@ from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
 from vicw_ingest.index.indexer import BACKLOG
 from vicw_ingest.plan.chunking import split_passages
-from vicw_retrieval.intent.words import read_words
+from vicw_retrieval.intent.domain import read_words
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Lane
 

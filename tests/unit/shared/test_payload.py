@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from vicw_shared.adapters.conditions import FLAGS, INSTANTS, KEYWORDS
 from vicw_shared.model import Label, Node
-from vicw_shared.payload import payload_of
+from vicw_shared.points import payload_of
 from vicw_shared.ports import PendingKind, PendingPoint
 
 ONLY_KEPT = {"source_id", "name", "text", "importance", "item_label"}

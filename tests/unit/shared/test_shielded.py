@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from vicw_shared.shielded import finish, in_thread
+from vicw_shared.background import finish, in_thread
 
 
 async def test_shielded_work_returns_its_result() -> None:

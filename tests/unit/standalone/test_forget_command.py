@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory
-from vicw_shared.adapters.edge import compaction
+from vicw_shared.adapters.edge.store import recover
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.errors import MissingRecordError
@@ -96,7 +96,7 @@ def test_no_byte_of_an_erased_item_is_left_in_any_file(uids: dict[str, str], sto
     needles = [*WORDS, *spelled(uids["s"])]
     assert {"graph.sqlite3"} <= files_with(store, needles).keys()
     dry = vicw(store, "forget", "item", "s", "--dry-run")
-    assert (dry.exit_code, dry.stdout) == (0, "1 item of context 'ctx'\n"), dry.output
+    assert (dry.exit_code, dry.stdout) == (0, "1 item of 'ctx'\n"), dry.output
     assert files_with(store, [b"vermilion"]), "nothing went"
     done = vicw(store, "forget", "item", "s", "--yes")
     assert done.exit_code == 0, done.output
@@ -227,7 +227,7 @@ def test_copies_that_have_it_are_searched_again_without_being_named(
 
 def test_copies_that_were_never_there_are_refused(uids: dict[str, str], store: Path, tmp_path: Path) -> None:
     refused = vicw(store, "forget", "item", "s", "-y", "--copies", tmp_path / "nope")
-    assert (refused.exit_code, "nope does not exist" in refused.output) == (2, True), refused.output
+    assert (refused.exit_code, "nope is not there" in refused.output) == (2, True), refused.output
     assert files_with(store, [b"vermilion"]), "nothing went"
 
 
@@ -339,7 +339,7 @@ def test_what_the_engines_keep_of_what_is_deleted_is_found(
 def test_an_index_whose_rewriting_was_killed_is_mended(uids: dict[str, str], store: Path) -> None:
     (store / "vectors").rename(store / "vectors.old")
     (store / "vectors.rewritten").mkdir()
-    compaction.recover(store / "vectors")
+    recover(store / "vectors")
     assert sorted(path.name for path in store.glob("vectors*")) == ["vectors"]
     assert vicw(store, "check").stdout.endswith("clean\n")
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from training.language import measure, train_tagger
 from training.treebank import read
-from vicw_shared.language.tagger import TAGS
-from vicw_shared.language.weights import quantised
+from vicw_shared.language.tagger import TAGS, quantised
 
 
 def treebank(path: Path, names: str, verbs: str) -> Path:

@@ -8,20 +8,38 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from vicw_ingest.dedup.lookup_keys import LookupKeys
 from vicw_ingest.dedup.model import Duplicate, Duplicates, DuplicateSource
 from vicw_ingest.dedup.quotations import block_end
-from vicw_ingest.dedup.remainder import is_blank, remove_parts
-from vicw_ingest.dedup.stored_texts import StoredTexts
+from vicw_ingest.dedup.stored_texts import LookupKeys, StoredTexts
 from vicw_ingest.plan.drafts import speaker_subtype
 from vicw_shared.model import Node
 from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore
 from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import IngestRequest, Item, Repetition
+
+_GAP = re.compile(r"\n\s*\n")
+_FENCE = re.compile(r"</?[\w-]{0,30}(?:memor|recall)[\w-]{0,30}(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
+_MARKS = re.compile(r"[\s\-=_*~#·•|+<>/\[\](){}`\"'—–…:.,;]*")
+
+
+def remove_parts(text: str, taken: Iterable[tuple[int, int]]) -> str:
+    """Return a text without the spans in ``taken``."""
+    parts, at = [], 0
+    for start, end in sorted(taken):
+        parts.append(text[at : max(at, start)])
+        at = max(at, end)
+    return _GAP.sub("\n\n", "".join([*parts, text[at:]])).strip() if parts else text
+
+
+def is_blank(rest: str) -> bool:
+    """Return whether a remainder consists only of punctuation and tags around recalled text (``<memory>``)."""
+    return _MARKS.fullmatch(_FENCE.sub("", rest)) is not None
+
 
 _RECURRENCE_FACTOR = 4
 """Factor on the minimum length for an item with a time of its own, or by a person: such texts may recur by chance.

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from vicw_ingest.dedup.links import DERIVED_FROM, PASSAGES, duplicate_edge
 from vicw_ingest.dedup.model import DuplicateSource
-from vicw_ingest.plan.passages import item_point, passages_of
+from vicw_ingest.plan.builder import item_point, passages_of
 from vicw_shared.edge_factory import DUPLICATE, EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node, Sensitivity
 from vicw_shared.model.text_keys import text_key

@@ -1,4 +1,4 @@
-"""Batch lookup of stored texts that items of a request may repeat."""
+"""Lookup keys of an item, and the batch lookup of stored texts that items of a request may repeat."""
 
 from __future__ import annotations
 
@@ -7,13 +7,36 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from vicw_ingest.dedup.lookup_keys import LookupKeys
-from vicw_ingest.dedup.quotations import CUT, QuotedSpan
+from vicw_ingest.dedup import quotations
+from vicw_ingest.dedup.quotations import CUT, QuotedResult, QuotedSpan
 from vicw_shared.model import Label, Node, Sensitivity
-from vicw_shared.model.text_keys import plain
+from vicw_shared.model.text_keys import keys_of, plain
 from vicw_shared.ports import Direction, GraphStore, Scope
 from vicw_shared.text import fold_case
 from vicw_shared.wire.ingest import Item
+
+
+@dataclass(frozen=True, slots=True)
+class LookupKeys:
+    """An item with the keys of its whole text and of its blocks that may repeat a stored item."""
+
+    item: Item
+    whole: QuotedSpan
+    blocks: Sequence[QuotedResult]
+
+    @classmethod
+    def of(cls, item: Item, min_chars: int) -> LookupKeys:
+        """Return the keys of an item. ``min_chars`` is the minimum number of characters of a duplicate."""
+        text = item.text
+        return cls(item, QuotedSpan(0, len(text), keys_of(text)), quotations.blocks(text, min_chars))
+
+    @property
+    def block_keys(self) -> Iterator[str]:
+        """Keys of the blocks: their texts may come from another context."""
+        for block in self.blocks:
+            for span in block.texts:
+                yield from span.keys
+
 
 _MAX_PER_KEY = 20
 """Maximum number of stored texts per key."""

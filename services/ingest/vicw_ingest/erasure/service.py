@@ -15,8 +15,6 @@ from itertools import batched
 from operator import methodcaller
 
 from vicw_ingest.dedup.inheritance import Inheritance
-from vicw_ingest.erasure.ledger_refs import drop_dangling_edges
-from vicw_ingest.erasure.partial_contexts import drop_partial_contexts
 from vicw_ingest.erasure.record import (
     ALL,
     FLOWS,
@@ -34,6 +32,7 @@ from vicw_ingest.erasure.record import (
     redacted_step,
     sealed_note,
 )
+from vicw_ingest.erasure.remaining_traces import drop_dangling_edges, drop_partial_contexts
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_shared.clock import now

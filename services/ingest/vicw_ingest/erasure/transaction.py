@@ -9,12 +9,11 @@ may consolidate the others anew. Items whose ledgers may hold an edge to it are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.erasure.orphans import drop_unproven_names, find_orphans, is_named_entity
-from vicw_ingest.erasure.vacated_steps import vacate
 from vicw_ingest.knowledge.page_graph import remove_pages
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_ingest.versions.shared_events import reattributed_events
@@ -25,9 +24,38 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
 from vicw_shared.model.core5 import LEDGER, PART
 from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.model.erased_steps import VACATED, flow_key, runs_of, steps_of
 from vicw_shared.model.knowledge import folder_uid, is_knowledge, page_uid
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid, context_uid, item_uid
+
+
+async def vacate(transaction: GraphTransaction, root: Node, erased: Iterable[Node]) -> None:
+    """Note the steps of a context's erased items."""
+    flows: dict[str, set[int]] = {}
+    for node in erased:
+        if node.content_hash is not None and node.flow_id is not None and node.flow_step is not None:
+            flows.setdefault(node.flow_id, set()).add(node.flow_step)
+    if not flows:
+        return
+    stored = root.metadata.get(VACATED)
+    noted = dict(stored) if isinstance(stored, Mapping) else {}
+    counters = (await transaction.counters(sorted(flows))).flow_steps
+    empty = []
+    for flow, steps in flows.items():
+        key = flow_key(root.tenant, root.context, flow)
+        vacant = steps | steps_of(noted.pop(key, []))
+        if _is_all(vacant, counters.get(flow, 0)):
+            empty.append(flow)
+        else:
+            noted[key] = runs_of(vacant)
+    metadata = {name: value for name, value in root.metadata.items() if name != VACATED}
+    await transaction.put_nodes([replace(root, metadata=metadata | ({VACATED: noted} if noted else {}))])
+    await transaction.drop_counters(empty)
+
+
+def _is_all(steps: Collection[int], highest: int) -> bool:
+    return len(steps) >= highest
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from prometheus_client import Counter as Counted
 
 from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
-from vicw_ingest.eviction.candidates import WeighedItem, lightest_items, superseding_items
-from vicw_ingest.eviction.policy import EvictionPolicy, is_kept_item
+from vicw_ingest.eviction.policy import EvictionPolicy, WeighedItem, is_kept_item, lightest_items, superseding_items
 from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid

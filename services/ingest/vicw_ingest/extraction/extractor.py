@@ -14,8 +14,7 @@ from prometheus_client import Counter
 
 from vicw_ingest.extraction.code.code_analysis import MOSTLY_BROKEN
 from vicw_ingest.extraction.code.code_mapper import map_code
-from vicw_ingest.extraction.code.commit_mapper import map_commit
-from vicw_ingest.extraction.code.commits import Commit, parse_commit, parse_commits
+from vicw_ingest.extraction.code.commits import Commit, map_commit, parse_commit, parse_commits
 from vicw_ingest.extraction.code.fences import blank_out, fences
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.extraction.code.trace_mapper import map_traces, traces_in

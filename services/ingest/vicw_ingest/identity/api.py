@@ -8,10 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from vicw_ingest.identity.entities import entity_by_uid, list_entities
-from vicw_ingest.identity.merge_candidates import ComparisonScope, candidates
-from vicw_ingest.identity.merges import merge, split
-from vicw_ingest.identity.rename import rename
+from vicw_ingest.identity.changes import merge, rename, split
+from vicw_ingest.identity.entities import ComparisonScope, candidates, entity_by_uid, list_entities
 from vicw_ingest.identity.user_persons import identify
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.secrets.request_scan import require_no_secret

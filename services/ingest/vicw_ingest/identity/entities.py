@@ -1,19 +1,21 @@
-"""Named entities in wire form: one entity, or a page of a context's entities."""
+"""Named entities in wire form: one entity, a page of a context's entities, or pairs proposed for a merge."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from vicw_ingest.identity.requested_entities import require_entity
+from vicw_ingest.identity.changes import require_entity
 from vicw_shared.canonical import MERGED_INTO, canonical, is_inferred
 from vicw_shared.errors import FieldProblem, InvalidInputError
+from vicw_shared.identity.pairs import SimilarPair, pairs_among, read_names
 from vicw_shared.model import Node
 from vicw_shared.model.names import NAME_PREFIX, is_named_node
 from vicw_shared.ports import Direction, GraphStore, NamedNodes, Neighbour
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
-from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergedRef
+from vicw_shared.wire.entities import Entity, EntityPage, EntityRef, MergeCandidate, MergeCandidatePage, MergedRef
 
 MAX_MERGED = 20
 _OUT, _IN = (MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN)
@@ -100,3 +102,37 @@ async def _cursor(graph: GraphStore, tenant: str, after: str | None) -> tuple[st
     if last is None or not is_named_node(last):
         raise InvalidInputError(FieldProblem("after", f"{after} ends no page", "Give the `next` of the page before"))
     return fold_case(last.name), last.uid
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonScope:
+    """Scope of a comparison: at most ``names`` entities, and spellings with a similarity of at least ``threshold``."""
+
+    contexts: tuple[str, ...]
+    subtype: str | None
+    threshold: float
+    names: int
+
+
+async def candidates(graph: GraphStore, tenant: str, compared: ComparisonScope, limit: int) -> MergeCandidatePage:
+    """Return the most similar pairs of entities. Names of merged entities count for their canonical entity."""
+    nodes, complete = await _compared_names(graph, tenant, compared)
+    pairs = await pairs_among(graph, tenant, nodes, compared.threshold)
+    return MergeCandidatePage(candidates=tuple(map(_candidate, pairs[:limit])), examined=len(nodes), complete=complete)
+
+
+async def _compared_names(graph: GraphStore, tenant: str, compared: ComparisonScope) -> tuple[Sequence[Node], bool]:
+    nodes: list[Node] = []
+    subtype = fold_case(compared.subtype) if compared.subtype is not None else None
+    for context in dict.fromkeys(compared.contexts):
+        remaining = compared.names - len(nodes)
+        names = await read_names(graph, tenant, context, subtype=subtype, limit=remaining)
+        nodes += names.nodes
+        if not names.complete:
+            return nodes, False
+    return nodes, True
+
+
+def _candidate(pair: SimilarPair) -> MergeCandidate:
+    newer, older = sorted(pair.entities, key=lambda node: (node.created_at, node.uid), reverse=True)
+    return MergeCandidate(entity=reference(newer), other=reference(older), score=pair.score, reason=pair.reason)

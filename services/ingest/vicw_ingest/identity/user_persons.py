@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicw_ingest.identity.requested_entities import requested_entity, requested_nodes
+from vicw_ingest.identity.changes import requested_entity, requested_nodes
 from vicw_ingest.identity.users import USER
 from vicw_shared.canonical import DISTINCT_FROM
 from vicw_shared.edge_factory import EdgeFactory

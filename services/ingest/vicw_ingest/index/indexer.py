@@ -26,8 +26,7 @@ from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_ingest.stages import indexing
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.indexes import Index, Indexes
-from vicw_shared.payload import payload_of
-from vicw_shared.points import light_point
+from vicw_shared.points import light_point, payload_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
 

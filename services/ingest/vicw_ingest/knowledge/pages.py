@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from vicw_ingest.extraction.code.languages import languages_of_path
+from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.knowledge.frontmatter import FrontMatter, front_matter
-from vicw_ingest.knowledge.links import PageLink
+from vicw_ingest.knowledge.links import LinkKind, PageLink
 from vicw_ingest.knowledge.markdown import Heading, outline
 from vicw_ingest.knowledge.subjects import NOTHING, Subjects, subjects_of
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -19,6 +20,7 @@ from vicw_shared.settings import LimitSettings
 from vicw_shared.text import fold_case, lines_of, visible
 from vicw_shared.wire.ingest import IngestRequest, Item
 
+_IMPORTS = "imports"
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _PROSE = _MARKDOWN | {".txt", ".rst", ".adoc", ".org", ""}
 INDEXES = frozenset({"readme", "index", "_index"})
@@ -170,3 +172,26 @@ def _title_of_path(folder: str, path: str) -> str:
     name = (file_path.parent.name or folder) if stem_of(path) in INDEXES else file_path.stem
     words = " ".join(re.split(r"[-_\s]+", name)).strip() or name
     return words[0].upper() + words[1:]
+
+
+def with_import_links(page: KnowledgePage, extraction: TextExtraction | None) -> KnowledgePage:
+    """Return the page with the imports of its code as links, and remove these from its extraction.
+
+    For prose pages, paths that the page links to are removed: they are resolved when the page is written.
+    """
+    if extraction is None:
+        return page
+    if page.kind != FILE:
+        linked_paths = " ".join(link.target for link in page.links)
+        paths = {entity.key for entity in extraction.entities if entity.kind == FILE and entity.name in linked_paths}
+        extraction.entities = [entity for entity in extraction.entities if entity.key not in paths]
+        extraction.relations = [link for link in extraction.relations if paths.isdisjoint((link.source, link.target))]
+        return page
+    ends = {link.target for link in extraction.relations if link.type == "DEPENDS_ON" and link.desc == _IMPORTS}
+    extraction.relations = [link for link in extraction.relations if link.target not in ends]
+    modules = [entity for entity in extraction.entities if entity.key in ends]
+    extraction.entities = [entity for entity in extraction.entities if entity.key not in ends]
+    links = (
+        PageLink(LinkKind.IMPORT, f"/{entity.name}" if entity.kind == FILE else entity.name, 0) for entity in modules
+    )
+    return replace(page, links=tuple(dict.fromkeys((*page.links, *links))))

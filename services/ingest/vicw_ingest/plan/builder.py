@@ -1,9 +1,9 @@
-"""Builder of the write plan: from placed drafts to their nodes and edges (seed 003 §3.1, "Graph Materialization")."""
+"""Builder of the write plan: placed drafts, passages, nodes and edges (seed 003 §3.1, "Graph Materialization")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from prometheus_client import Counter
@@ -18,13 +18,46 @@ from vicw_ingest.identity.users import STATED_BY, USER, UserPersons
 from vicw_ingest.plan.caller_extraction import CallerExtraction
 from vicw_ingest.plan.drafts import ItemDraft, speaker_subtype
 from vicw_ingest.plan.named_entities import NamedEntities
-from vicw_ingest.plan.passages import item_point, passages_of
 from vicw_shared.edge_factory import CALLER, EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IS_PERSON
+from vicw_shared.model.text_keys import text_key
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case
+from vicw_shared.uids import chunk_uid
+
+
+def item_point(item: Node, texts: Sequence[str]) -> Node:
+    """Return an item with the point of its first passage, or without a point if it has no text of its own."""
+    return replace(item, qdrant_id=chunk_uid(item.uid, 0) if texts else None)
+
+
+def passages_of(item: Node, texts: Sequence[str], *, verbatim: bool) -> list[Node]:
+    """Return an item's passages, in order. ``verbatim`` selects how text keys compare (``model.text_keys``)."""
+    return [
+        replace(
+            item,
+            uid=(uid := chunk_uid(item.uid, ordinal)),
+            label=Label.CHUNK,
+            name=item.name if len(texts) == 1 else f"{item.name} §{ordinal + 1}",
+            title=None,
+            text=text,
+            text_key=text_key(text, verbatim=verbatim),
+            qdrant_id=uid,
+            content_hash=None,
+            tags=(),
+            trigger_phrases=(),
+            bucket=None,
+            metadata={},
+            arrival=None,
+            flow_step=ordinal,  # a Chunk's position in its item
+            own_step=None,
+            flow_id=None,
+        )
+        for ordinal, text in enumerate(texts)
+    ]
+
 
 CYCLES = Counter("vicw_ingest_cycles_total", "Relations left out: a cause cannot follow its effect")
 

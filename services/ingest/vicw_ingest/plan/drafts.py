@@ -16,7 +16,7 @@ from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.plan.chunking import split_passages
 from vicw_shared.domains import CODING, CREATIVE, GENERAL, canonical
 from vicw_shared.model import Label
-from vicw_shared.model.roles import AGENTS
+from vicw_shared.model.core5 import AGENTS
 from vicw_shared.model.text_keys import CODE_SUBTYPES, is_verbatim, text_key
 from vicw_shared.wire.ingest import IngestRequest, Item
 

@@ -1,7 +1,8 @@
-"""Secret detector: finds secrets in a text, and replaces each by a placeholder of its kind."""
+"""Secret detector: finds secrets in a text, PEM keys too (RFC 7468), and replaces each by a placeholder of its kind."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,26 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from vicw_ingest.secrets.formats import FORMATS, FormatSeeker, Span
 from vicw_ingest.secrets.named_secrets import NAMES, in_header, in_url, of_curl, seeker_of
-from vicw_ingest.secrets.pem import private_key
+
+_BETWEEN = r"""(?:[\s"'`+,>|]|\\[nr])"""
+_HEADERS = rf"(?:{_BETWEEN}*+(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{{0,200}})*+"
+_ENCODED = r"[A-Za-z0-9+/=]"
+_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_LONGEST_LABEL = 40
+_KEY = re.compile(
+    rf"-----BEGIN (?:[A-Z0-9]{{1,20}}[ ]){{0,3}}PRIVATE KEY(?: BLOCK)?-----{_HEADERS}"
+    rf"(?:{_BETWEEN}*+{_ENCODED}{{20,}}+)++"
+    rf"(?:(?:{_BETWEEN}*+{_ENCODED}{{1,19}}+)?{_BETWEEN}*+{_END}|{_BETWEEN}(?=[A-Za-z]*[0-9+/=]){_ENCODED}{{1,19}}+)?"
+)
+
+
+def private_key(text: str, at: int) -> Iterator[Span]:
+    """Yield the private key whose first line has ``PRIVATE KEY`` at ``at``, up to its end line or truncation."""
+    start = text.rfind("-----BEGIN", max(0, at - _LONGEST_LABEL), at)
+    match = _KEY.match(text, start) if start >= 0 else None
+    if match is not None:
+        yield *match.span(), "private-key"
+
 
 type Seeker = Callable[[str, int], Iterator[Span]]
 

@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Mapping, Sequence
 import structlog
 from prometheus_client import Counter, Histogram
 
-from vicw_shared.errors import UnavailableError, VicwError
+from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError, VicwError
 from vicw_shared.ports import VectorHit
+from vicw_shared.settings import RetrievalSettings
 from vicw_shared.telemetry.spans import span
 from vicw_shared.telemetry.stages import SECONDS as BOUNDS
 from vicw_shared.uids import is_uid
+from vicw_shared.wire.retrieve import Channel
 
 _log = structlog.get_logger()
 FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
@@ -55,3 +57,23 @@ def valid_hits(hits: Sequence[VectorHit]) -> list[VectorHit]:
     []
     """
     return [hit for hit in hits if is_uid(hit.id) and math.isfinite(hit.score)]
+
+
+def select_channels(
+    named: Sequence[Channel] | None, settings: RetrievalSettings, *, vectors: bool
+) -> tuple[Channel, ...]:
+    """Return the channels that a caller has ``named``, by default all that have a weight; without vectors full text.
+
+    Raises InvalidInputError if there are no vectors and only vector channels are named.
+    """
+    if vectors:
+        weights = {Channel.FULLTEXT: settings.fulltext_weight}
+        return tuple(named or (channel for channel in Channel if weights.get(channel, 1.0) > 0))
+    if named and Channel.FULLTEXT not in named:
+        problem = FieldProblem(
+            "channels",
+            f"{', '.join(named)}: there are no vectors here (VICW_EMBEDDER=none)",
+            "Name fulltext, or no channel",
+        )
+        raise InvalidInputError(problem)
+    return (Channel.FULLTEXT,)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from vicw_retrieval.model.anchors import SubGraph
-from vicw_retrieval.ranking import rrf, zscore
+from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
@@ -32,7 +32,7 @@ class Wave:
     @cached_property
     def strengths(self) -> dict[str, float]:
         """The standardised and weighted score of every passage."""
-        return zscore.combine(self.scores, self.weights)
+        return fusion.combine(self.scores, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,12 @@ def fuse(wave: Wave, *, method: str) -> dict[str, float]:
     if len(present) == 1:
         return dict(wave.scores[present[0]])
     rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
-    return rrf.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
+    return fusion.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
 
 
 def wire_score(score: float, method: str) -> float:
     """Return a score as the wire has it: standardised scores in (0, 1), .5 for an average candidate."""
-    return zscore.squash(score) if method == "zscore" else score
+    return fusion.squash(score) if method == "zscore" else score
 
 
 def group(fused: Mapping[str, float], owners: Mapping[str, ItemRef]) -> list[Candidate]:

@@ -2,16 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from itertools import chain
 
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
-from vicw_retrieval.ranking.coverage import coverage
-from vicw_retrieval.ranking.duplicates import near_duplicates
 from vicw_shared import sparse
 from vicw_shared.model import Label
+from vicw_shared.model.text_keys import plain
 from vicw_shared.ports import GraphStore, Scope
+
+_WORD = re.compile(r"\w+")
+_DECISIVE = re.compile(r"\d|^(?:no|not|never|none|nothing|nobody|without|cannot|n?t)$")
+"""Words that change the meaning: those with a digit, and negations (``t`` is the rest of ``don't``)."""
+
+
+class Shingles:
+    """Comparable form of a text: the hashes of its runs of three words, and the words that must be the same."""
+
+    def __init__(self, text: str) -> None:
+        """Read a text. Case, marks and white space do not count."""
+        self._words = _WORD.findall(plain(text))
+        runs = zip(self._words, self._words[1:], self._words[2:], strict=False)
+        self._shingles = frozenset(map(hash, runs)) or frozenset({hash(tuple(self._words))})
+
+    @cached_property
+    def _decisive(self) -> Counter[str]:
+        return Counter(word for word in self._words if _DECISIVE.search(word))
+
+    def resembles(self, other: Shingles, least: float) -> bool:
+        """Return whether both share at least ``least``, in (0, 1], of all their shingles, and all decisive words."""
+        few, many = sorted((len(self._shingles), len(other._shingles)))
+        if few < least * many:
+            return False
+        shared = len(self._shingles & other._shingles)
+        return shared >= least * (few + many - shared) and self._decisive == other._decisive
+
+
+def near_duplicates(
+    texts: Sequence[tuple[str, Hashable, Sequence[str]]], *, least: float, chars: int
+) -> Mapping[str, str]:
+    """Return, by uid, the earlier text of which each is a near-duplicate.
+
+    ``texts`` are (uid, group, passages), best first; only members of a group are compared. In a duplicate, each passage
+    resembles one of the other's. Texts with a passage under ``chars`` characters say too little to compare.
+    """
+    firsts: dict[Hashable, list[tuple[str, list[Shingles]]]] = {}
+    duplicates: dict[str, str] = {}
+    for uid, group, passages in texts:
+        if not passages or any(len(passage) < chars for passage in passages):
+            continue
+        shingles = [Shingles(passage) for passage in passages]
+        original = next((first for first, of in firsts.get(group, ()) if _is_covered(shingles, of, least)), None)
+        if original is not None:
+            duplicates[uid] = original
+        else:
+            firsts.setdefault(group, []).append((uid, shingles))
+    return duplicates
+
+
+def _is_covered(shingles: Sequence[Shingles], first: Sequence[Shingles], least: float) -> bool:
+    return all(any(one.resembles(other, least) for other in first) for one in shingles)
+
+
+_TELLING = 2.0
+"""Minimum average inverse document frequency of the query terms that the gain is normalised by."""
+
+
+def coverage(
+    scores: Sequence[float],
+    words: Sequence[AbstractSet[int]],
+    rarity: Mapping[int, float],
+    share: float,
+    may: Collection[int] | None = None,
+) -> list[float]:
+    """Return the gain of each candidate. Sorted by score plus gain, each adds the most to those before it.
+
+    ``words`` holds the query terms of each candidate, ``rarity`` their inverse document frequencies. ``may`` lists the
+    indexes of the candidates that can gain (None: all). A candidate with all terms gains ``share`` of the best score,
+    less where terms are not rare: among a few texts any term may occur in one alone. After a few results every term is
+    covered and the remaining gains are 0.
+
+    >>> coverage([5.0, 4.0, 3.5], [{1}, {1}, {2}], {1: 3.0, 2: 3.0}, 0.4)
+    [1.0, 0.0, 1.0]
+    """
+    unit = share * max(scores, default=0.0) / max(sum(rarity.values()), _TELLING * len(rarity), 1.0)
+    open_words, gains = dict(rarity), [0.0] * len(scores)
+
+    def gain(one: int) -> float:
+        if may is not None and one not in may:
+            return 0.0
+        return unit * sum(open_words[word] for word in words[one] if word in open_words)
+
+    # A candidate without an open word has no effect at any rank. Each round covers at least one word.
+    while open_candidates := [one for one, has in enumerate(words) if not open_words.keys().isdisjoint(has)]:
+        best = max(open_candidates, key=lambda one: scores[one] + gain(one))
+        gains[best] = gain(best)
+        for word in words[best]:
+            open_words.pop(word, None)
+    return gains
+
 
 MIN_CHARS = 40
 """Minimum characters of a compared passage: shorter ones are equal by chance ("Yes, please.")."""

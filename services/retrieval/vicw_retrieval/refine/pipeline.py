@@ -22,7 +22,7 @@ from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_c
 from vicw_retrieval.refine.deduplication import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
-from vicw_retrieval.request.isolation import isolate
+from vicw_retrieval.request.deadline import isolate
 from vicw_retrieval.search.first_wave import TIME, FirstWave
 from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
 from vicw_shared.text import fold_case

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.model.candidates import Candidate, in_order
-from vicw_shared.model.roles import ROLES
+from vicw_shared.model.core5 import ROLES
 from vicw_shared.model.triggers import phrase_of, phrases_in
 
 SHARE = 0.2

@@ -1,13 +1,19 @@
-"""Deadline of a request: no engine may extend a request beyond its total budget."""
+"""Deadline and limits of a request, and isolation of its stages: each stage fails alone."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from vicw_shared.errors import UnavailableError
+import structlog
+
+from vicw_shared.errors import FieldProblem, InvalidInputError, RetryableError, UnavailableError
+from vicw_shared.settings import LimitSettings
+from vicw_shared.wire.retrieve import Viewer
 
 _OF_EXTRAS = 0.75
 
@@ -72,3 +78,48 @@ def bounded[T](engine: T, name: str, deadline: Deadline, most_ms: int) -> T:
     ``name`` is the dependency that the UnavailableError of a slow call names.
     """
     return cast("T", _Bounded(engine, name, deadline, most_ms))
+
+
+_log = structlog.get_logger()
+
+
+@contextmanager
+def isolate(degraded: list[str], stage: str) -> Iterator[None]:
+    """Run a stage that may fail alone: whatever it raises ends it and adds its name to ``degraded``."""
+    try:
+        yield
+    except (RetryableError, TimeoutError):
+        degraded.append(stage)
+    except Exception as error:
+        _log.exception("stage failed", stage=stage, error=type(error).__name__)
+        degraded.append(stage)
+
+
+Size = tuple[str, int, int, str, str]
+"""A field, the size that it asks for, its limit, the limit's setting, and the unit."""
+
+
+def require_within_limits(sizes: Iterable[Size]) -> None:
+    """Raise InvalidInputError that names every field over its limit."""
+    problems = [
+        FieldProblem(name, f"asks for {size} {unit}, over the limit of {limit}", f"Ask for less, or raise {setting}")
+        for name, size, limit, setting, unit in sizes
+        if size > limit
+    ]
+    if problems:
+        raise InvalidInputError(*problems)
+
+
+def name_sizes(
+    names: Mapping[str, str | None], lists: Mapping[str, tuple[str, ...]], viewer: Viewer | None, limits: LimitSettings
+) -> Iterator[Size]:
+    """Yield the lengths of all names of a request, and the number of names in each list."""
+    names, lists = dict(names), dict(lists)
+    if viewer is not None:
+        names |= {"viewer.user": viewer.user, "viewer.context": viewer.context}
+        lists["viewer.participants"] = viewer.participants
+    for field, values in lists.items():
+        yield field, len(values), limits.tags, "VICW_MAX_TAGS", "names"
+        names |= {f"{field}[{index}]": value for index, value in enumerate(values[: limits.tags])}
+    for field, name in names.items():
+        yield field, len(name or ""), limits.name_chars, "VICW_MAX_NAME_CHARS", "characters"

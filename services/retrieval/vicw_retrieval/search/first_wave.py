@@ -11,18 +11,16 @@ from dataclasses import replace
 import structlog
 
 from vicw_retrieval.access.scope import holds_in_scope
-from vicw_retrieval.channels import run_channels, valid_hits
-from vicw_retrieval.channels.bm25 import search_bm25
+from vicw_retrieval.channels import run_channels, select_channels, valid_hits
 from vicw_retrieval.channels.dense import StatementScores, search_dense
-from vicw_retrieval.channels.fulltext import search_fulltext
-from vicw_retrieval.channels.selection import select_channels
 from vicw_retrieval.channels.trigger_seeds import seeds_of
+from vicw_retrieval.channels.words import search_bm25, search_fulltext
 from vicw_retrieval.intent.resolver import IntentResolver
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.isolation import isolate
+from vicw_retrieval.request.deadline import isolate
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.timings import Stopwatch
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all

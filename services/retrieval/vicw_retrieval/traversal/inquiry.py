@@ -1,22 +1,50 @@
-"""Context of a graph question, and the rendering of its answer."""
+"""Context of a graph question, the paths to the nodes of its answer, and the rendering of the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.synthesis.graph import draw_edge
-from vicw_retrieval.traversal.paths import paths_of
 from vicw_retrieval.traversal.starts import StartFinder
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
-from vicw_shared.model import Label, Node
+from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
+
+
+def paths_of(
+    starts: Iterable[str], edges: Sequence[Edge], source_items: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return, for each node connected to a start, the edge ids of a shortest path, the start's first.
+
+    Edges are followed either way. Between an item and the events of its text (``source_items``: event to item) there is
+    no edge to count. A start has no edges; nodes that no edge of the answer reaches are left out.
+    """
+    near: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for event, item in source_items.items():
+        near.setdefault(item, []).append((event, ()))
+        near.setdefault(event, []).append((item, ()))
+    for edge in edges:
+        near.setdefault(edge.source, []).append((edge.target, (edge.id,)))
+        near.setdefault(edge.target, []).append((edge.source, (edge.id,)))
+    paths: dict[str, tuple[str, ...]] = dict.fromkeys(starts, ())
+    frontier = deque(paths)
+    while frontier:
+        node = frontier.popleft()
+        for neighbour, along in near.get(node, ()):
+            path = paths[node] + along
+            if neighbour not in paths or len(path) < len(paths[neighbour]):
+                paths[neighbour] = path
+                # The events of an item are as near as the item itself.
+                (frontier.append if along else frontier.appendleft)(neighbour)
+    return paths
 
 
 @dataclass(frozen=True)

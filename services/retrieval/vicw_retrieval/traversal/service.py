@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from vicw_retrieval.access.scope import scope_of_question
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.limits import Size, name_sizes, require_within_limits
+from vicw_retrieval.request.deadline import Size, name_sizes, require_within_limits
 from vicw_retrieval.request.timings import Stopwatch
 from vicw_retrieval.traversal.inquiry import Traversal
 from vicw_shared.clock import now

@@ -15,8 +15,8 @@ from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark
 from vicw_sleep.consolidation.service import Consolidated, Consolidation
+from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark
 from vicw_sleep.jobs import BY_DAY
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices

@@ -38,10 +38,9 @@ from vicw_shared.undo import undoable, undone
 from vicw_sleep.consolidation.abstractive_summary import AbstractiveSummarizer
 from vicw_sleep.consolidation.batches import ConsolidationRules, batches, may_consolidate
 from vicw_sleep.consolidation.drafts import SummaryDraft, SummaryDrafter, pending_of, texts_of
-from vicw_sleep.consolidation.flow_scan import ContextRef, FlowBookmark, pages
 from vicw_sleep.consolidation.model import SourceEvent
 from vicw_sleep.consolidation.pace import BatchSize
-from vicw_sleep.consolidation.source_reader import read_sources
+from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark, pages, read_sources
 from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.scheduler import SliceDeadline
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from vicw_shared.background import finish, in_thread
 from vicw_shared.clock import MICROSECONDS, from_us, now, to_us
 from vicw_shared.model import Label
 from vicw_shared.ports import Changes, Items, ItemView, Store, scan_pages
 from vicw_shared.progress import Progress, silent
-from vicw_shared.shielded import finish, in_thread
 from vicw_sleep.mirror.atoms import Atom, atom_of
 from vicw_sleep.mirror.folder import Marker, MirrorFolder
 from vicw_sleep.mirror.page_writer import MirrorBuild, MirrorResult

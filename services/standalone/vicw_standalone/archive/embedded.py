@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import base64
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import chain, count
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.null_vector_store import NullVectorStore
+from vicw_shared.adapters.null_engines import NullVectorStore
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import StateConflictError
@@ -18,13 +22,31 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.ports import ModelIdentity, VectorStore
 from vicw_sleep.archive.exporter import ExportSource
 from vicw_sleep.archive.importer import ImportTarget
-from vicw_standalone.archive.remote_vectors import RemoteVectors
 from vicw_standalone.offline import open_beside, open_offline
 from vicw_standalone.reindex.change import mark_lost
 from vicw_standalone.reindex.remote import Remote
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import folder_of, open_folder
 from vicw_standalone.wiring import GRAPH
+
+
+class RemoteVectors:
+    """Vectors of a model, fetched from a server."""
+
+    def __init__(self, remote: Remote, model: ModelIdentity) -> None:
+        self._remote = remote
+        self._model = model
+
+    async def dense(self, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the vectors of at most 1000 points, by id; points without one are omitted.
+
+        Raises StateConflictError if the server has changed its model, UnavailableError, FatalError on a refusal.
+        """
+        answer = await asyncio.to_thread(self._remote.vectors, ids)
+        if answer.model != self._model.key:
+            raise StateConflictError("The server's model has changed meanwhile: run the export again")
+        return {uid: np.frombuffer(base64.b64decode(row), "<f4") for uid, row in answer.vectors.items()}
+
 
 CHANGING = "A model change is in progress: let `vicw reindex` finish it first"
 

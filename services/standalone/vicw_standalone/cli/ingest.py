@@ -11,10 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from vicw_shared.archive.writer import is_archive
 from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
-from vicw_standalone.cli.console import err, fail, problem
-from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
+from vicw_standalone.cli.console import INTERRUPTED, err, fail, interruptible, print_summary, problem
 from vicw_standalone.cli.knowledge import SyncOptions, sync_folders
-from vicw_standalone.cli.summary import print_summary
 from vicw_standalone.file_import import IMPORT_RETRY, ImportStoppedError, import_paths
 from vicw_standalone.sources.roots import ContextTakenError
 

@@ -15,9 +15,8 @@ from vicw_shared.logs import configure_logs
 from vicw_shared.model.keys import Right, mint
 from vicw_shared.ports import KeyRing
 from vicw_shared.settings import LogSettings
-from vicw_standalone.cli.console import err, fail, out
+from vicw_standalone.cli.console import err, fail, out, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.platform_stores import open_graph
 
 app = typer.Typer(

@@ -14,13 +14,19 @@ from rich.table import Table
 from vicw_client import VicwClient
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
 from vicw_standalone.cli.ask import hint
-from vicw_standalone.cli.console import err, fail, harmless, out, problem
-from vicw_standalone.cli.interrupt import INTERRUPTED, interruptible
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.summary import print_refused
+from vicw_standalone.cli.console import (
+    INTERRUPTED,
+    err,
+    fail,
+    harmless,
+    interruptible,
+    out,
+    print_refused,
+    problem,
+    progress_bar,
+)
 from vicw_standalone.file_import import ImportStoppedError, default_state_path, store_behind
-from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, Synced, sync
-from vicw_standalone.knowledge.watcher import watch
+from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, Synced, sync, watch
 from vicw_standalone.sources.records import Refused
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 

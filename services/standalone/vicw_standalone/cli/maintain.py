@@ -15,10 +15,8 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings
 from vicw_standalone.cli.ask import UrlOption, server
-from vicw_standalone.cli.console import fail, harmless, out
+from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
@@ -92,8 +90,7 @@ def doctor_command(
     from vicw_standalone.doctor import graph as channel
 
     with server(url) as client:
-        answers = channel.ask(client, question or _names(client, context), context)
-    _print_findings(channel.examine(answers))
+        _print_findings(channel.examine(client, question or _names(client, context), context))
 
 
 def _names(client: VicwClient, context: str | None) -> list[str]:

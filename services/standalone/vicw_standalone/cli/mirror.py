@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vicw_shared.errors import MissingRecordError
-from vicw_standalone.cli.console import err, fail, harmless, out
+from vicw_standalone.cli.console import err, fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.jobs import open_graph_of
 from vicw_standalone.cli.models import DataDirOption, PlatformOption, tenant_name
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.model.keys import tenant_flaw
-from vicw_standalone.cli.console import err, out
-from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.console import err, out, read_settings
 from vicw_standalone.model_choice import choose
 
 DataDirOption = Annotated[

@@ -15,11 +15,8 @@ from vicw_shared.embedding_models import MODELS
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, StorageSettings
 from vicw_standalone.cli.ask import UrlOption
-from vicw_standalone.cli.console import err, fail, out, problem
-from vicw_standalone.cli.interrupt import INTERRUPTED
+from vicw_standalone.cli.console import INTERRUPTED, err, fail, out, problem, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import typer
 
 from vicw_shared.logs import configure_logs
 from vicw_shared.telemetry.tracing import start_traces, stop_traces
-from vicw_standalone.cli.settings import read_settings
+from vicw_standalone.cli.console import read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -48,8 +48,8 @@ def serve(
     start_traces(settings.traces, "vicw")
     # llama.cpp's OpenMP threads spin between tasks by default, which starves everything else on few cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-    from vicw_shared.http.loop import fast_loop
-    from vicw_standalone.server import serve as run_server
+    from vicw_shared.http.serve import fast_loop
+    from vicw_standalone.app import serve as run_server
 
     try:
         asyncio.run(run_server(settings), loop_factory=fast_loop())

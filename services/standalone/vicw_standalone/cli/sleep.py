@@ -16,13 +16,12 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import JobRun, MaintenanceStep, Outcome, Steps, scan_pages
-from vicw_standalone.cli import dreams, eviction, resolve, upkeep
-from vicw_standalone.cli.console import err, harmless, out
+from vicw_standalone.cli import dreams, resolve, upkeep
+from vicw_standalone.cli.console import err, harmless, out, read_settings
 from vicw_standalone.cli.job_runs import status_lines
 from vicw_standalone.cli.jobs import TenantOption, open_graph_of
 from vicw_standalone.cli.maintenance import run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 from vicw_standalone.reindex.remote import Remote
 
@@ -235,7 +234,7 @@ def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
     if step.task == RESOLVE:
         return resolve.describe_step(step, names)
     if step.task == FORGET:
-        return eviction.describe_step(step)
+        return upkeep.describe_eviction(step)
     if step.task == EXPIRE:
         return upkeep.describe_step(step, names)
     sources = step.details.get("sources")

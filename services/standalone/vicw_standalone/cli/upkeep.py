@@ -1,8 +1,9 @@
-"""``vicw sleep reconcile`` and ``vicw sleep expire``."""
+"""``vicw sleep reconcile``, ``vicw sleep expire`` and ``vicw forget capacity``: scheduled maintenance, run by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -10,19 +11,21 @@ import typer
 from vicw_shared.clock import now
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Label
-from vicw_standalone.cli.console import harmless, out
+from vicw_standalone.cli.console import fail, harmless, out, progress_bar, read_settings
 from vicw_standalone.cli.maintenance import run_item_removal, run_maintenance
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
-from vicw_standalone.cli.progress import progress_bar
-from vicw_standalone.cli.settings import read_settings
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
+    from vicw_ingest.eviction.service import Eviction, EvictionReport, OnEvicted
+    from vicw_shared.model import Node
     from vicw_shared.ports import MaintenanceStep
     from vicw_shared.progress import Progress
+    from vicw_shared.settings import EvictionSettings
     from vicw_sleep.reconcile import Reconciled
     from vicw_standalone.cli.maintenance import ItemRemoval
     from vicw_standalone.undo import SleepCycle
+
 
 _LISTED = 1000
 
@@ -119,3 +122,55 @@ def describe_step(step: MaintenanceStep, names: Mapping[str, str]) -> str:
         else f"[{details.get('item') or step.subject}]"
     )
     return " ".join(part for part in (subject, names.get(step.subject, ""), "· expired", end) if part)
+
+
+_ALL = 1_000_000
+
+
+def capacity(
+    items: Annotated[
+        int | None, typer.Option(help="Most items of a tenant. \\[default: VICW_EVICTION_ITEMS]", min=1)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    data_dir: DataDirOption = None,
+    platform: PlatformOption = False,
+) -> None:
+    """Erase the items of least weight from tenants with more items than allowed.
+
+    Protected items, and items stored or shown within VICW_EVICTION_DAYS, stay. Erased items cannot be restored. A
+    server runs this automatically (VICW_EVICTION_SCHEDULE), so no server may have the data directory open; with
+    --platform, services may run.
+    """
+    settings = read_settings(data_dir=data_dir)
+    chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
+    if not chosen.items:
+        fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
+
+    def show_item(item: Node, weight: float) -> None:
+        line = f"{item.context} · [{item.source_id or item.uid}] {item.name} · weight {weight:.3f}"
+        out.print(" ".join(harmless(line).split("\n")), markup=False, highlight=False, soft_wrap=True)
+
+    async def work(removal: ItemRemoval) -> None:
+        report = await _evict(removal.capacity, chosen, dry_run, None if quiet else show_item)
+        out.print(f"{counted(report.erased, 'item')} {'would be erased' if dry_run else 'erased'}")
+
+    run_item_removal(settings, platform, work, schedule="VICW_EVICTION_SCHEDULE")
+
+
+async def _evict(
+    capacity: Eviction, chosen: EvictionSettings, dry: bool, show_item: OnEvicted | None
+) -> EvictionReport:
+    from vicw_ingest.eviction.job import policy_of
+
+    capacity = replace(capacity, on_evicted=show_item) if show_item is not None else capacity
+    report = await capacity.run(policy_of(chosen), now=now(), dry=dry, limit=_ALL if dry else chosen.batch)
+    while report.more:
+        report.add(await capacity.run(policy_of(chosen), now=now(), limit=chosen.batch))
+    return report
+
+
+def describe_eviction(step: MaintenanceStep) -> str:
+    """Return a line about the items that a step evicted."""
+    items = step.details.get("items")
+    return f"{counted(items, 'item') if isinstance(items, int) else '? items'} evicted for lack of space"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from vicw_client import VicwClient
@@ -17,53 +16,22 @@ BUDGET_MS = 45.0
 """Target for the channel's time in a request (seed 002 §6.3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeAnswers:
-    """Answers to the questions, with explanations of the graph channel."""
+def examine(client: VicwClient, questions: Sequence[str], context: str | None) -> Iterator[Finding]:
+    """Ask each question twice, first to warm up, and yield findings on the second answers. Raises VicwClientError.
 
-    answers: Sequence[RetrieveResponse]
-
-    @property
-    def channels(self) -> list[GraphChannel]:
-        """Explanation of the channel in each answer."""
-        return [answer.explain.graph for answer in self.answers if answer.explain is not None]
-
-    @property
-    def hits(self) -> list[tuple[ChannelHit, bool]]:
-        """The hits of the graph channel, each with whether another channel also found the result."""
-        others = frozenset(channel.value for channel in Channel)
-        return [
-            (hit, any(other.channel in others for other in result.channels))
-            for answer in self.answers
-            for result in answer.results
-            for hit in result.channels
-            if hit.channel == "graph"
-        ]
-
-    @property
-    def took_ms(self) -> list[float]:
-        """Time of the channel in each answer."""
-        return [answer.took_ms["graph"] for answer in self.answers if "graph" in answer.took_ms]
-
-
-def ask(client: VicwClient, questions: Sequence[str], context: str | None) -> ProbeAnswers:
-    """Ask each question twice, first to warm up, and keep the second answer. Raises VicwClientError."""
+    They are on weight, edges, spreads, results, agreement with other channels, and time.
+    """
     answers = []
     for question in questions:
         for _ in range(2):
             answer = client.retrieve(query=question, context=context, explain=True)
         answers.append(answer)
-    return ProbeAnswers(answers)
-
-
-def examine(asked: ProbeAnswers) -> Iterator[Finding]:
-    """Yield the findings: weight, edges, spreads, results, agreement with other channels, time."""
-    yield _weight(asked.channels)
-    yield _edges(asked.answers)
-    yield _reached(asked.channels)
-    yield _results(asked.hits)
-    yield _agreement(asked.hits)
-    yield _time(asked)
+    channels = [answer.explain.graph for answer in answers if answer.explain is not None]
+    yield _weight(channels)
+    yield _edges(answers)
+    yield _reached(channels)
+    yield from _results([result.channels for answer in answers for result in answer.results])
+    yield _time([answer.took_ms["graph"] for answer in answers if "graph" in answer.took_ms], channels)
 
 
 def _weight(channels: Sequence[GraphChannel]) -> Finding:
@@ -97,22 +65,22 @@ def _reached(channels: Sequence[GraphChannel]) -> Finding:
     return Finding("spreads", Severity.NOTE, "reached no item", "Ask about something stored: `--graph QUESTION`")
 
 
-def _results(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
+def _results(results: Sequence[Sequence[ChannelHit]]) -> Iterator[Finding]:
+    """Yield the results that came through the graph, and how many of them another channel found, too."""
+    hits = [(hit, found) for found in results for hit in found if hit.channel == "graph"]
     if not hits:
-        return Finding("results", Severity.NOTE, "no result came through the graph")
+        yield Finding("results", Severity.NOTE, "no result came through the graph")
+        return
     ways = Counter(f"{hit.edge_type} at depth {hit.depth}" if hit.edge_type else "a trigger phrase" for hit, _ in hits)
     detail = "; ".join(f"{count} by {path}" for path, count in ways.most_common(8))
-    return Finding("results", Severity.FINE, f"{len(hits)} came through the graph: {detail}")
+    yield Finding("results", Severity.FINE, f"{len(hits)} came through the graph: {detail}")
+    others = frozenset(channel.value for channel in Channel)
+    agreed = sum(any(hit.channel in others for hit in found) for _, found in hits)
+    severity = Severity.FINE if agreed else Severity.NOTE
+    yield Finding("agreement", severity, f"{agreed} of these also found by another channel")
 
 
-def _agreement(hits: Sequence[tuple[ChannelHit, bool]]) -> Finding:
-    agreed = sum(too for _, too in hits)
-    verdict = Severity.FINE if agreed or not hits else Severity.NOTE
-    return Finding("agreement", verdict, f"{agreed} of these also found by another channel")
-
-
-def _time(asked: ProbeAnswers) -> Finding:
-    took, channels = asked.took_ms, asked.channels
+def _time(took: Sequence[float], channels: Sequence[GraphChannel]) -> Finding:
     if not took:
         return Finding("time", Severity.NOTE, "the answers have no timings")
     detail = f"median {median(took):.0f} ms, maximum {max(took):.0f} ms"

@@ -11,14 +11,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from vicw_ingest.erasure.record import copies_of, fingerprints_of
+from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.service import Eraser, ErasureReport
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
-from vicw_shared.adapters.edge.compaction import recover, rewrite
+from vicw_shared.adapters.edge.store import recover, rewrite
 from vicw_shared.adapters.sqlite import SqliteGraphStore
+from vicw_shared.background import in_thread
 from vicw_shared.extensions import load_registries
-from vicw_shared.ports import ModelIdentity
-from vicw_shared.shielded import in_thread
+from vicw_shared.ports import ModelIdentity, Store
+from vicw_sleep.archive.import_marker import put_mark, read_half, read_mark
 from vicw_sleep.mirror.service import Mirror
 from vicw_sleep.mirror.visibility import MirrorVisibility
 from vicw_sleep.residue_scan import Residue, scan_store
@@ -106,3 +108,22 @@ def _rewrite_indexes(data_dir: Path, used: ModelIdentity | None) -> None:
         model = noted_in(folder) or used
         if model is not None and model.has_vectors and EdgeVectorStore.exists(folder):
             rewrite(folder, model.size)
+
+
+async def choose_half(graph: Store) -> list[ErasureSelection]:
+    """Select everything that an interrupted import stored, per tenant: the tenants were empty before it.
+
+    An import stores contexts first, so no imported node lacks its context. Raises as ``read_half`` does.
+    """
+    tenants = (await read_half(graph.archive)).tenants
+    return [
+        ErasureSelection(tenant, partial=tuple(root.context for root in await graph.contexts(tenant)))
+        for tenant in tenants
+    ]
+
+
+async def settle_half(graph: Store) -> None:
+    """Remove the marker of an abandoned import once all of its contexts are erased."""
+    mark = await read_mark(graph.archive)
+    if mark is not None and mark.given_up and not any([await graph.contexts(tenant) for tenant in mark.tenants]):
+        await put_mark(graph, mark.tenants[0], None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,7 @@ from vicw_shared.domains import CODING
 from vicw_shared.wire.knowledge import KnownPage, LinkFault, LinkProblem
 from vicw_standalone.counts import counted
 from vicw_standalone.file_import import FileImport, ImportStoppedError, Progress, Summary
-from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder
+from vicw_standalone.knowledge.folder import PageFile, Snapshot, read_folder, signature
 from vicw_standalone.sources.batches import batched as in_requests
 from vicw_standalone.sources.ledger import ItemDigest
 from vicw_standalone.sources.records import Record, Refused, SourceItem, UnreadableFileError
@@ -204,3 +204,19 @@ class _NoLedger:
 
     def add(self, marks: Sequence[ItemDigest]) -> None:
         pass
+
+
+def watch(root: Path, every_seconds: float, stop: threading.Event, changed: Callable[[], bool]) -> None:
+    """Call ``changed`` after each change of files of ``root``, once they no longer change, until ``stop`` is set.
+
+    If it returns False, it is called again at the next poll.
+    """
+    settled = signature(root)
+    if not changed():
+        settled = {}
+    before = settled
+    while not stop.wait(every_seconds):
+        now = signature(root)
+        if now != settled and now == before:
+            settled = now if changed() else {}
+        before = now

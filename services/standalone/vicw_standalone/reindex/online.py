@@ -14,12 +14,11 @@ from vicw_shared.errors import FatalError, FieldProblem, InvalidInputError, Stat
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.embedders import Embedders
-from vicw_standalone.index_folders import IndexFolders
 from vicw_standalone.model_choice import choose
 from vicw_standalone.reindex.change import Reindex, Reindexed, bring_to_agreement
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
-from vicw_standalone.vector_folders import drop_others, status_of
+from vicw_standalone.vector_folders import IndexFolders, drop_others, status_of
 
 _log = structlog.get_logger()
 NAME_A_MODEL = "Name the model that computes them: `vicw reindex --model NAME`"

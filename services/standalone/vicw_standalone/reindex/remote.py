@@ -13,9 +13,16 @@ from pydantic import BaseModel, ValidationError
 
 from vicw_shared.errors import FatalError, UnavailableError
 from vicw_shared.progress import Progress
-from vicw_shared.wire.reindex import DroppedIndexes, ReindexRequest, ReindexResult, ReindexState
-from vicw_shared.wire.sleep import Undone, UndoRequest
-from vicw_shared.wire.vectors import PointVectors, VectorsRequest
+from vicw_shared.wire.admin import (
+    DroppedIndexes,
+    PointVectors,
+    ReindexRequest,
+    ReindexResult,
+    ReindexState,
+    Undone,
+    UndoRequest,
+    VectorsRequest,
+)
 
 _TIMEOUT_SECONDS = 60.0
 _POLL_SECONDS = 0.5

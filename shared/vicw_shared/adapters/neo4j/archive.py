@@ -6,14 +6,13 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from vicw_shared.adapters.neo4j.cypher import archive, nodes, records
+from vicw_shared.adapters.neo4j.cypher import nodes, records
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
-from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.keys import arrivals_record, steps_record, tenant_key
+from vicw_shared.adapters.neo4j.keys import EdgeTypes, arrivals_record, steps_record, tenant_key
 from vicw_shared.adapters.neo4j.pending_extractions import Neo4jPendingExtractions
+from vicw_shared.adapters.neo4j.record import Neo4jUses
 from vicw_shared.adapters.neo4j.rows import by_uid, edge_of, gathered, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps
-from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.ports import Counters, GraphSnapshot, MaintenanceStep, Receipt, Steps, Use
@@ -39,7 +38,7 @@ class Neo4jArchive:
         yield Neo4jSnapshot(self._database, self._types)
 
     async def import_mark(self) -> str | None:
-        (row,) = await self._database.read(archive.READ_MARK)
+        (row,) = await self._database.read(records.READ_MARK)
         mark: str | None = row["mark"]
         return mark
 
@@ -64,13 +63,13 @@ class Neo4jSnapshot:
 
     async def version(self, root: Node) -> int:
         locks = [arrivals_record(root.tenant, context) for context in (root.context, _MERGE_CONTEXT)]
-        (row,) = await self._database.read(archive.VERSION, records=locks)
+        (row,) = await self._database.read(records.VERSION, records=locks)
         return int(row["version"])
 
     async def members(self, root: Node) -> list[str]:
         uids: list[str] = []
         after = ""
-        while rows := await self._database.read(archive.MEMBERS, root=root.uid, after=after, limit=_UIDS):
+        while rows := await self._database.read(records.MEMBERS, root=root.uid, after=after, limit=_UIDS):
             uids += [row["uid"] for row in rows]
             after = uids[-1]
         return sorted({root.uid, *uids})
@@ -83,7 +82,7 @@ class Neo4jSnapshot:
         if not uids:
             return []
         values = {"uids": list(uids), "tenant": root.tenant, "after": after or "", "limit": limit}
-        rows = await self._database.read(archive.leaving(self._types.all), **values)
+        rows = await self._database.read(records.leaving(self._types.all), **values)
         return [edge_of(row["edge"]) for row in rows]
 
     async def counters(self, root: Node, flows: Sequence[str]) -> Counters:
@@ -102,7 +101,7 @@ class Neo4jSnapshot:
     async def receipts(self, tenant: str, *, after: Receipt | None, limit: int) -> list[Receipt]:
         at, key = (to_us(after.created_at), after.key) if after is not None else _BEFORE_ALL
         values = {"tenant_key": tenant_key(tenant), "at": at, "key": key, "limit": limit}
-        rows = [row["receipt"] for row in await self._database.read(archive.RECEIPTS, **values)]
+        rows = [row["receipt"] for row in await self._database.read(records.RECEIPTS, **values)]
         return [
             Receipt(row["receipt_key"], row["fingerprint"], from_us(row["created_at"]), json.loads(row["body"]))
             for row in rows

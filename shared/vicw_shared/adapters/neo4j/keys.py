@@ -6,12 +6,13 @@ always fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from vicw_shared.clock import to_us
-from vicw_shared.model import Label, Node
+from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT, ChainKey, chain_key
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import (
@@ -206,3 +207,15 @@ def numbers_of(node: Node) -> Iterator[tuple[str, int]]:
         yield arrivals_record(node.tenant, node.context), node.arrival
     if node.flow_id is not None and node.flow_step is not None:
         yield steps_record(node.tenant, node.context, node.flow_id), node.flow_step
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTypes:
+    """Edge types: ``all`` that the database may hold, sorted, for queries; ``registry`` of those to be written."""
+
+    registry: EdgeRegistry
+    all: tuple[str, ...]
+
+    def stored(self, types: Iterable[str]) -> tuple[str, ...]:
+        """Return the ``types`` that the database may hold, each once."""
+        return tuple(name for name in dict.fromkeys(types) if name in self.all)

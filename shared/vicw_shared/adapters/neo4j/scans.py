@@ -6,11 +6,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from vicw_shared.adapters.neo4j.cypher import edges, names, nodes, outbox
-from vicw_shared.adapters.neo4j.cypher import item_views as cypher
+from vicw_shared.adapters.neo4j.cypher import items as cypher
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
-from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
-from vicw_shared.adapters.neo4j.item_views import item_views_of
-from vicw_shared.adapters.neo4j.keys import chain_end, chain_prefix, name_place, place, tenant_key
+from vicw_shared.adapters.neo4j.items import item_views_of
+from vicw_shared.adapters.neo4j.keys import EdgeTypes, chain_end, chain_prefix, name_place, place, tenant_key
 from vicw_shared.adapters.neo4j.outbox import point_of
 from vicw_shared.adapters.neo4j.rows import edge_of, is_node, nodes_in
 from vicw_shared.adapters.neo4j.steps import find_steps

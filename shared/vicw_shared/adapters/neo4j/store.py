@@ -11,12 +11,12 @@ from vicw_shared.adapters.neo4j.audit import Neo4jAudit
 from vicw_shared.adapters.neo4j.cypher import names, nodes
 from vicw_shared.adapters.neo4j.cypher import text as full_text
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
-from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import Neo4jErasures
 from vicw_shared.adapters.neo4j.hops import find_neighbours, find_weighted_neighbours
-from vicw_shared.adapters.neo4j.item_views import find_item_views
+from vicw_shared.adapters.neo4j.items import find_by_text_key, find_item_views
 from vicw_shared.adapters.neo4j.key_ring import Neo4jKeyRing
 from vicw_shared.adapters.neo4j.keys import (
+    EdgeTypes,
     clock_span,
     item_key,
     tenant_key,
@@ -24,15 +24,13 @@ from vicw_shared.adapters.neo4j.keys import (
 from vicw_shared.adapters.neo4j.names import find_names, find_triggered
 from vicw_shared.adapters.neo4j.outbox import Neo4jOutbox
 from vicw_shared.adapters.neo4j.pending_extractions import Neo4jPendingExtractions
-from vicw_shared.adapters.neo4j.record import Neo4jRecord
+from vicw_shared.adapters.neo4j.record import Neo4jRecord, Neo4jUses
 from vicw_shared.adapters.neo4j.rows import Properties, by_uid, gathered, item_ref, nodes_in
 from vicw_shared.adapters.neo4j.scans import Neo4jScans
 from vicw_shared.adapters.neo4j.schema import prepare
 from vicw_shared.adapters.neo4j.steps import Neo4jSleepLog
 from vicw_shared.adapters.neo4j.text import query_of
-from vicw_shared.adapters.neo4j.text_keys import find_by_text_key
 from vicw_shared.adapters.neo4j.transaction import Neo4jTransaction
-from vicw_shared.adapters.neo4j.uses import Neo4jUses
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import RetryableError
 from vicw_shared.model import EdgeRegistry, Node

@@ -11,14 +11,14 @@ from operator import attrgetter
 
 from neo4j import Record
 
-from vicw_shared.adapters.neo4j.cypher import archive, outbox, records, text
 from vicw_shared.adapters.neo4j.cypher import edges as of_edges
 from vicw_shared.adapters.neo4j.cypher import names as of_names
 from vicw_shared.adapters.neo4j.cypher import nodes as of_nodes
+from vicw_shared.adapters.neo4j.cypher import outbox, records, text
 from vicw_shared.adapters.neo4j.database import RunStatement
-from vicw_shared.adapters.neo4j.edge_types import EdgeTypes
 from vicw_shared.adapters.neo4j.erasure import put_erasure_record
 from vicw_shared.adapters.neo4j.keys import (
+    EdgeTypes,
     arrivals_record,
     chain_end,
     chain_prefix,
@@ -243,7 +243,7 @@ class Neo4jTransaction:
             await self._run(records.DROP_ARRIVALS, record=arrivals_record(self._tenant, self._context))
 
     async def mark_import(self, mark: str | None) -> None:
-        await self._run(archive.MARK, mark=mark)
+        await self._run(records.MARK, mark=mark)
 
     async def queue_extractions(self, items: Sequence[str]) -> None:
         if items:

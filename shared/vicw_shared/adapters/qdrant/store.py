@@ -5,7 +5,8 @@ Any number of processes may use one collection: only statistics are cached, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import batched
 
 import numpy as np
@@ -30,10 +31,31 @@ from vicw_shared.adapters.conditions import DOMAIN
 from vicw_shared.adapters.qdrant.errors import DEPENDENCY, require_applied, translated
 from vicw_shared.adapters.qdrant.filters import filter_of, filter_of_ids, filter_of_passages
 from vicw_shared.adapters.qdrant.layout import DENSE, MAX_BATCH, MAX_LIMIT, OVERSAMPLING, SPARSE
-from vicw_shared.adapters.qdrant.recent import Recent
 from vicw_shared.errors import UnavailableError
 from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, VectorQuery
 from vicw_shared.telemetry.engines import measured
+
+
+class Recent[K, V]:
+    """Cache of at most ``size`` values, each for ``seconds``."""
+
+    def __init__(self, seconds: float, size: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._size = size
+        self._clock = clock
+        self._values: dict[K, tuple[float, V]] = {}
+
+    def get(self, key: K) -> V | None:
+        """Return a value that has not expired, or None."""
+        at, value = self._values.get(key, (None, None))
+        return value if at is not None and self._clock() - at < self._seconds else None
+
+    def put(self, key: K, value: V) -> None:
+        """Store a value. A full cache is emptied first."""
+        if len(self._values) >= self._size:
+            self._values.clear()
+        self._values[key] = (self._clock(), value)
+
 
 _SEARCH = SearchParams(
     quantization=QuantizationSearchParams(rescore=True, oversampling=OVERSAMPLING),

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vicw_shared.adapters.sqlite.names import node_terms
-from vicw_shared.adapters.sqlite.phrases import trigger_rows
 from vicw_shared.adapters.sqlite.schema import migrate
-from vicw_shared.adapters.sqlite.words import head_words, text_words
+from vicw_shared.adapters.sqlite.words import head_words, text_words, trigger_rows
 from vicw_shared.errors import StorageFullError, UnavailableError, VicwError
 from vicw_shared.text import fold_case
 

@@ -1,7 +1,8 @@
-"""Item look-ups outside a write, on SQLite."""
+"""Item look-ups outside a write, item views, and live texts by text key, on SQLite."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,17 +12,21 @@ from vicw_shared.adapters.sqlite.rows import (
     ITEM_COLUMNS,
     NODE_COLUMNS,
     PART_COLUMNS,
+    columns_of,
     item_ref,
     marks,
     node_of,
     pack,
     part_of,
+    unpack,
 )
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 from vicw_shared.model.chain import latest_first
 from vicw_shared.model.core5 import OF_NOBODY
-from vicw_shared.ports import ItemRef
+from vicw_shared.model.edges import AUTO_TAGGED
+from vicw_shared.ports import ItemRef, ItemView
+from vicw_shared.text import fold_case
 
 _BATCH = 500
 
@@ -96,3 +101,73 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
         )
         owners.update((packed[uid], part_of(owners[packed[uid]], row)) for uid, *row in rows)
     return owners
+
+
+LIVE = "content_hash IS NOT NULL AND label <> 'Chunk' AND retired_at IS NULL"
+
+
+def read_item_views(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> list[ItemView]:
+    """Return the live items among ``uids``, in uid order."""
+    views: list[ItemView] = []
+    for batch in batched(sorted(set(uids)), _BATCH):
+        rows = connection.execute(
+            f"SELECT pk, {NODE_COLUMNS} FROM node WHERE uid IN ({marks(len(batch))}) "  # noqa: S608
+            f"AND tenant = ? AND {LIVE} ORDER BY uid",
+            (*map(pack, batch), tenant),
+        )
+        views += with_edges(connection, rows.fetchall())
+    return views
+
+
+def with_edges(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> list[ItemView]:
+    """Return the views of these items (pk, then NODE_COLUMNS)."""
+    passages: dict[object, list[Node]] = {}
+    names: dict[tuple[object, str], set[str]] = {}
+    for batch in batched((row[0] for row in rows), _BATCH):
+        proofs = connection.execute(
+            f"SELECT e.source, {columns_of('k')} FROM edge e JOIN node k ON k.pk = e.target "  # noqa: S608
+            f"WHERE e.source IN ({marks(len(batch))}) AND e.type = 'EVIDENCED_BY' ORDER BY k.uid",
+            batch,
+        )
+        for item, *passage in proofs:
+            passages.setdefault(item, []).append(node_of(passage))
+        named = connection.execute(
+            "SELECT e.source, e.type, e.told_by, i.uid, t.name, t.uid, t.subtype, t.aliases FROM edge e "  # noqa: S608
+            "JOIN node t ON t.pk = e.target JOIN node i ON i.pk = e.source "
+            f"WHERE e.source IN ({marks(len(batch))}) AND e.type IN ('ABOUT', 'TAGGED', 'AUTO_TAGGED')",
+            batch,
+        )
+        for item, kind, source_item, item_uid, name, uid, subtype, aliases in named:
+            if kind == "ABOUT":
+                names.setdefault((item, kind), set()).update((name, *json.loads(aliases), unpack(uid)))
+            elif kind == AUTO_TAGGED:
+                names.setdefault((item, kind), set()).add(name)
+            elif source_item is None or source_item == unpack(item_uid):
+                names.setdefault((item, "bucket" if fold_case(subtype) == "bucket" else "tag"), set()).add(name)
+    return [
+        ItemView(
+            node_of(row[1:]),
+            tuple(passages.get(row[0], ())),
+            *(tuple(sorted(names.get((row[0], kind), ()))) for kind in ("tag", "bucket", "ABOUT", AUTO_TAGGED)),
+        )
+        for row in rows
+    ]
+
+
+def read_by_text_key(
+    connection: sqlite3.Connection, tenant: str, keys: Sequence[str], contexts: Sequence[str] | None, limit: int
+) -> dict[str, list[Node]]:
+    """Return the live nodes with each of these keys, at most ``limit`` per key, oldest first."""
+    within = "" if contexts is None else f"AND context IN ({marks(len(contexts))}) "
+    nodes: dict[str, list[Node]] = {}
+    for batch in batched(dict.fromkeys(keys), _BATCH):
+        rows = connection.execute(
+            f"WITH wanted (key) AS (VALUES {', '.join(['(?)'] * len(batch))}) "  # noqa: S608
+            f"SELECT {columns_of('n')} FROM wanted w CROSS JOIN node n ON n.pk IN ("
+            "SELECT pk FROM node WHERE tenant = ? AND text_key = w.key AND text_key IS NOT NULL "
+            f"AND retired_at IS NULL {within}ORDER BY created_at, pk LIMIT ?) ORDER BY n.created_at, n.pk",
+            (*batch, tenant, *(contexts or ()), limit),
+        )
+        for node in map(node_of, rows):
+            nodes.setdefault(node.text_key or "", []).append(node)
+    return nodes

@@ -16,17 +16,17 @@ from vicw_shared.adapters.sqlite.database import MAPPED_MB, SqliteDatabase
 from vicw_shared.adapters.sqlite.erasure import SqliteErasures
 from vicw_shared.adapters.sqlite.full_text import find_passages, rarity_of
 from vicw_shared.adapters.sqlite.hop import read_weighted_neighbours
-from vicw_shared.adapters.sqlite.item_views import read_item_views
 from vicw_shared.adapters.sqlite.items import (
     read_between,
+    read_by_text_key,
     read_expired,
+    read_item_views,
     read_items,
     read_owners,
 )
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
 from vicw_shared.adapters.sqlite.outbox import SqliteOutbox
 from vicw_shared.adapters.sqlite.pending_extractions import SqlitePendingExtractions
-from vicw_shared.adapters.sqlite.phrases import read_triggered
 from vicw_shared.adapters.sqlite.record import SqliteRecord
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,
@@ -37,10 +37,9 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.schema import migrate, require_current
 from vicw_shared.adapters.sqlite.steps import SqliteSleepLog
-from vicw_shared.adapters.sqlite.text_keys import read_by_text_key
 from vicw_shared.adapters.sqlite.transaction import SqliteTransaction
 from vicw_shared.adapters.sqlite.uses import SqliteUses
-from vicw_shared.adapters.sqlite.words import Domains
+from vicw_shared.adapters.sqlite.words import Domains, read_triggered
 from vicw_shared.adapters.sqlite.writer import Writer
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.names import UNCOUNTED

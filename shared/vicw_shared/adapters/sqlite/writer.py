@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.shielded import finish
+from vicw_shared.background import finish
 
 
 class Writer:

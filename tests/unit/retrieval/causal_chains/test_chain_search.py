@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.stores.memory import Memory
-from vicw_ingest.identity.merges import merge
+from vicw_ingest.identity.changes import merge
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import EdgeRegistry

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from support.stores.memory import Memory
-from vicw_retrieval.intent.domain import infer, vote
-from vicw_retrieval.intent.words import WordEvidence, read_words
+from vicw_retrieval.intent.domain import WordEvidence, infer, read_words, vote
 from vicw_retrieval.model.candidates import Candidate
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_retrieval.model.candidates import Wave, fuse
-from vicw_retrieval.ranking import rrf, zscore
+from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import VectorHit
 
 WEIGHTS = {"dense": 0.6, "bm25": 0.4}
@@ -15,14 +15,14 @@ scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50), max_size
 
 
 def test_rrf_is_the_sum_of_reciprocal_ranks() -> None:
-    fused = rrf.fuse({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
+    fused = fusion.fuse({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
     assert fused == pytest.approx({"x": 1 / 61, "y": 1.1 * (1 / 62 + 0.5 / 61), "z": 0.5 / 62})
 
 
 def standardised(dense: dict[str, float], bm25: dict[str, float], *, alpha: float) -> dict[str, float]:
     return {
-        name: zscore.squash(z)
-        for name, z in zscore.combine({"dense": dense, "bm25": bm25}, {"dense": alpha, "bm25": 1 - alpha}).items()
+        name: fusion.squash(z)
+        for name, z in fusion.combine({"dense": dense, "bm25": bm25}, {"dense": alpha, "bm25": 1 - alpha}).items()
     }
 
 

@@ -88,7 +88,7 @@ async def test_a_span_with_few_items_takes_one_read(memory: Memory) -> None:
 
 
 async def test_at_most_the_limit_of_items_of_a_span_is_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vicw_retrieval.temporal.span_filter.MAX_READ", 500)
+    monkeypatch.setattr("vicw_retrieval.temporal.time_ranker.MAX_READ", 500)
     await memory.ingest(OWN)
     await memory.ingest(*crowd(at_once=False, **ABOUT_ZOE), extract="none")
     answer, limits = await ask(memory, viewer=BEN)

@@ -8,9 +8,9 @@ import pytest
 
 from vicw_shared.ports import ArrivalCount, Flow, JobRun
 from vicw_shared.settings import ConsolidationSettings
-from vicw_sleep.consolidation.flow_scan import FlowBookmark
 from vicw_sleep.consolidation.job import CatchUpResult, catch_up
 from vicw_sleep.consolidation.service import Consolidated
+from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.jobs import BY_DAY
 
 GROWN = ArrivalCount("t", "c", 12)

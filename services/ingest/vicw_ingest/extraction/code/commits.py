@@ -1,4 +1,4 @@
-"""Parse commits as printed by Git, and bare commit messages.
+"""Parse commits as printed by Git, and bare commit messages, and map them to a TextExtraction.
 
 Representation in the graph:
 
@@ -18,7 +18,9 @@ from datetime import UTC, datetime
 
 from dateutil import parser as dates
 
+from vicw_ingest.extraction.model import ITEM, ExtractedEntity, ExtractedRelation, TextExtraction, item_key
 from vicw_shared.language.tokens import Span
+from vicw_shared.model import Label
 from vicw_shared.text import lines_of
 
 MAX_COMMITS = 2_000
@@ -260,3 +262,36 @@ def _files(lines: Sequence[str]) -> tuple[str, ...]:
             if (match := _STAT.match(line.strip()[:_MAX_LINE])) and "..." not in match["file"][:4]
         ]
     return tuple(dict.fromkeys([*named, *listed, *stats]))[:MAX_FILES]
+
+
+_RULE = "rules:commit"
+_START = Span(0, 0)
+
+
+def map_commit(commit: Commit) -> TextExtraction:
+    """Return the extraction of a commit; the item is the commit.
+
+    Its authors INITIATED it; files and issues are mentioned; it is RELATED_TO {desc: "fixes"} an issue that it closes,
+    and CONTRADICTS a commit that it reverts, if that is an item under its hash.
+    """
+    extraction = TextExtraction()
+
+    def add(slot: str, name: str, kind: str | None, guess: str) -> str:
+        key = f"commit {slot}"
+        extraction.entities.append(ExtractedEntity(key, name, Label.ENTITY, kind, guess, _START))
+        return key
+
+    for number, author in enumerate((*((commit.author,) if commit.author else ()), *commit.co_authors)):
+        author_key = add(f"author {number}", author, None, "person")
+        extraction.relations.append(ExtractedRelation(author_key, "INITIATED", ITEM, _RULE))
+    for number, file in enumerate(commit.files):
+        add(f"file {number}", file, "file", "file")
+    for number, reference in enumerate(dict.fromkeys((*commit.references, *commit.closes))):
+        if reference not in commit.reverts:
+            issue = add(f"issue {number}", reference, "issue", "issue")
+            if reference in commit.closes:
+                extraction.relations.append(ExtractedRelation(ITEM, "RELATED_TO", issue, _RULE, desc="fixes"))
+    extraction.relations += [
+        ExtractedRelation(ITEM, "CONTRADICTS", item_key(sha), _RULE, desc="reverts") for sha in commit.reverts
+    ]
+    return extraction

@@ -1,4 +1,4 @@
-"""Map stack traces to a TextExtraction: failures, their causes and their places in the code."""
+"""Find the stack traces of a text, and map them to a TextExtraction: failures, their causes and places in the code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,38 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from vicw_ingest.extraction.code.traces.detector import parse_traces
+from vicw_ingest.extraction.code.traces.ats import parse_frames_below
+from vicw_ingest.extraction.code.traces.lines import split_lines
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
+from vicw_ingest.extraction.code.traces.python import parse_python
+from vicw_ingest.extraction.code.traces.systems import parse_go, parse_ruby, parse_rust
 from vicw_ingest.extraction.model import ExtractedEntity, ExtractedEvent, ExtractedRelation, TextExtraction
 from vicw_shared.model import Label
+
+MAX_TRACES = 200
+_PARSERS = (parse_python, parse_go, parse_rust, parse_ruby)
+
+
+def parse_traces(text: str) -> list[StackTrace]:
+    """Return the stack traces in a text, in order, none inside another; at most ``MAX_TRACES``.
+
+    They may be surrounded by prose or log lines, indented or quoted. Frames without a header are no trace, nor is a
+    header without frames, except in Rust and Ruby, whose headers have a place. Raises nothing.
+    """
+    lines = split_lines(text)
+    traces: list[StackTrace] = []
+    at = floor = 0
+    while at < len(lines) and len(traces) < MAX_TRACES:
+        parsed = next((result for reader in _PARSERS if (result := reader(lines, at))), None)
+        parsed = parsed or parse_frames_below(lines, at, floor)
+        if parsed:
+            trace, following = parsed
+            traces.append(trace)
+            at = floor = max(following, at + 1)
+        else:
+            at += 1
+    return traces
+
 
 _RULE = "rules:trace"
 _CERTAINTY = {FailureLink.CAUSED: 0.95, FailureLink.DURING: 0.6}

@@ -5,7 +5,9 @@ No look-up of callers' data finds them: not by uid, page, chain, text or edge.
 
 from __future__ import annotations
 
-from vicw_shared.adapters.neo4j.cypher.parts import ITEM, NOW, locked, seek
+from functools import cache
+
+from vicw_shared.adapters.neo4j.cypher.parts import ANY, EDGE, ITEM, NOW, locked, one_of, seek
 
 _STORE = f"MATCH (s:Entity) {seek('s', 'Entity', 'record')} WHERE s.record = 'store'"
 
@@ -195,3 +197,37 @@ USES = (
     f"MATCH (u:Entity) {seek('u', 'Entity', 'record')} WHERE u.record IN $records AND u.use_of = $tenant "
     "RETURN u.used AS item, u.times AS times, u.used_at AS last"
 )
+
+
+VERSION = (
+    f"MATCH (l:Entity) {seek('l', 'Entity', 'record')} WHERE l.record IN $records "
+    "RETURN sum(coalesce(l.writes, 0)) AS version"
+)
+
+MEMBERS = (
+    f"MATCH (r:Context) {seek('r', 'Context', 'uid')} WHERE r.uid = $root MATCH (r)<-[:BELONGS_TO]-(n) "
+    "WHERE n.uid > $after RETURN n.uid AS uid ORDER BY n.uid LIMIT $limit"
+)
+
+RECEIPTS = (
+    f"MATCH (r:Entity) {seek('r', 'Entity', 'receipt_of, created_at')} "
+    "WHERE r.receipt_of = $tenant_key AND r.created_at >= $at AND r.receipt_key IS NOT NULL "
+    "AND (r.created_at > $at OR r.receipt_key > $key) "
+    "RETURN r{.receipt_key, .fingerprint, .created_at, .body} AS receipt "
+    "ORDER BY r.created_at, r.receipt_key LIMIT $limit"
+)
+
+
+MARK = f"{_STORE} SET s.imported = $mark"
+
+READ_MARK = f"{_STORE} RETURN s.imported AS mark"
+
+
+@cache
+def leaving(types: tuple[str, ...]) -> str:
+    """Return the edges of these types out of some nodes, ordered by id."""
+    return (
+        f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant "
+        f"MATCH (n)-[r:{one_of(types)}]->() WHERE r.id > $after "
+        f"WITH r ORDER BY r.id LIMIT $limit RETURN {EDGE} AS edge ORDER BY edge.id"
+    )

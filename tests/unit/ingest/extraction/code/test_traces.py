@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_ingest.extraction.code.traces import FailureLink, StackTrace, parse_traces
+from vicw_ingest.extraction.code.trace_mapper import parse_traces
+from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace
 
 PYTHON = """It died again:
 2024-05-01 ERROR app: Traceback (most recent call last):

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
-from vicw_shared.adapters.qdrant.recent import Recent
+from vicw_shared.adapters.qdrant.store import Recent
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity, Point, ScoreQuery
 from vicw_shared.settings import QdrantSettings
