@@ -229,6 +229,6 @@ async def test_consolidated_events_keep_their_usage_counts(side: Side) -> None:
 
 async def test_a_run_may_be_bounded_and_says_that_there_is_more(side: Side) -> None:
     await tell(side, weighing(*[None] * 9))
-    assert await forget(side, batch=2, most=4) == EvictionReport(erased=4, more=True)
-    assert await forget(side, batch=2, most=4) == EvictionReport(erased=2)
+    assert await forget(side, batch=2, limit=4) == EvictionReport(erased=4, more=True)
+    assert await forget(side, batch=2, limit=4) == EvictionReport(erased=2)
     assert len(await thread(side)) == 3

@@ -90,7 +90,7 @@ def test_the_root_of_a_disk_is_no_place_for_it(filled: Path, command: str) -> No
     done = CliRunner().invoke(app, ["mirror", command, "--path", "/", "--data-dir", str(filled)])
     assert done.exit_code != 0
     assert isinstance(done.exception, SystemExit | SettingsError), done.exception
-    assert "Name a folder of its own" in done.output + str(done.exception)
+    assert "Name a folder that only the mirror uses" in done.output + str(done.exception)
 
 
 def files_below(path: Path) -> dict[str, bytes]:

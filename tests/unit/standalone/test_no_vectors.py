@@ -221,7 +221,7 @@ def test_the_doctor_knows_a_store_without_vectors(store: Path, monkeypatch: pyte
     asyncio.run(fill(store, vectors=False))
     found = {one.what: one for one in examine(without(store))}
     assert [one for one in found.values() if one.verdict is Severity.PROBLEM] == []
-    assert found["model"].detail.startswith("none (VICW_EMBEDDER)")
+    assert found["model"].detail.startswith("none (VICW_EMBEDDER=none)")
     assert found["store"].detail == "has no vectors"
     assert "vector index" not in found
 

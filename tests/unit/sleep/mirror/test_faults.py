@@ -104,7 +104,7 @@ async def test_what_vicw_did_not_put_beside_it_is_not_removed(memory: Memory, tm
     await mirror_of(memory, tmp_path / "m").build()
     (tmp_path / ".m.vicw-building").mkdir()
     (tmp_path / ".m.vicw-building/mine.txt").write_text("mine")
-    with pytest.raises(SettingsError, match="did not make"):
+    with pytest.raises(SettingsError, match="did not create"):
         await mirror_of(memory, tmp_path / "m").build()
     assert (tmp_path / ".m.vicw-building/mine.txt").read_text() == "mine"
 

@@ -326,7 +326,7 @@ async def test_two_runs_cannot_change_the_model_at_once(store: Path) -> None:
         async with one.held():
             await asyncio.sleep(0.7)
             one.require()
-            with pytest.raises(StateConflictError, match="at work"):
+            with pytest.raises(StateConflictError, match="is running on this store"):
                 async with other.held():
                     pass
         async with other.held():
