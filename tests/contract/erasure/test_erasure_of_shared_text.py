@@ -10,6 +10,7 @@ from contract.erasure.test_erasure import erase, everything, ingest
 from contract.erasure.test_erasure import side as side
 from contract.sleep.test_consolidation import tell, thread, turn
 from contract.sleep.test_consolidation_job import run
+from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side
 from vicw_ingest.erasure.selection import choose_context, choose_items
 from vicw_shared.model import Node
@@ -38,6 +39,9 @@ async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(si
     await tell(side, [turn(0, told, flow_id="g", speaker="Tom"), turn(1, "Ben left.", flow_id="g")])
     again = turn(3, f"Ticket 577 is paid. {told}", speaker="Lena")
     await tell(side, [again, *(turn(n, f"We saw no ship in round {n}.") for n in range(4, 10))])
+    for flow, number in (("g", "0"), ("f", "3")):
+        (event,) = (node for node in await thread(side, flow) if node.source_id == number)
+        await add_claim(side.graph, "t", "c", event.uid, Claim(told, "12 euros", "price", owner="Ferry ticket"))
     assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
     await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
@@ -77,11 +81,15 @@ async def test_an_event_is_as_it_was_once_another_than_the_first_to_tell_of_it_i
 
 
 async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Side) -> None:
-    await tell(side, [turn(0, "Lena told me that the garden fence costs 40 euros.")])
-    await tell(side, [turn(1, "The garden fence costs 50 euros.")], context="d")
+    first, other = "Lena told me that the Garden Fence costs 40 euros.", "The Garden Fence costs 50 euros."
+    await tell(side, [turn(0, first)])
+    await tell(side, [turn(1, other)], context="d")
+    for context, said, price in (("c", first, "40 euros"), ("d", other, "50 euros")):
+        (item,) = [n for n in (await side.nodes()).values() if n.content_hash and n.context == context]
+        await add_claim(side.graph, "t", context, item.uid, Claim(said, price, "price", owner="Garden Fence"))
     await erase(side, await choose_context(side.graph, "t", "c"))
     (slot,) = [node for node in (await side.nodes()).values() if node.subtype == SLOT]
-    assert slot.name.startswith("garden fence ·"), "somebody else has said that"
+    assert slot.name.startswith("Garden Fence ·"), "somebody else has said that"
 
 
 async def told(side: Side, text: str) -> list[Node]:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from contract.sleep.test_consolidation import REGISTRY, plain, said, sound
 from support.generators.example_count import TIMES
 from support.stores.kills import killed_at_step
+from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side, asked_for, embedded
 from vicw_ingest.erasure.selection import choose_person
 from vicw_ingest.identity.changes import merge, split
@@ -206,8 +207,10 @@ async def test_who_has_another_place_in_a_family_is_another(side: Side) -> None:
 async def test_entities_with_different_attribute_values_are_not_merged(side: Side) -> None:
     body = {"context": "c", "extract": "rules", "domain": "general"}
     for number, (name, home) in enumerate(((JOSE, "Paris"), (ACCENTED, "Madrid"))):
-        told = {"id": str(number), "text": f"{name}'s home is {home}. {name} knows Oslo and Bergen well."}
-        await side.ingest(body | {"items": [told]}, "t", None)
+        said = f"{name}'s home is {home}."
+        told = {"id": str(number), "text": f"{said} {name} knows Oslo and Bergen well."}
+        stored = await side.ingest(body | {"items": [told]}, "t", None)
+        await add_claim(side.graph, "t", "c", stored.items[0].uid, Claim(said, home, owner=name))
     slots = [node for node in (await side.nodes()).values() if node.subtype == "attribute"]
     assert len(slots) == 2, "it is claimed of both"
     reasons = await left(side, replace(RULES, shared=1))

@@ -37,7 +37,7 @@ async def add_claim(graph: Store, tenant: str, context: str, item: str, claim: C
     span = Span(0, len(claim.statement))
     extraction.events.append(ExtractedEvent("s", claim.statement, STATEMENT, span))
     if claim.owner is not None:
-        extraction.entities.append(ExtractedEntity("o", claim.owner, Label.ENTITY, None, "person", span))
+        extraction.entities.append(ExtractedEntity("o", claim.owner, Label.ENTITY, None, "name", span))
     owner = SPEAKER if claim.owner is None else "o"
     extraction.claims.append(AttributeClaim("s", owner, "", claim.attribute, claim.value, now=claim.changed))
     commit = ExtractionCommit(
