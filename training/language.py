@@ -18,9 +18,8 @@ import numpy.typing as npt
 from training.linear import fit_classes
 from training.treebank import Tagged, read
 from vicw_shared.language import tagger
-from vicw_shared.language.tagger import SentenceBatch, lay_out
 from vicw_shared.language.hashing import Lexicon, rows
-from vicw_shared.language.tagger import Weights, quantised
+from vicw_shared.language.tagger import SentenceBatch, Weights, lay_out, quantised
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
