@@ -1,4 +1,4 @@
-"""Throttle background work so that foreground requests run first (design: "Sleep cycle")."""
+"""Throttle background work so that foreground requests run first."""
 
 from __future__ import annotations
 

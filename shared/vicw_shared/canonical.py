@@ -1,4 +1,4 @@
-"""Canonical entities: follow MERGED_INTO edges from a merged entity to the entity that replaces it (seed 004).
+"""Canonical entities: follow MERGED_INTO edges from a merged entity to the entity that replaces it.
 
 A merge adds one edge and rewrites no data, so that a split restores the earlier state exactly. Readers follow the
 edges. An entity has at most one such edge out, and merges form no cycle; if a store violates either, every reader still

@@ -1,4 +1,4 @@
-"""The two chains: NEXT along a flow, HAPPENED_AFTER along the clock (seed 003 §4; design: "The graph").
+"""The two chains: NEXT along a flow, HAPPENED_AFTER along the clock.
 
 A chain is a linked list in key order. Placing finds the gaps for new keys and splices runs into them; unlinking joins
 the neighbours of a removed run.

@@ -1,4 +1,4 @@
-"""Importance decay of an item (design: "Sleep cycle"): computed on read, never stored.
+"""Importance decay of an item: computed on read, never stored.
 
 A forgetting curve (Ebbinghaus 1885) with a half-life that grows with each use, as in MemoryBank (Zhong et al. 2023).
 """

@@ -1,4 +1,4 @@
-"""Domains: case-folded names with a few synonyms (design: "Vectors"; seed 003 §2.1.2)."""
+"""Domains: case-folded names with a few synonyms."""
 
 from __future__ import annotations
 

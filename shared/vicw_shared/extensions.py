@@ -1,4 +1,4 @@
-"""Integrations extend the registries at start-up (seed 004, "Extensibility API").
+"""Integrations extend the registries at start-up.
 
 A package names a function of two arguments, the edge registry and the collection registry, as an entry point of
 the group ``vicw.extensions``; installing the package is enough::

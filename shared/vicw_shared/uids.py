@@ -1,4 +1,4 @@
-"""Deterministic node and edge ids, so that every write can be repeated (design: "The graph").
+"""Deterministic node and edge ids, so that every write can be repeated.
 
 A uid is the UUIDv5 of tenant, context and a natural key. The label is not part of it.
 """

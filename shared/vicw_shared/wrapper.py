@@ -1,4 +1,4 @@
-"""Contextual wrapper, the same for documents and queries (seed 003 §2.2.2).
+"""Contextual wrapper, the same for documents and queries.
 
 Raw text is never embedded. The bracketed head separates domains in vector space.
 """

@@ -12,7 +12,7 @@ from vicw_shared.clock import format_minute
 from vicw_shared.wire.retrieve import GraphEdge, Result, RetrieveResponse
 
 RESULT_SHARE = 0.7
-"""Share of the room that results fill first; then their neighbours, then the other results (seed 000, 70/30)."""
+"""Share of the room that results fill first; then their neighbours, then the other results."""
 _NEIGHBOUR_CHARS = 300
 _MIN_CHARS = 60
 """Minimum length of a cut result: less says too little for its header."""

@@ -1,4 +1,4 @@
-"""Commit of one request in one graph transaction: versions, sequence, nodes, edges.
+"""Commit of one request in one graph transaction: versions, steps, chains, nodes, edges.
 
 If the engine retries the transaction, everything here runs again from the start.
 """

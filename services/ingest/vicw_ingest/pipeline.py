@@ -1,4 +1,4 @@
-"""Write pipeline: the use cases behind the endpoints (design section "Write path"; seed 003 §3.1).
+"""Write pipeline: the use cases behind the endpoints.
 
 check → commit (one graph transaction, see ``commit.py``) → index (see ``index/indexer.py``) → answer
 """

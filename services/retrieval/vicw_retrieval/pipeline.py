@@ -1,4 +1,4 @@
-"""Read path (design section "Read path"; seed 003 §3.2): the work of ``POST /retrieve``.
+"""Read path: the work of ``POST /retrieve``.
 
 scope → first wave (channels, fusion) → domain → second wave → expansion → causal chains → synthesis
 """

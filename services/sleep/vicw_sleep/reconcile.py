@@ -1,4 +1,4 @@
-"""Reconcile the vector store with the graph (design: "Sleep cycle", reconcile).
+"""Reconcile the vector store with the graph.
 
 After a crash, points may be missing, orphaned, or older than the graph: a volume was restored, power was lost, a worker
 wrote after its claim had expired. Payloads are compared, too, since they decide what a search may see.

@@ -1,6 +1,7 @@
 """Engine-independent filter conditions of a Scope on payload fields; each engine's adapter only translates them.
 
-The visibility rules are defined only here. The payload's fields are named here and in ``payload.py`` only.
+The same rule as ``may_see`` in the retrieval service's ``access/scope.py``, on payload fields: change both. The
+payload's fields are named here and in ``payload.py`` only.
 """
 
 from __future__ import annotations

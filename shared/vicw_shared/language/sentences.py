@@ -1,4 +1,4 @@
-"""Splitting of a text into sentences, the units of statements (design section "The graph")."""
+"""Splitting of a text into sentences, the units of statements."""
 
 from __future__ import annotations
 

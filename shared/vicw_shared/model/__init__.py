@@ -1,4 +1,4 @@
-"""The stored data model: the Core-5 graph (seed 003 §2.1) and its registries."""
+"""The stored data model: the Core-5 graph and its registries."""
 
 from vicw_shared.model.collections import CollectionRegistry, NodeCollection
 from vicw_shared.model.core5 import Edge, Label, Node, Sensitivity

@@ -1,4 +1,4 @@
-"""Order of Events in the two chains: NEXT follows a flow, HAPPENED_AFTER follows the clock (seed 003 §4)."""
+"""Order of Events in the two chains: NEXT follows a flow, HAPPENED_AFTER follows the clock."""
 
 from __future__ import annotations
 

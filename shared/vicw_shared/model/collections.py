@@ -1,4 +1,4 @@
-"""Registry of node collections: the (label, subtype) kinds that integrations add (seed 004, "Extensibility").
+"""Registry of node collections: the (label, subtype) kinds that integrations add.
 
 A subtype is free text; a collection gives a subtype a registered name, so that its nodes can be exported, listed and
 distinguished from ordinary items. The core collections are always registered.

@@ -1,4 +1,4 @@
-"""Nodes and edges of the Core-5 graph (seed 003 §2.1; seed 004 "Edge model")."""
+"""Nodes and edges of the Core-5 graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Label(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Sensitivity of a memory, which determines its visibility (seed 004, "Privacy Model")."""
+    """Sensitivity of a memory, which determines its visibility."""
 
     PUBLIC = "public"
     PERSONAL = "personal"

@@ -1,7 +1,6 @@
-"""Registry of edge types: their meaning and the labels they may join (design: "The graph").
+"""Registry of edge types: their meaning and the labels they may join.
 
-The taxonomy is seed 002 §4.2 over seed 003 §2.1.3 and seed 004's table. An integration registers a new type at
-start-up; an edge of an unregistered type is never written.
+An integration registers a new type at start-up; an edge of an unregistered type is never written.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
 
 
 class Category(StrEnum):
-    """Categories of edge types: the unified ones of seed 002 §4.2, and those of seeds 003 and 004."""
+    """Categories of edge types."""
 
     CAUSAL = "CAUSAL"
     TEMPORAL = "TEMPORAL"

@@ -1,4 +1,4 @@
-"""Trigger phrases: phrases by which a caller wants an item to be found, and the phrases of a question (seed 002 §5.2).
+"""Trigger phrases: phrases by which a caller wants an item to be found, and the phrases of a question.
 
 A question matches a phrase if it contains its words in a row, in any casing. Each engine indexes the phrases of live
 items in order of precedence, and looks up all phrases of a question: no scan.

@@ -1,7 +1,7 @@
 """Outbox port: the points of the vector store that lag behind the graph, and the claims on them.
 
 The graph's transactions write the entries, so none is lost. A worker claims entries with a lease; when the worker dies,
-its claim ends with the lease (design: "Write path").
+its claim ends with the lease.
 """
 
 from __future__ import annotations

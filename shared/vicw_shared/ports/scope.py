@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """Viewer of the answer (seed 004, "Privacy Model").
+    """Viewer of the answer.
 
     ``subjects`` are the case-folded names and the uids of the viewer. ``private`` is true for a private chat, false for
     a group. ``context`` is the viewer's own context: data that is not portable is visible only there.

@@ -267,7 +267,7 @@ class WorkerSettings(BaseSettings):
 
 
 class SleepSettings(BaseSettings):
-    """The sleep cycle (seed 003 §5.2)."""
+    """The sleep cycle."""
 
     model_config = config("VICW_SLEEP_")
 

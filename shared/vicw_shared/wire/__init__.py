@@ -1,1 +1,1 @@
-"""HTTP messages: the contract of the API (design: "The wire")."""
+"""HTTP messages: the contract of the API."""

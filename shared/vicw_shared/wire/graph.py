@@ -1,4 +1,4 @@
-"""``POST /graph/…``: direct traversal of the graph (seed 004, "Key Traversals").
+"""``POST /graph/…``: direct traversal of the graph.
 
 Every request has a start and a viewer; every answer is a sub-graph.
 """

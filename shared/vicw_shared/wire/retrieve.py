@@ -82,7 +82,7 @@ class RetrieveRequest(Message):
 
 
 class Task(StrEnum):
-    """The task behind a question (seed 002 §8.2)."""
+    """The task behind a question."""
 
     UNDERSTAND = "understand"
     FIND_SPEC = "find_spec"

@@ -140,5 +140,5 @@ def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
 
 
 def recorded_uids(value: object) -> list[object]:
-    """Return ``told`` if it is a list, else an empty list."""
+    """Return ``value`` if it is a list, else an empty list."""
     return value if isinstance(value, list) else []

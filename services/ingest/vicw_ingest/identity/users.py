@@ -1,4 +1,4 @@
-"""Links from users of the application to persons, by the speaker name under the user's id (seed 004, IS_PERSON).
+"""Links from users of the application to persons, by the speaker name under the user's id.
 
 Access to a memory about a person depends on these links, so they rest only on data from the application: the exact
 name under which a user speaks, in that context. A person linked to one user is not linked to another by name alone:

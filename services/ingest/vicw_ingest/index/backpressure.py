@@ -1,4 +1,4 @@
-"""Back-pressure: refuse new items while too many passages wait for their vectors (design: "Write path").
+"""Back-pressure: refuse new items while too many passages wait for their vectors.
 
 Each tenant has its own limit besides the global one, so that one tenant's import does not block the others. An error
 to a tenant contains no figures of other tenants.

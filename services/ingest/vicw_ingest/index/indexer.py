@@ -1,4 +1,4 @@
-"""Indexer: updates the vector index to match the graph (design: "Write path").
+"""Indexer: updates the vector index to match the graph.
 
 It claims entries of the outbox, alternating between tenants, and processes two batches at once, so that the embedder
 never idles while points are written. A failed batch stays pending and is retried. A passage that fails alone is

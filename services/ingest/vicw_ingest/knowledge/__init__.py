@@ -1,1 +1,1 @@
-"""Knowledge folders: pages, their links, and their bridges to memories (seed 002 §4)."""
+"""Knowledge folders: pages, their links, and their bridges to memories."""

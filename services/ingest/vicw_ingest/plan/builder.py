@@ -1,4 +1,4 @@
-"""Builder of the write plan: placed drafts, passages, nodes and edges (seed 003 §3.1, "Graph Materialization")."""
+"""Builder of the write plan: placed drafts, passages, nodes and edges."""
 
 from __future__ import annotations
 

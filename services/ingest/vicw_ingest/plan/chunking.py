@@ -1,4 +1,4 @@
-"""Chunking: cut a text into passages on its own structure (design: "The graph", Chunk).
+"""Chunking: cut a text into passages on its own structure.
 
 Passages partition the text: joined, they equal the text to the character. Prose is cut at paragraphs, then
 sentences, then words, then graphemes; code at blank lines and definitions. A model's tokens are never used,

@@ -1,4 +1,4 @@
-"""Scope of a request as a search filter, by viewer and time, and the same rule for single nodes (seed 004)."""
+"""Scope of a request as a search filter, by viewer and time, and the same rule for single nodes."""
 
 from __future__ import annotations
 

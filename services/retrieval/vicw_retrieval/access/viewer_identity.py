@@ -1,4 +1,4 @@
-"""Identity of a viewer: the users, their persons and the entities merged with these (seed 004, "Privacy Model").
+"""Identity of a viewer: the users, their persons and the entities merged with these.
 
 Names are looked up in every context of the tenant, since memories of different contexts may be about one person.
 Identity is decided anew for each question, from edges alone: an undone merge no longer gives access, and an undecided

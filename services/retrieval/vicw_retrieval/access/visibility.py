@@ -1,4 +1,4 @@
-"""Visibility filter for graph traversal. Access is decided from edges, never from aggregate counts (seed 004)."""
+"""Visibility filter for graph traversal. Access is decided from edges, never from aggregate counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Dense channel: the wrapped query against the vectors of passages and statements (seed 003 §3.2).
+"""Dense channel: the wrapped query against the vectors of passages and statements.
 
 A passage covers many facts, and a question asks for one of them. So a passage scores the mean of its own cosine and
-that of its statement most similar to the question (design: "What was tried", statements).
+that of its statement most similar to the question.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tag-Walker: items that share a tag with a hit but no word with the question (seed 000).
+"""Tag-Walker: items that share a tag with a hit but no word with the question.
 
 Anchors are the hits; their tags and buckets lead to related items. Tags with many items are skipped, and a rarer tag
 passes on more than a frequent one.

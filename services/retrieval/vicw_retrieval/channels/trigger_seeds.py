@@ -1,4 +1,4 @@
-"""Trigger phrases: entry into the graph by the phrases that callers gave their items (seed 002 §5.2, step 1)."""
+"""Trigger phrases: entry into the graph by the phrases that callers gave their items."""
 
 from __future__ import annotations
 

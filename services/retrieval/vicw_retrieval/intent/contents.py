@@ -1,6 +1,6 @@
 """Kind of content of the hits of a question: it decides the weights of the channels, whatever the domain's name.
 
-Code favours dense, prose favours words (design: "What was tried"), long passages more than short. Passages show the
+Code favours dense, prose favours words, long passages more than short. Passages show the
 kind of content of an unknown domain. A domain with both functions and chats is decided question by question.
 """
 

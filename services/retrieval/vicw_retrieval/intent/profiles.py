@@ -1,4 +1,4 @@
-"""Effect of an intent on the read path: weights of the channels, the graph, causes and recency (seed 002 §8.2).
+"""Effect of an intent on the read path: weights of the channels, the graph, causes and recency.
 
 A profile holds only its differences from the settings. Profiles with a measured gain are on. The table of tasks is the
 seed's and stays off until measurements support it (docs/retrieval.md, "Intent"). A profile is applied in proportion to
@@ -31,7 +31,7 @@ CODE = Profile(alpha=0.8)
 LONG = Profile(alpha=0.4)
 """Long passages of prose: one vector has to represent the whole text, its words are kept unchanged."""
 NOW = Profile(recency_weight=0.2, recency_days=30.0)
-"""Questions about the current state: the highest weight of recency in seed 002's table, which gives no half-life."""
+"""Questions about the current state: the highest weight of recency."""
 TASKS: Mapping[Task, Profile] = {
     Task.UNDERSTAND: Profile(0.55 / 0.70, 0.20, 0.3, 0.10),
     Task.FIND_SPEC: Profile(0.50 / 0.65, 0.25, 0.7, 0.10),
@@ -40,7 +40,7 @@ TASKS: Mapping[Task, Profile] = {
     Task.ADD_FEATURE: Profile(0.40 / 0.65, 0.20, 0.5, 0.15),
     Task.REFACTOR: Profile(0.45 / 0.70, 0.20, 0.4, 0.10),
 }
-"""Table of seed 002 §8.2: alpha is its semantic weight as a share of the semantic and keyword weights."""
+"""Weights by task; alpha is the share of the dense channel in fusion, in [0, 1]."""
 
 
 def apply_profiles(

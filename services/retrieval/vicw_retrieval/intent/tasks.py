@@ -1,4 +1,4 @@
-"""Task of a question: one of the six tasks of seed 002 §8.2, by cue words."""
+"""Task of a question: one of six, by cue words."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from vicw_shared.model import Node
 
 
 class SubGraph(StrEnum):
-    """The two halves of the one graph (seed 002 §4.3, graphSource)."""
+    """The two halves of the one graph."""
 
     CAUSAL = "causal"
     KNOWLEDGE = "knowledge"

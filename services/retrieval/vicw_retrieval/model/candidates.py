@@ -14,7 +14,7 @@ from vicw_shared.ports import ItemRef, VectorHit
 
 GRAPH = "graph"
 _GRAPH_WEIGHT = 0.3
-"""Weight of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1 (seed 002 §8.3)."""
+"""Weight of the graph's list in rank fusion, where the others' weights add up to 2: 0.15 of 1."""
 
 
 @dataclass(frozen=True)

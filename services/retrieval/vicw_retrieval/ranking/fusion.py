@@ -47,7 +47,7 @@ def _standardise(scores: Mapping[str, float], ids: list[str]) -> list[float]:
 
 K = 60
 CONVERGENCE = 0.1
-"""Share that each further channel with an id adds to its score (seed 002 §7.1)."""
+"""Share that each further channel with an id adds to its score."""
 
 
 def fuse(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float] | None = None) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Current statements first: they precede what they replaced (design section "Read path").
+"""Current statements first: they precede what they replaced.
 
 A passage makes several statements and stays an answer while any of them holds. If the one that the question is about
 was replaced, the item with the current statement takes the place before it.

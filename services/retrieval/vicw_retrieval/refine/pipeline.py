@@ -1,4 +1,4 @@
-"""Second wave: extends the hits of the first through the graph, time and tags (design section "Read path").
+"""Second wave: extends the hits of the first through the graph, time and tags.
 
 Each stage has a budget and fails alone: the order then stays as it was, and ``degraded`` names the stage. A request
 that names channels uses only these.

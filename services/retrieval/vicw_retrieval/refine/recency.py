@@ -1,4 +1,4 @@
-"""Recency boost where a question asks for the current state (seed 002 §8.2)."""
+"""Recency boost where a question asks for the current state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boost of the speaker named by the question over other speakers (design section 11).
+"""Boost of the speaker named by the question over other speakers.
 
 The named speaker also decides the domain of a question if that speaker occurs in one domain only.
 """

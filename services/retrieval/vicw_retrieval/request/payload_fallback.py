@@ -1,4 +1,4 @@
-"""Answers while the graph is down, built from the copy in the vector store's payloads (design: "Vectors").
+"""Answers while the graph is down, built from the copy in the vector store's payloads.
 
 Only live and public items are returned then: wider access can be decided by the graph only.
 """

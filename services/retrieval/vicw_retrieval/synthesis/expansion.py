@@ -1,4 +1,4 @@
-"""One hop around the results: causes, effects, agents, what came before and after, and the proof (seed 003 §3.2)."""
+"""One hop around the results: causes, effects, agents, what came before and after, and the proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sub-graph of an answer in the wire format (design section 7)."""
+"""Sub-graph of an answer in the wire format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer as text, within the caller's budget (seed 003 §3.2; seed 000, the 70/30 split)."""
+"""The answer as text, within the caller's budget."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Direct graph queries: start nodes, spreading, answers (seed 004)."""
+"""Direct graph queries: start nodes, spreading, answers."""

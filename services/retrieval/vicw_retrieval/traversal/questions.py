@@ -1,4 +1,4 @@
-"""Traversals of seed 004's table, one function per question: the work of ``POST /graph/…``."""
+"""Traversals of the graph, one function per question: the work of ``POST /graph/…``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first walk along typed edges, one batched hop at a time, within the visible graph (seed 004).
+"""Breadth-first walk along typed edges, one batched hop at a time, within the visible graph.
 
 Hubs are not read completely: per node, type and direction the heaviest edges are followed, up to a fan-out. Invisible
 nodes and edges are removed before anything is counted, so no limit reveals them.

@@ -1,4 +1,4 @@
-"""Consolidation replaces old Events of a flow by Macro-Events without losing a fact (seed 003 §5.2).
+"""Consolidation replaces old Events of a flow by Macro-Events without losing a fact.
 
 ``source_reader`` reads the Events, ``batches`` decides which old ones belong together, ``extractive_summary`` and
 ``abstractive_summary`` shorten them, ``summary_check`` verifies the summary, ``service`` commits it. Only the first and

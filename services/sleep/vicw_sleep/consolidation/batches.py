@@ -1,4 +1,4 @@
-"""Select the neighbours of a flow to consolidate together (design: "Sleep cycle"; seed 003 §5.2: five at a time)."""
+"""Select the neighbours of a flow to consolidate together."""
 
 from __future__ import annotations
 

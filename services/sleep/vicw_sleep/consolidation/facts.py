@@ -1,4 +1,4 @@
-"""Facts of a text that a summary must not lose: names, numbers, dates, negations, causes (design: "Sleep cycle").
+"""Facts of a text that a summary must not lose: names, numbers, dates, negations, causes.
 
 A fact is a kind and a key; a text contains it if the key is among the text's own facts. Source and summary derive keys
 the same way.

@@ -1,4 +1,4 @@
-"""The use case: summarise → check → embed → write → only then prune (design: "Sleep cycle").
+"""The use case: summarise → check → embed → write → only then prune.
 
 Nothing is removed before its summary has been checked and is in the vector store. One graph transaction then does the
 rest and logs it. A run that dies leaves either the old or the new state, at most with orphaned points, which no answer

@@ -1,4 +1,4 @@
-"""Check that a summary still states the facts of its sources, before anything is removed (design: "Sleep cycle").
+"""Check that a summary still states the facts of its sources, before anything is removed.
 
 The check does not depend on the summary's author. Names, numbers and dates have to be there unchanged; each negation
 and each cause needs a sentence about the same.

@@ -29,7 +29,7 @@ from vicw_sleep.mirror.renderer import (
 )
 
 MAX_ATOMS = 100
-"""Maximum atoms of a page (seed 000)."""
+"""Maximum atoms of a page."""
 _SCRATCH = ".vicw-scratch.sqlite3"
 _SCHEMA = """
     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;

@@ -1,4 +1,4 @@
-"""Checks of the graph channel: contribution and time, by questions to a running server (seed 002 §10.2)."""
+"""Checks of the graph channel: contribution and time, by questions to a running server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.findings import Finding, Severity
 
 BUDGET_MS = 45.0
-"""Target for the channel's time in a request (seed 002 §6.3)."""
+"""Target for the channel's time in a request."""
 
 
 def examine(client: VicwClient, questions: Sequence[str], context: str | None) -> Iterator[Finding]:

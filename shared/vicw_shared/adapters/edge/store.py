@@ -1,6 +1,6 @@
 """EdgeVectorStore: Qdrant's engine in this process, as the embedded default's rebuildable index.
 
-Edge is beta and holds the GIL in every call (design: "What was tried"), so calls are kept short: updates go in small
+Edge is beta and holds the GIL in every call, so calls are kept short: updates go in small
 parts, searches omit conditions without effect, ``optimize`` is never called online. Passages and statements have a
 shard each: a condition to separate them would cost more than the search.
 """

@@ -1,4 +1,4 @@
-"""SqliteGraphStore: the graph of the embedded default (design: "What was tried", embedded stores)."""
+"""SqliteGraphStore: the graph of the embedded default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confidence and type of the bridge between a page and a memory (seed 002 §4.2)."""
+"""Confidence and type of the bridge between a page and a memory."""
 
 from __future__ import annotations
 

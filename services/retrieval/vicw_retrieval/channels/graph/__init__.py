@@ -1,4 +1,4 @@
-"""Graph channel, the second wave: items reached from the hits of the first (seed 002 §4; design section "Read path").
+"""Graph channel, the second wave: items reached from the hits of the first.
 
 Events lift their neighbours, and Entity items pass scores to the pages that they name. The people stage and typed
 spreading start from both.
@@ -30,7 +30,7 @@ from vicw_shared.settings import RetrievalSettings
 _ANCHORS = 20
 """Maximum anchors of each label, the best."""
 MAX_NEW = 20
-"""Maximum items that the channel adds to the other channels' hits (seed 002 §11.2)."""
+"""Maximum items that the channel adds to the other channels' hits."""
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 "The Dry is based on a novel by Jane Harper" answers half of a question. The other half is on the page "Jane Harper", or
 in another passage that mentions her. Names in chats and stories are too frequent to lead anywhere, so only Entity items
 pass on and receive scores. A receiver gains more, the better it covers the query terms that the statement leaves
-uncovered (design: "What was tried").
+uncovered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lift along NEXT: the neighbours of a hit gain, since they are its context (design: "What was tried", NEXT lift).
+"""Lift along NEXT: the neighbours of a hit gain, since they are its context.
 
 An Event gains by its best neighbour, not by their sum: a long thread must not outweigh a short one. A short turn of a
 chat needs its neighbours to be understood, a long message does not.

@@ -1,4 +1,4 @@
-"""People stage: memories about relevant people, in every context that is searched (seed 004, stages 2 and 3).
+"""People stage: memories about relevant people, in every context that is searched.
 
 Relevant people are the participants and the subjects of the best results. Memories at one hop (ABOUT, MENTIONS,
 STATED_BY or INITIATED a person) weigh more than those of related people, at two hops. SUPERSEDES is not walked.
@@ -18,7 +18,7 @@ from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import Direction, Spread, look_up
 
 HOPS = (0.5, 0.3)
-"""Weight of a memory one hop and two hops from a person (seed 004)."""
+"""Weight of a memory one hop and two hops from a person."""
 SHARE = 0.3
 """Share of the best strength that a memory gets at one hop if its similarity to the question is 1."""
 _RESULTS = 10

@@ -1,4 +1,4 @@
-"""Pages whose title the question names: starting points of a walk through knowledge (seed 002 §5.2, step 1)."""
+"""Pages whose title the question names: starting points of a walk through knowledge."""
 
 from __future__ import annotations
 

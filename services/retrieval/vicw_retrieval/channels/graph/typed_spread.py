@@ -1,4 +1,4 @@
-"""Typed spreading along edges of the causal and the knowledge sub-graph (seed 002 §5 and §8.2).
+"""Typed spreading along edges of the causal and the knowledge sub-graph.
 
 Both sub-graphs are walked at the same time, from the entities that the question names and from its results. An edge
 passes on weight × certainty, half of it at the second hop, divided by 1 + ln n where n edges of its type and direction
@@ -24,13 +24,13 @@ from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
 BOOST = 1.5
-"""Factor on the channel's weight (seed 002, GRAPH_WEIGHT_BOOST)."""
+"""Factor on the channel's weight."""
 MAX_ITEMS = 20
-"""Maximum items reached by both sub-graphs together (seed 002 §11.2)."""
+"""Maximum items reached by both sub-graphs together."""
 MIN_WEIGHT = 0.05
-"""Channel weight below which nothing is walked (seed 002 §11.2)."""
+"""Channel weight below which nothing is walked."""
 PART_OF_NAME = 0.5
-"""Seed score of an entity if the question contains only a part of its name (seed 002 §5.4)."""
+"""Seed score of an entity if the question contains only a part of its name."""
 _UNAMBIGUOUS = 1
 """Maximum entities that a part of a name may match to be unambiguous."""
 _MAX_KNOWN_BY = 200
@@ -70,7 +70,7 @@ class SpreadPlan:
         return [(name, direction) for name in names for direction in Direction]
 
     def places(self, part: SubGraph) -> int:
-        """Return the maximum number of items that a sub-graph may reach (seed 002 §8.3)."""
+        """Return the maximum number of items that a sub-graph may reach."""
         causal = math.ceil(MAX_ITEMS * self.bias)
         return causal if part is SubGraph.CAUSAL else MAX_ITEMS - causal
 
@@ -79,7 +79,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
     """Reach the items to which typed edges lead from ``anchors`` and from the question's entities, best first.
 
     The sub-graph with more places comes first, the causal one if equal. If it fills the whole list with high scores,
-    the other is cancelled (seed 002 §11.2). On cancellation, the results of each finished sub-graph count.
+    the other is cancelled. On cancellation, the results of each finished sub-graph count.
     """
     seeds = await _seeds(question, anchors, plan.registry) if plan.weight >= MIN_WEIGHT else {}
     parts = sorted((part for part in SubGraph if plan.places(part) > 0 and seeds), key=lambda part: -plan.places(part))

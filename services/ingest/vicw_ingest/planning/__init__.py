@@ -1,1 +1,0 @@
-"""From a request's items to nodes and edges: pure, no engine."""
