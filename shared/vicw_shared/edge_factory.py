@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_shared.model import Edge, EdgeRegistry
-from vicw_shared.model.edges import DESCRIPTION, TOLD_BY
+from vicw_shared.model.edges import DESCRIPTION, SOURCE_ITEM
 from vicw_shared.uids import edge_id
 
 INGEST, CALLER, DUPLICATE, DREAM, RESOLVE = "ingest", "caller", "echo", "dream", "resolve"
@@ -37,7 +37,7 @@ class EdgeFactory:
 
         ``source_item`` and ``desc`` distinguish edges of one type between the same two nodes.
         """
-        origin = {TOLD_BY: item} if item is not None else {}
+        origin = {SOURCE_ITEM: item} if item is not None else {}
         return Edge(
             id=edge_id(edge_type, source, target, desc=desc, source_item=source_item),
             type=edge_type,
@@ -59,7 +59,7 @@ def mention_edge(mention: Edge, description: str | None) -> Edge:
 
 def repoint(edge: Edge, source: str, target: str) -> Edge:
     """Return an edge with other ends and a new id; its properties stay."""
-    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
+    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(SOURCE_ITEM, ""))
     return replace(
         edge, id=edge_id(edge.type, source, target, desc=desc, source_item=source_item), source=source, target=target
     )

@@ -112,7 +112,7 @@ def test_an_answer_tells_its_stages_and_nothing_that_was_asked_or_stored(
     trace = "3" * 32
     post(traced.retrieval.url, "/retrieve", trace, {"query": "who counted ninety secrets?"})
     stages = {
-        f"retrieve.{name}" for name in ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize")
+        f"retrieve.{name}" for name in ("embed", "channels", "cross_score", "fuse", "domain", "expand", "synthesize")
     }
     expected = stages | {
         "POST /retrieve",

@@ -22,7 +22,7 @@ PATHS = sorted(set(_PATH.findall(_PAGE.read_text("utf-8"))))
 
 def test_the_page_names_paths() -> None:
     assert len(PATHS) > 40
-    assert "services/retrieval/vicw_retrieval/access/visibility.py" in PATHS
+    assert "services/retrieval/vicw_retrieval/access/scope.py" in PATHS
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_shared import exits
+from vicw_shared import exit_codes
 from vicw_shared.errors import FatalError, SettingsError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(serve: Callable[[argparse.Namespace], None], program: str, about: str, a
         _announce(f"{FATAL} {error.detail}")
         if not options.parent_pid:  # otherwise the parent reports it
             print(error.detail, file=sys.stderr)
-        return exits.FATAL
+        return exit_codes.FATAL
     finally:
         if options.uds and options.parent_pid and os.getppid() != options.parent_pid:
             with contextlib.suppress(OSError):

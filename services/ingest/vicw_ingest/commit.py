@@ -32,7 +32,7 @@ from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import StateConflictError
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.model.edges import IN_PAYLOAD
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
 from vicw_shared.uids import context_uid, item_uid
@@ -268,7 +268,7 @@ async def _write(
         stored_nodes, stored_edges = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
         await retirement.release(retired, root.context, stored_nodes=stored_nodes, stored_edges=stored_edges)
     with ingesting("supersede"):
-        slots = {node.uid for node in plan.nodes if node.subtype == SLOT} | retired.neighbours
+        slots = {node.uid for node in plan.nodes if node.subtype == ATTRIBUTE} | retired.neighbours
         plan.to_refresh |= await Supersession(transaction, command.registry, command.now).apply(slots)
     plan.to_refresh |= {edge.source for edge in (*plan.edges, *retired.dropped) if edge.type in IN_PAYLOAD}
     plan.to_refresh |= retired.heirs

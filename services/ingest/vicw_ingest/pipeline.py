@@ -27,7 +27,7 @@ from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_
 from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finish_extractions, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
-from vicw_ingest.secrets.request_scan import screened
+from vicw_ingest.secrets.request_scan import mask_secrets
 from vicw_ingest.stages import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
@@ -106,14 +106,14 @@ async def ingest(
     """
     with ingesting("check"):
         check_limits(request, ports.limits)
-        request, masked = screened(request, ports.settings.secrets)
+        request, masked = mask_secrets(request, ports.settings.secrets)
         request, pages = await _pages(request, ports.limits)
         _check_extraction(request, ports.model is not None)
         await ports.pressure.require_room(tenant)
         ports.indexer.indexes.require_embedders()
-    with ingesting("echo"):
+    with ingesting("deduplicate"):
         duplicates = await find_duplicates(request, tenant, ports.graph, ports.settings.duplicate_chars, now())
-    with ingesting("read"):
+    with ingesting("extract"):
         extractions = await _extract(without_duplicates(request, duplicates), tenant, ports)
         pages = {n: with_import_links(page, extractions.get(n)) for n, page in pages.items()}
     command = Command(

@@ -28,7 +28,7 @@ from vicw_retrieval.refine.pipeline import RefinePipeline
 from vicw_retrieval.refine.speaker_boost import raise_speaker_votes
 from vicw_retrieval.request.deadline import isolate, name_sizes, require_within_limits
 from vicw_retrieval.request.payload_fallback import payload_graph
-from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.search.first_wave import FirstWave
 from vicw_retrieval.synthesis.expansion import expand
 from vicw_retrieval.synthesis.graph import draw_graph
@@ -48,7 +48,7 @@ from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 _log = structlog.get_logger()
 DOMAIN = "domain"
 EXPAND = "expand"
-WHY = "why"
+CAUSAL_CHAINS = "causal_chains"
 DEGRADED = Counter("vicw_retrieve_degraded_total", "Answers that were returned in degraded mode", ["part"])
 RESULTS = Histogram("vicw_retrieve_results", "Results of an answer", buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200))
 
@@ -64,13 +64,15 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     _check(request, ports.limits)
     scope = scope_of(request, tenant, now())
     viewed = request.viewer is not None
-    initial_ports, ports = ports, ports.due(viewed=viewed)
+    initial_ports, ports = ports, ports.for_request(viewed=viewed)
     if not ports.outage.is_recent():
         try:
             try:
                 answer = await _retrieve(request, scope, ports, again=True)
             except _MovedError:
-                answer = await _retrieve(request, scope, initial_ports.due(viewed=viewed, deadline=ports.deadline))
+                answer = await _retrieve(
+                    request, scope, initial_ports.for_request(viewed=viewed, deadline=ports.deadline)
+                )
             ports.outage.end()
             return answer
         except (UnavailableError, OverloadedError) as error:
@@ -105,9 +107,9 @@ async def _retrieve(
     again: bool = False,
 ) -> RetrieveResponse:
     """Answer. ``again``: while there is time for another try, raise _MovedError instead of leaving out a result."""
-    watch = Stopwatch()
+    timer = StageTimer()
     scope = await with_viewer_identities(ports.graph, scope)
-    search = FirstWave(ports, scope, request, watch)
+    search = FirstWave(ports, scope, request, timer)
     search.degraded += degraded
     decision, candidates, wave = await _find(request, search, ports)
     understood = search.intent
@@ -115,7 +117,7 @@ async def _retrieve(
         decision = replace(decision, intent=understood.question.intent(decision.intent))
     refinement = RefinePipeline(request, replace(ports, settings=understood.settings), search)
     top = await refinement.run(candidates, wave, decision.domains)
-    with watch.stage(EXPAND):
+    with timer.stage(EXPAND):
         around = await _expand_results(request, ports, scope, top, search)
         parts = await read_parts(ports.graph, scope.tenant, top)
         results = [one for one in top if _was_read(one, around, parts)]
@@ -148,7 +150,7 @@ async def _find(
     candidates, wave = await search.find(search.scope, next(iter(sizes)) if len(sizes) == 1 else None)
     if known_sizes is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels are named
-    with search.watch.stage(DOMAIN):
+    with search.timer.stage(DOMAIN):
         decision = by_words(words := read_words(request.query))
         with isolate(search.degraded, DOMAIN):
             strengths: Mapping[str, float] = wave.strengths
@@ -193,7 +195,7 @@ async def _domain_sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str
     if search.by_words and ports.words is None:
         return {}
     counter = ports.vectors if ports.words is None else ports.words
-    with search.watch.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
+    with search.timer.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
         async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
             return await counter.domains(search.scope.tenant, public=hides)
     return None
@@ -225,11 +227,11 @@ async def _add_chains(
     if direction is None or not ports.settings.chains or not request.expand.hops or EXPAND in search.degraded:
         return
     in_time = True  # isolate() records other failures
-    with search.watch.stage(WHY), isolate(search.degraded, WHY):
+    with search.timer.stage(CAUSAL_CHAINS), isolate(search.degraded, CAUSAL_CHAINS):
         in_time = await attach_chains(
             ChainRequest(ports, scope, request.query, direction, known_by(ports.registry)), top, around
         )
-    search.degraded += [] if in_time else [WHY]
+    search.degraded += [] if in_time else [CAUSAL_CHAINS]
 
 
 async def _add_associates(
@@ -250,7 +252,7 @@ async def _answer(
     parts: Mapping[str, Node],
 ) -> RetrieveResponse:
     request, ports, search = refinement.request, refinement.ports, refinement.search
-    with search.watch.stage("synthesize"):
+    with search.timer.stage("synthesize"):
         passages = [passage for candidate in top for passage, _ in candidate.passages]
         texts = await ports.graph.texts(search.scope.tenant, passages)
         duplicates = [uid for candidate in top for uid in candidate.duplicates]
@@ -272,7 +274,7 @@ async def _answer(
         results=tuple(results),
         graph=graph,
         text=written.text,
-        took_ms=search.watch.total(),
+        took_ms=search.timer.total(),
         degraded=degraded,
         explain=explain(refinement, decision, wave, top, written) if request.explain else None,
     )

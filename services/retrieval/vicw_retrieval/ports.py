@@ -41,7 +41,7 @@ class RetrievalPorts:
     throttle: BackgroundThrottle = field(default_factory=BackgroundThrottle)
     deadline: Deadline = field(default_factory=Deadline)
 
-    def due(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:
+    def for_request(self, *, viewed: bool, deadline: Deadline | None = None) -> RetrievalPorts:
         """Return the ports of one request that begins now: all calls end in time, and no graph read happens twice.
 
         Hubs are not read completely, except for a viewer: invisible edges must not take the places of visible ones.

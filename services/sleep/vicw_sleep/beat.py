@@ -23,7 +23,7 @@ from celery import Celery
 from prometheus_client import Gauge
 from redis.exceptions import LockError, RedisError
 
-from vicw_shared import exits
+from vicw_shared import exit_codes
 from vicw_shared.adapters.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
@@ -126,7 +126,7 @@ def main() -> int:
         serve_metrics(settings.metrics)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
-        return exits.FATAL
+        return exit_codes.FATAL
     configure_logs(settings.log)
     app = make_celery("vicw_beat", settings.redis)
     client = connect(settings.redis, at_most=_CALL_TIMEOUT_SECONDS)
@@ -134,7 +134,7 @@ def main() -> int:
         schedule = ticks(settings)
     except VicwError as error:
         print(f"error: {error.detail}", file=sys.stderr)
-        return exits.FATAL
+        return exit_codes.FATAL
     for queue in {tick.queue for tick in schedule}:
         MESSAGES.labels(queue).set_function(partial(_waiting, client, queue))
     lock = client.lock(LOCK, timeout=_LEASE_SECONDS, thread_local=False)
@@ -146,7 +146,7 @@ def main() -> int:
         expires_at = _acquire(lock, stopping, settings.worker.liveness_file)
     except RedisError as error:
         _log.error("Redis does not answer", error=str(error))
-        return exits.LATER
+        return exit_codes.LATER
     if expires_at is None:
         return 0
     TICKING.set(1)
@@ -225,7 +225,7 @@ def _renew_lock(lock: redis.lock.Lock, stopping: threading.Event, expires_at: fl
 
 def _exit_without_lock(error: Exception) -> NoReturn:
     _log.error("the lock is lost; another clock may tick", error=str(error))
-    os._exit(exits.LATER)
+    os._exit(exit_codes.LATER)
 
 
 def _release(lock: redis.lock.Lock) -> None:

@@ -15,8 +15,8 @@ from itertools import batched
 from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, Mark, creation_uid, id_spellings, spellings
 from vicw_shared.model import Label, Node
-from vicw_shared.model.core5 import LEDGER, OF_NOBODY
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.ports import (
     Edges,
     Nodes,
@@ -30,7 +30,7 @@ from vicw_shared.ports import (
 _PAGE = 500
 _SEPARATOR = b"\0"
 _POINT = "point"
-_COMMON_NAMES = frozenset({SLOT, "class", "function", "method"})
+_COMMON_NAMES = frozenset({ATTRIBUTE, "class", "function", "method"})
 """Subtypes of nodes that have the same names wherever they occur."""
 _INTERNAL_FIELDS = frozenset({"uid", "qdrant_id", "metadata"})
 
@@ -90,7 +90,7 @@ async def _scan_nodes(graph: Store, residue: Residue) -> None:
 def _scan_page(page: Sequence[Node], residue: Residue) -> None:
     texts = [(f"{node.label} {node.uid}", _stored_text(asdict(node))) for node in page]
     nodes = list(page)
-    live = [node for node in page if _has_own_words(node) and node.version > OF_NOBODY]
+    live = [node for node in page if _has_own_words(node) and node.version > SYSTEM_VERSION]
     for node in page:
         if LEDGER in node.metadata:  # it is compressed
             for entry in entries_of([node]).values():
@@ -99,7 +99,7 @@ def _scan_page(page: Sequence[Node], residue: Residue) -> None:
                 )
                 texts.append((f"ledger of {node.label} {node.uid}", text))
                 nodes.append(entry.item)
-                live += [entry.item] if entry.item.version > OF_NOBODY else []
+                live += [entry.item] if entry.item.version > SYSTEM_VERSION else []
     residue.scan_all(texts)
     residue.live |= residue.finder.find(_SEPARATOR.join(_spelled(_words(node)) for node in live))
     _find_ingested_again(nodes, residue)
@@ -113,7 +113,7 @@ def _find_ingested_again(nodes: Sequence[Node], residue: Residue) -> None:
     if not residue.finder.find(_SEPARATOR.join(node.uid.encode() for node in nodes)):
         return
     for node in nodes:
-        if node.version == OF_NOBODY or not residue.finder.find(creation_uid(node).encode()):
+        if node.version == SYSTEM_VERSION or not residue.finder.find(creation_uid(node).encode()):
             residue.live |= residue.finder.find(_SEPARATOR.join(id_spellings(node.uid)))
 
 

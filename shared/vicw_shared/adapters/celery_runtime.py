@@ -15,7 +15,7 @@ from celery import Celery, bootsteps
 from celery.signals import celeryd_init, setup_logging, worker_process_init, worker_process_shutdown, worker_ready
 from prometheus_client import Counter, Histogram
 
-from vicw_shared import exits
+from vicw_shared import exit_codes
 from vicw_shared.adapters.celery_queue import REQUEST_ID
 from vicw_shared.errors import SettingsError
 from vicw_shared.http.serve import Resources
@@ -106,7 +106,7 @@ def prepare_worker(
             release_port = serve_metrics(metrics)
         except SettingsError as error:
             print(f"error: {error.detail}", file=sys.stderr, flush=True)
-            sys.exit(exits.FATAL)  # Celery would log the exception and go on
+            sys.exit(exit_codes.FATAL)  # Celery would log the exception and go on
         worker_process_init.connect(lambda **_: release_port(), weak=False)
 
     def stop(**_: object) -> None:

@@ -19,8 +19,8 @@ from vicw_shared.dreams import dream_edges, drop_dream_edges
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.core5 import MACRO, OF_NOBODY
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.core5 import MACRO, SYSTEM_VERSION
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.erased_steps import runs_of
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.uids import chunk_uid, context_uid, make_uid
@@ -61,7 +61,7 @@ class ConsolidatedBatch:
             name=self.name,
             title=None,
             subtype=MACRO,
-            version=OF_NOBODY,
+            version=SYSTEM_VERSION,
             created_at=max(source.created_at for source in self.sources),
             qdrant_id=chunk_uid(uid, 0),
             speaker=last.speaker if len(speakers) == 1 else None,
@@ -201,7 +201,7 @@ class Consolidator:
             item_edges = [edge for edge in edges if source.uid in {edge.source, edge.target}]
             light = [edge.target for edge in item_edges if edge.type == "EVIDENCED_BY" and edge.target in lighter]
             parts |= {edge.target: source.uid for edge in item_edges if edge.type == "EVIDENCED_BY"}
-            item_edges += [edge for edge in extracted if edge.properties.get(TOLD_BY) == source.uid]
+            item_edges += [edge for edge in extracted if edge.properties.get(SOURCE_ITEM) == source.uid]
             assert source.qdrant_id is not None
             entries[source.qdrant_id] = LedgerEntry(source, tuple(item_edges), tuple(sorted(light)))
         return [

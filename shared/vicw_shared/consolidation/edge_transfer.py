@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from vicw_shared.edge_factory import repoint
 from vicw_shared.model import Edge, EdgeRegistry, OnConsolidate
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 
 CHAINS = (NEXT, HAPPENED_AFTER)
 _NOT_MOVED = frozenset({OnConsolidate.CHAIN, OnConsolidate.DROP})
@@ -37,8 +37,8 @@ class EdgeTransfer:
         if source == target:
             return None
         properties = dict(edge.properties)
-        if properties.get(TOLD_BY) in self.sources:
-            properties[TOLD_BY] = self.target
+        if properties.get(SOURCE_ITEM) in self.sources:
+            properties[SOURCE_ITEM] = self.target
         return repoint(replace(edge, properties=properties), source, target)
 
     def _touches(self, edge: Edge) -> bool:

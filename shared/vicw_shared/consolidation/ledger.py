@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.model.core5 import LEDGER, LIGHT, PART
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LEDGER, LIGHT
 
 _TIMES = frozenset(name for name, kind in get_type_hints(Node).items() if kind in {datetime, datetime | None})
 _TUPLES = frozenset({"aliases", "tags", "trigger_phrases"})
@@ -51,7 +51,7 @@ def with_entry(passage: Node, entry: LedgerEntry | None, part: str | None, *, li
 
     ``part`` is the uid of the consolidated item; a passage that was consolidated before keeps its first item.
     """
-    metadata: dict[str, object] = {PART: part} if part is not None else {}
+    metadata: dict[str, object] = {CONSOLIDATED_ITEM: part} if part is not None else {}
     metadata |= passage.metadata
     metadata |= {LEDGER: entry.dump()} if entry is not None else {}
     return replace(passage, metadata={**metadata, **({LIGHT: True} if light else {})})
@@ -64,7 +64,7 @@ def without_entry(passage: Node, entry: LedgerEntry) -> Node:
     """
     removed = {LEDGER} if passage.uid == entry.item.qdrant_id else set()
     removed |= {LIGHT} if passage.uid in entry.light else set()
-    removed |= {PART} if passage.metadata.get(PART) == entry.item.uid else set()
+    removed |= {CONSOLIDATED_ITEM} if passage.metadata.get(CONSOLIDATED_ITEM) == entry.item.uid else set()
     metadata = {name: value for name, value in passage.metadata.items() if name not in removed}
     return replace(passage, metadata=metadata, indexed=passage.indexed and LIGHT not in removed)
 

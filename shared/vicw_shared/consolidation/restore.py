@@ -12,7 +12,7 @@ from vicw_shared.consolidation.edge_transfer import CHAINS, EdgeTransfer, merge_
 from vicw_shared.consolidation.ledger import LedgerEntry, entries_of, without_entry
 from vicw_shared.dreams import dream_edges, drop_dream_edges
 from vicw_shared.model import Edge, EdgeRegistry, Node
-from vicw_shared.model.core5 import PART
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid
 
@@ -123,5 +123,5 @@ def _without_proofs(passages: Iterable[Node], entries: Sequence[LedgerEntry]) ->
 
 def _without(passage: Node, entry: LedgerEntry) -> Node:
     own = {*entry.light, entry.item.qdrant_id}
-    is_its = passage.uid in own or passage.metadata.get(PART) == entry.item.uid
+    is_its = passage.uid in own or passage.metadata.get(CONSOLIDATED_ITEM) == entry.item.uid
     return without_entry(passage, entry) if is_its else passage

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from vicw_shared.errors import SettingsError, VicwError
-from vicw_shared.exits import exit_code
+from vicw_shared.exit_codes import exit_code
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, ServerSettings, TraceSettings
 from vicw_shared.settings.variables import named_by_variable

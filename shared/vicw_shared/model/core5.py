@@ -9,13 +9,13 @@ from enum import StrEnum
 
 LEDGER = "folded"
 """Metadata key of a consolidated item's first passage: the ledger entry of the item (``consolidation.ledger``)."""
-PART = "item"
+CONSOLIDATED_ITEM = "item"
 """Metadata key of a consolidated item's passages: the uid of the item."""
 LIGHT = "light"
 """Metadata key of a passage whose point has only a sparse vector, no dense one."""
 MACRO = "macro"
 """Subtype of a Macro-Event, and of the passages of its summary. A caller may use it for an item, too."""
-OF_NOBODY = 0
+SYSTEM_VERSION = 0
 """Version of an item that VICW created (a Macro-Event): callers' versions count from 1."""
 
 
@@ -105,7 +105,7 @@ class Node:
     @property
     def is_macro(self) -> bool:
         """Whether it is a Macro-Event: an item that VICW made by consolidating others."""
-        return self.label is Label.EVENT and self.content_hash is not None and self.version == OF_NOBODY
+        return self.label is Label.EVENT and self.content_hash is not None and self.version == SYSTEM_VERSION
 
     @property
     def items(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from vicw_shared.model.core5 import Label
 from vicw_shared.text import fold_case
 
 Pair = tuple[Label, Label]
-TOLD_BY = "item"
+SOURCE_ITEM = "item"
 """Edge property: the item whose extraction added the edge."""
 DESCRIPTION = "description"
 """Property of a MENTIONS edge: how the item describes the entity."""
@@ -29,7 +29,7 @@ AUTO_TAGGED is in no payload, but the rewrite notifies clients that keep a copy 
 """
 
 
-UNHOLDING = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
+WEAK_TYPES = ("BELONGS_TO", "IS_PERSON", "DESCRIBES", "IMPLEMENTS", "GOVERNS")
 """Types that do not keep a node alive: a node with only such edges may still be an orphan."""
 
 

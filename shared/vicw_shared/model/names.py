@@ -22,7 +22,7 @@ NAME_PREFIX = 200
 """Minimum characters of a folded name that its sort order considers."""
 UNCOUNTED = ("BELONGS_TO", "MERGED_INTO", "DISTINCT_FROM")
 """Edge types that degrees (``NameIndex.degrees``) do not count: they are no knowledge about a node."""
-SLOT = "attribute"
+ATTRIBUTE = "attribute"
 """Subtype of the Concepts that group the claims on one attribute of an entity; lists by name leave them out."""
 NAMED_LABELS = frozenset({Label.ENTITY, Label.CONCEPT})
 _MAX_WORDS = 4

@@ -71,7 +71,7 @@ class SleepLog(Protocol):
         ...
 
     async def contexts_with_arrivals(self, minimum: int, *, limit: int) -> list[ArrivalCount]:
-        """Return up to ``limit`` contexts of all tenants with at least ``minimum`` (≥ 1) arrivals since the recorded count.
+        """Return up to ``limit`` contexts of all tenants with ``minimum`` (≥ 1) or more arrivals since the count.
 
         Without a recorded count, all arrivals are new. New arrivals must also be at least a 20th of the context's
         arrivals: a task that reads the whole context each time then costs no more per item in a large context than in a

@@ -109,7 +109,7 @@ class Lookups(Protocol):
         ...
 
     async def isolated(self, uids: Sequence[str]) -> set[str]:
-        """Return the nodes without an edge to a node that is not retired, ``UNHOLDING`` edges aside.
+        """Return the nodes without an edge to a node that is not retired, ``WEAK_TYPES`` edges aside.
 
         Changes that this transaction has put are included.
         """

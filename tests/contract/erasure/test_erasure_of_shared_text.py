@@ -14,7 +14,7 @@ from support.stores.model_claims import Claim, add_claim
 from support.stores.pairs import START, Side
 from vicw_ingest.erasure.selection import choose_context, choose_items
 from vicw_shared.model import Node
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_sleep.consolidation.batches import ConsolidationRules
 
 _LONG = "This message is confidential and is meant only for the person to whom Anna addressed it in London."
@@ -88,7 +88,7 @@ async def test_what_is_said_of_a_thing_in_another_context_is_no_remains(side: Si
         (item,) = [n for n in (await side.nodes()).values() if n.content_hash and n.context == context]
         await add_claim(side.graph, "t", context, item.uid, Claim(said, price, "price", owner="Garden Fence"))
     await erase(side, await choose_context(side.graph, "t", "c"))
-    (slot,) = [node for node in (await side.nodes()).values() if node.subtype == SLOT]
+    (slot,) = [node for node in (await side.nodes()).values() if node.subtype == ATTRIBUTE]
     assert slot.name.startswith("Garden Fence ·"), "somebody else has said that"
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from support.stores.graph_queries import Asker, joined
 from support.stores.graph_records import AT, Graph, edge, node, put
-from vicw_retrieval.access.visibility import MAX_LOOKED_AT
+from vicw_retrieval.access.visibility import MAX_READ
 from vicw_shared.errors import InvalidInputError, UnknownTypeError
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.uids import context_uid, make_uid
 
 ROOT = replace(node("c", Label.CONTEXT, subtype="context"), uid=context_uid("t", "c"))
@@ -24,7 +24,7 @@ def item(name: str, label: Label = Label.EVENT, **fields: object) -> Node:
 
 
 def told(edge_type: str, source: str, target: str, by: str, weight: float = 0.5) -> Edge:
-    return replace(edge(edge_type, source, target, weight), properties={TOLD_BY: make_uid(by)})
+    return replace(edge(edge_type, source, target, weight), properties={SOURCE_ITEM: make_uid(by)})
 
 
 async def fill(graph: Graph, nodes: Sequence[Node], edges: Sequence[Edge] = ()) -> None:
@@ -96,7 +96,7 @@ async def test_retired_items_take_no_places_of_a_walk(graph: Graph) -> None:
 
 
 async def test_no_hub_is_read_to_its_end(graph: Graph) -> None:
-    gone = [item(f"old{n}", retired_at=AT) for n in range(MAX_LOOKED_AT)]
+    gone = [item(f"old{n}", retired_at=AT) for n in range(MAX_READ)]
     edges = [edge("MENTIONS", n.name, "hub", 0.9) for n in gone] + [edge("MENTIONS", "new", "hub", 0.1)]
     await fill(graph, [node("hub"), item("new"), *gone], edges)
     assert await Asker(graph).names("walk", start=["hub"]) == ["hub"]

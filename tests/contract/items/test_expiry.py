@@ -18,7 +18,7 @@ from vicw_ingest.erasure.selection import choose_items
 from vicw_ingest.versions.expiry import EXPIRE, Expiry
 from vicw_shared.clock import now
 from vicw_shared.model import EdgeRegistry, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import MaintenanceStep, Outcome, Steps, look_up
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -84,7 +84,7 @@ async def test_statements_and_edges_of_an_item_expire_with_it(side: Side) -> Non
     await tell(side)
     nodes = await side.nodes()
     item = next(node for node in nodes.values() if node.source_id == "b")
-    edges = [edge for edge in (await side.edges()).values() if edge.properties.get(TOLD_BY) == item.uid]
+    edges = [edge for edge in (await side.edges()).values() if edge.properties.get(SOURCE_ITEM) == item.uid]
     told = {uid for edge in edges for uid in (edge.source, edge.target)} - {item.uid}
     ending = {nodes[uid].label for uid in told if nodes[uid].expires_at == OVER}
     assert ending == {Label.EVENT, Label.CHUNK}
@@ -122,7 +122,7 @@ async def test_things_that_rest_on_an_expired_item_alone_go_with_it(side: Side, 
     (item,) = [node for node in (await side.nodes()).values() if node.source_id == "b" and node.label is Label.EVENT]
     assert (item.retired_at, item.valid_to) == (AFTER, OVER)
     edges = list((await side.edges()).values())
-    assert not [e for e in edges if e.properties.get(TOLD_BY) == item.uid and {e.source, e.target} <= left.keys()]
+    assert not [e for e in edges if e.properties.get(SOURCE_ITEM) == item.uid and {e.source, e.target} <= left.keys()]
     after = {left[e.source].source_id: left[e.target].source_id for e in edges if e.type == "NEXT"}
     assert after["a"] == "c"
     assert (await side.check()).violations == []

@@ -8,7 +8,7 @@ from typing import Any
 
 from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.ports import By, Direction, GraphTransaction, NamedNodes, NameQuery, look_up
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
@@ -171,7 +171,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     things = [replace(person(name), uid=make_uid("thing", name)) for name in called]
     away = replace(person("Ann"), context="d")
     tag = node("anchor", Label.CONCEPT, subtype="Tag")
-    slot = node("ana's age", Label.CONCEPT, subtype=SLOT)
+    slot = node("ana's age", Label.CONCEPT, subtype=ATTRIBUTE)
     await put(graph, [*things, tag, slot, away, node("and so on", content_hash="h"), person("ancient", retired_at=AT)])
 
     async def listed(**only: str) -> list[str]:
@@ -190,7 +190,7 @@ async def test_things_are_listed_by_name_page_by_page(graph: Graph) -> None:
     )
     assert [fold_case(name) for name in await listed(prefix="an")] == ["an", "ana", "ana", "anb", "anchor"]
     assert await listed(prefix="an", subtype="tag") == ["anchor"]
-    assert await listed(prefix="an", subtype=SLOT) == ["ana's age"]
+    assert await listed(prefix="an", subtype=ATTRIBUTE) == ["ana's age"]
     assert await listed(prefix="q") == []
     assert await graph.scan(NamedNodes(tenant="u", context="c"), limit=9) == []
 

@@ -12,7 +12,7 @@ from support.fakes.model_hub import REPOSITORY, Hub, serving
 from unit.embedding.test_hub import FILE, NAME, set_endpoint
 from vicw_embedding import fetch as one_shot
 from vicw_embedding import minilm
-from vicw_shared import exits
+from vicw_shared import exit_codes
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 CONTENT = os.urandom(1_000_000)
@@ -65,5 +65,5 @@ def test_without_hub_and_file_it_says_so_and_may_be_tried_again(
     set_endpoint(monkeypatch, "http://127.0.0.1:9")
     monkeypatch.setenv("VICW_EMBEDDING_MODEL", NAME)
     monkeypatch.setenv("VICW_EMBEDDING_MODELS_DIR", str(tmp_path))
-    assert one_shot.main([]) == exits.LATER
+    assert one_shot.main([]) == exit_codes.LATER
     assert FILE in capsys.readouterr().err

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import AUTO_TAGGED, UNHOLDING
+from vicw_shared.model.edges import AUTO_TAGGED, WEAK_TYPES
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 
-_NO_EVIDENCE = frozenset({*UNHOLDING, MERGED_INTO, DISTINCT_FROM})
+_NO_EVIDENCE = frozenset({*WEAK_TYPES, MERGED_INTO, DISTINCT_FROM})
 """Types that join an entity to others, but are no evidence for it: no item is behind them."""
 _ROUNDS = 8
 _MAX_SOURCES = 1000

@@ -12,14 +12,14 @@ from operator import methodcaller
 from vicw_ingest.plan.drafts import CUT
 from vicw_shared.fingerprints import Fingerprints, creation_uid, new_key
 from vicw_shared.model import Label, Node
-from vicw_shared.model.core5 import LEDGER, OF_NOBODY
+from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.erased_steps import flow_key
 from vicw_shared.ports import ErasureNote, Erasures, MaintenanceStep, Store
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
-ITEMS, ROOTS, PEOPLE, ALL, SCATTERED, KEY = "items", "roots", "people", "everything", "scattered", "key"
+ITEMS, ROOTS, PEOPLE, ALL, PARTIAL, KEY = "items", "roots", "people", "everything", "scattered", "key"
 """Keys of the first note: what to erase."""
-GONE, FLOWS, MARKS = "gone", "flows", "marks"
+ERASED_UIDS, FLOWS, FINGERPRINTS = "gone", "flows", "marks"
 """Keys of the other notes: what was erased."""
 COPIES = "copies"
 """Key of a note's folders to be searched for copies."""
@@ -38,7 +38,7 @@ async def fingerprints_of(graph: Erasures, erasure: str) -> Fingerprints:
     notes = [note for note in await graph.erasures() if note.erasure == erasure]
     if not notes:
         return Fingerprints(new_key(), set())
-    parts = [Fingerprints.load(value) for note in notes if isinstance(value := note.body.get(MARKS), Mapping)]
+    parts = [Fingerprints.load(value) for note in notes if isinstance(value := note.body.get(FINGERPRINTS), Mapping)]
     key = int(str(notes[0].body[KEY]), 16)
     return Fingerprints(key, {mark for part in parts for mark in part.marks})
 
@@ -71,7 +71,7 @@ def batch_record(first: ErasureNote, erased: Sequence[Node], key: int) -> Erasur
     for node in erased:
         marks.add_uid(creation_uid(node))
     flows = {flow_key(n.tenant, n.context, n.flow_id) for n in erased if n.flow_id is not None}
-    body = {GONE: [node.uid for node in erased], FLOWS: sorted(flows), MARKS: marks.dump()}
+    body = {ERASED_UIDS: [node.uid for node in erased], FLOWS: sorted(flows), FINGERPRINTS: marks.dump()}
     return replace(first, number=1 + secrets.randbits(_NUMBER_BITS), body=body)
 
 
@@ -81,7 +81,7 @@ def texts_of(node: Node) -> set[str]:
     A Macro-Event has none of its own: its text repeats its items, which are restored unless they are erased themselves.
     The ellipsis of a shortened name and the times of extracted events are VICW's own, and the same in other nodes.
     """
-    if node.version == OF_NOBODY:
+    if node.version == SYSTEM_VERSION:
         return set()
     own = [node.text, node.name.removesuffix(CUT), node.title, *node.aliases, *node.tags, *node.trigger_phrases]
     own += [node.source_id] if node.content_hash is not None else []
@@ -105,12 +105,12 @@ def _values(value: object) -> Iterable[str]:
 
 def sealed_note(note: ErasureNote) -> ErasureNote:
     """Return the note with hashes in place of uids."""
-    dumped = note.body[MARKS]
+    dumped = note.body[FINGERPRINTS]
     assert isinstance(dumped, Mapping)
     marks = Fingerprints.load(dumped)
-    for uid in merged_list([note], GONE):
+    for uid in merged_list([note], ERASED_UIDS):
         marks.add_uid(uid)
-    return replace(note, body={KEY: f"{marks.key:x}", MARKS: marks.dump()})
+    return replace(note, body={KEY: f"{marks.key:x}", FINGERPRINTS: marks.dump()})
 
 
 def mentions_erased(step: MaintenanceStep, erased: set[str], flows: set[str], existing: Mapping[str, Node]) -> bool:

@@ -9,7 +9,7 @@ from itertools import batched, groupby
 from vicw_shared.consolidation.ledger import LedgerEntry
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import GraphTransaction, Nodes, Store, scan_pages
 
 _READ_BATCH = 500
@@ -52,7 +52,7 @@ def _without_dangling_edges(nodes: Collection[Node], erased: Collection[str]) ->
 
 
 def _is_of(edge: Edge, erased: Collection[str]) -> bool:
-    return edge.source in erased or edge.target in erased or edge.properties.get(TOLD_BY) in erased
+    return edge.source in erased or edge.target in erased or edge.properties.get(SOURCE_ITEM) in erased
 
 
 _PAGE = 500

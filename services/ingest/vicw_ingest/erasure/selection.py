@@ -13,7 +13,7 @@ from vicw_shared.canonical import DISTINCT_FROM, MERGED_INTO, is_inferred
 from vicw_shared.consolidation.ledger import entries_of
 from vicw_shared.errors import MissingRecordError, StateConflictError
 from vicw_shared.model import Label, Node
-from vicw_shared.model.core5 import PART
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.ports import (
     Direction,
@@ -249,9 +249,11 @@ async def _mentioning_items(graph: GraphStore, tenant: str, people: Sequence[str
         if not entry.item.is_macro and any({e.source, e.target} & {*people} for e in entry.edges):
             uids_by_context.setdefault(entry.item.context, set()).add(entry.item.uid)
     for passage in passages.values():
-        if (part := passage.metadata.get(PART)) is not None:
+        if (part := passage.metadata.get(CONSOLIDATED_ITEM)) is not None:
             uids_by_context.setdefault(passage.context, set()).add(str(part))
-    owners = await _ends(graph, tenant, [u for u, p in passages.items() if PART not in p.metadata], _FROM_PASSAGES)
+    owners = await _ends(
+        graph, tenant, [u for u, p in passages.items() if CONSOLIDATED_ITEM not in p.metadata], _FROM_PASSAGES
+    )
     for item in (*owners, *neighbours):
         if item.content_hash is not None and not item.is_macro:
             uids_by_context.setdefault(item.context, set()).add(item.uid)

@@ -17,13 +17,13 @@ from operator import methodcaller
 from vicw_ingest.dedup.inheritance import Inheritance
 from vicw_ingest.erasure.record import (
     ALL,
+    ERASED_UIDS,
     FLOWS,
-    GONE,
     ITEMS,
     KEY,
+    PARTIAL,
     PEOPLE,
     ROOTS,
-    SCATTERED,
     UID,
     batch_record,
     mentions_erased,
@@ -92,7 +92,7 @@ class Eraser:
             ITEMS: {**people, **items},
             ROOTS: roots,
             ALL: chosen.everything,
-            SCATTERED: list(chosen.partial),
+            PARTIAL: list(chosen.partial),
             PEOPLE: [person.uid for person in chosen.people],
             KEY: f"{new_key():x}",
         }
@@ -117,7 +117,7 @@ class Eraser:
         if ITEMS in first.body:
             await self._empty(first, done)
             notes = [note for note in await self.graph.erasures.erasures() if note.erasure == erasure]
-        erased = merged_list(notes, GONE)
+        erased = merged_list(notes, ERASED_UIDS)
         if erased:
             await drop_dangling_edges(self.graph, first.tenant, erased - await self._stored_again(first.tenant, erased))
             await self._drop_points(first.tenant, erased)
@@ -164,7 +164,7 @@ class Eraser:
             async for erased in self._erase_context(root, first, key):
                 done.count(erased)
                 self.on_progress(sum(done.nodes.values()))
-        parts = [*map(str, recorded_uids(first.body.get(SCATTERED)))]
+        parts = [*map(str, recorded_uids(first.body.get(PARTIAL)))]
         is_pending = partial(self._is_pending, first.erasure)
         drop = partial(self._drop_members, first=first, key=key)
         async for erased in drop_partial_contexts(self.graph, first.tenant, parts, drop, is_pending):
@@ -293,7 +293,7 @@ class Eraser:
 
     async def _seal(self, notes: Sequence[ErasureNote]) -> None:
         for note in notes:
-            if GONE not in note.body:
+            if ERASED_UIDS not in note.body:
                 continue
             await self._write(note.tenant, methodcaller("record_erasure", sealed_note(note)))
 

@@ -22,7 +22,7 @@ from vicw_shared.chains import Chains
 from vicw_shared.consolidation.restore import Restorer
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.model.core5 import LEDGER, PART
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LEDGER
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.model.erased_steps import VACATED, flow_key, runs_of, steps_of
 from vicw_shared.model.knowledge import folder_uid, is_knowledge, page_uid
@@ -30,7 +30,7 @@ from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.uids import chunk_uid, context_uid, item_uid
 
 
-async def vacate(transaction: GraphTransaction, root: Node, erased: Iterable[Node]) -> None:
+async def record_erased_steps(transaction: GraphTransaction, root: Node, erased: Iterable[Node]) -> None:
     """Note the steps of a context's erased items."""
     flows: dict[str, set[int]] = {}
     for node in erased:
@@ -97,7 +97,7 @@ class ErasureTransaction:
         )
         orphans = await self.drop_orphans(neighbours)
         for root in (await self.transaction.nodes([context_uid(self.tenant, self.context)])).values():
-            await vacate(self.transaction, root, items)
+            await record_erased_steps(self.transaction, root, items)
         return [*macros, *items, *parts, *orphans]
 
     async def drop_orphans(self, neighbours: Collection[str]) -> list[Node]:
@@ -128,7 +128,7 @@ class ErasureTransaction:
         consolidated = [
             uid
             for uid in (chunk_uid(uid, 0) for uid in uids)
-            if uid in stored and not stored[uid].metadata.keys().isdisjoint((LEDGER, PART))
+            if uid in stored and not stored[uid].metadata.keys().isdisjoint((LEDGER, CONSOLIDATED_ITEM))
         ]
         proofs = await self.transaction.edges(consolidated, ["EVIDENCED_BY"], Direction.IN) if consolidated else []
         versions = [item.uid for item in await self._versions(uids)]

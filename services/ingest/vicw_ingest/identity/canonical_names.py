@@ -12,7 +12,7 @@ from itertools import product
 
 from vicw_shared.canonical import canonical_nodes
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, TOLD_BY
+from vicw_shared.model.edges import IN_PAYLOAD, IS_PERSON, SOURCE_ITEM
 from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold_case
@@ -46,7 +46,7 @@ class CanonicalNames:
 
     def _repointed(self, edge: Edge) -> Edge:
         # An item's own STATED_BY edge stays, too: IS_PERSON is decided by it.
-        stays = edge.type in _NOT_REPOINTED or (edge.type == "STATED_BY" and TOLD_BY not in edge.properties)
+        stays = edge.type in _NOT_REPOINTED or (edge.type == "STATED_BY" and SOURCE_ITEM not in edge.properties)
         source, target = (self._end(uid, stays=stays) for uid in (edge.source, edge.target))
         if (source, target) == (edge.source, edge.target):
             return edge
@@ -76,7 +76,7 @@ async def canonical_names(lookups: Lookups, context: str, nodes: Iterable[Node])
 
 def _id_of(edge: Edge, source: str, target: str) -> str:
     """Return the id of an edge with other ends, built by the same scheme, so that repeated edges stay one."""
-    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(TOLD_BY, ""))
+    desc, source_item = str(edge.properties.get("desc", "")), str(edge.properties.get(SOURCE_ITEM, ""))
     for parts in product({"", desc}, {"", source_item}):
         if edge_id(edge.type, edge.source, edge.target, desc=parts[0], source_item=parts[1]) == edge.id:
             return edge_id(edge.type, source, target, desc=parts[0], source_item=parts[1])

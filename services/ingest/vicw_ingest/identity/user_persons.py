@@ -9,7 +9,7 @@ from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.identity.merge import MergeDecision
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
@@ -37,7 +37,7 @@ async def identify(graph: GraphStore, decision: MergeDecision, user: str, person
             await transaction.drop_edges(distinct)
             await transaction.put_edges([explicit])
         else:
-            unsupported = [edge for edge in existing if TOLD_BY not in edge.properties]
+            unsupported = [edge for edge in existing if SOURCE_ITEM not in edge.properties]
             changed = bool(unsupported) or not distinct
             await transaction.drop_edges(unsupported)
             await transaction.put_edges([_explicit_edge(DISTINCT_FROM, user, person, decision)])

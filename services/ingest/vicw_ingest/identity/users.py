@@ -14,7 +14,7 @@ from itertools import batched
 from vicw_ingest.extraction.linking.name_match import GUESSES
 from vicw_shared.canonical import DISTINCT_FROM
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphTransaction, Lookups
 from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
@@ -95,7 +95,7 @@ async def release_users(
     Edges from a person's request or an extraction stay. ``stored_edges`` has the ids of edges that the transaction put.
     """
     edges = await transaction.edges([user.uid for user in users], [IS_PERSON], Direction.OUT) if users else []
-    doubtful = [e for e in edges if e.created_by == BY and TOLD_BY not in e.properties and e.id not in stored_edges]
+    doubtful = [e for e in edges if e.created_by == BY and SOURCE_ITEM not in e.properties and e.id not in stored_edges]
     unsupported = [edge for edge in doubtful if edge.source in retired]
     remaining = [edge for edge in doubtful if edge.source not in retired]
     if remaining:

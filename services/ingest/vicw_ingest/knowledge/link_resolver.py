@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vicw_ingest.knowledge.catalogue import Catalogue, PageEntry
 from vicw_ingest.knowledge.links import LinkKind, PageLink
-from vicw_shared.anchors import slug
+from vicw_shared.heading_anchors import slug
 from vicw_shared.model import Node
 from vicw_shared.model.knowledge import FILE, folder_uid, section_uid
 from vicw_shared.text import fold_case

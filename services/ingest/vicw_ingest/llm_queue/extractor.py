@@ -207,7 +207,7 @@ class Extractor:
             return "outdated"
         if result.missing:
             _log.warning("a language model failed at parts of a text", item=item.uid, parts=result.missing)
-        return "partly_read" if result.missing else "read"
+        return "partly_extracted" if result.missing else "extracted"
 
     async def _passages(self, item: Node) -> list[str]:
         proofs = await self.graph.expand(item.tenant, [item.uid], [("EVIDENCED_BY", Direction.OUT)], _MAX_PASSAGES)

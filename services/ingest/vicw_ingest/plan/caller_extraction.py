@@ -10,7 +10,7 @@ from vicw_ingest.plan.drafts import ItemDraft
 from vicw_ingest.plan.named_entities import NamedEntities
 from vicw_shared.edge_factory import CALLER, EdgeFactory, mention_edge
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Lookups
 from vicw_shared.text import fold_case
 from vicw_shared.uids import edge_id
@@ -82,7 +82,7 @@ class CallerExtraction:
             weight=relation.weight,
             created_at=self.edge_factory.now,
             created_by=CALLER,
-            properties={**relation.properties, TOLD_BY: item.uid},
+            properties={**relation.properties, SOURCE_ITEM: item.uid},
         )
 
     def _node(self, entry: CallerNode, item: Node, path: str) -> Node:

@@ -27,7 +27,7 @@ _NAMES: Mapping[type[BaseModel], frozenset[str]] = {
 type Masked = Mapping[int, tuple[MaskedSecret, ...]]
 
 
-def screened(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> tuple[IngestRequest, Masked]:
+def mask_secrets(request: IngestRequest, what: Literal["mask", "refuse", "off"]) -> tuple[IngestRequest, Masked]:
     """Return the request without its secrets, and the masked secrets by item index.
 
     Requests that differ only in their secrets become equal. Raises InvalidInputError, which names fields and kinds but

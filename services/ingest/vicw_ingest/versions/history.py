@@ -9,7 +9,7 @@ from datetime import datetime
 from vicw_ingest.versions.retirement import Retired, Retirement
 from vicw_shared.edge_factory import DUPLICATE, EdgeFactory, repoint
 from vicw_shared.model import Edge, EdgeRegistry, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.knowledge import BRIDGE_RULES
 from vicw_shared.ports import GraphTransaction
 
@@ -24,7 +24,7 @@ def _is_derived(edge: Edge) -> bool:
 
     A duplicate's edge belongs to the version that it repeats, and to no other.
     """
-    of_version = edge.type in _DERIVED_TYPES and TOLD_BY not in edge.properties
+    of_version = edge.type in _DERIVED_TYPES and SOURCE_ITEM not in edge.properties
     return of_version or edge.created_by == DUPLICATE or edge.created_by.startswith(BRIDGE_RULES)
 
 
@@ -92,7 +92,7 @@ class History:
         """Repoint other items' edges to the new version, unless the edge type does not allow its label."""
         replaced = {old.uid: new.uid for old, new in pairs}
         labels = {new.uid: new.label for _, new in pairs}
-        foreign = [edge for edge in edges if edge.properties.get(TOLD_BY) not in replaced and not _is_derived(edge)]
+        foreign = [edge for edge in edges if edge.properties.get(SOURCE_ITEM) not in replaced and not _is_derived(edge)]
         others = {end for edge in foreign for end in (edge.source, edge.target)} - replaced.keys()
         retired_ends = {node.uid for node in (await self.transaction.nodes(list(others))).values() if node.retired_at}
         carried = []

@@ -20,7 +20,7 @@ from vicw_shared.chains import Chains
 from vicw_shared.dreams import dream_edges
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
-from vicw_shared.model.edges import DESCRIPTION, UNHOLDING
+from vicw_shared.model.edges import DESCRIPTION, WEAK_TYPES
 from vicw_shared.model.knowledge import BRIDGES, is_knowledge
 from vicw_shared.model.names import is_named_node
 from vicw_shared.ports import Direction, GraphTransaction
@@ -140,7 +140,7 @@ class Retirement:
         guessed = {end for edge in guesses for end in (edge.source, edge.target)} & set(entities)
         if not guessed:
             return
-        types = [edge_type.name for edge_type in self.registry if edge_type.name not in UNHOLDING]
+        types = [edge_type.name for edge_type in self.registry if edge_type.name not in WEAK_TYPES]
         edges = [edge for edge in await self.transaction.edges(sorted(guessed), types) if not is_inferred(edge)]
         ends = await self.transaction.nodes(sorted({end for edge in edges for end in (edge.source, edge.target)}))
         pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]

@@ -18,8 +18,8 @@ from vicw_ingest.versions.claim_comparison import ClaimedValue, agrees, supersed
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.chain import HAPPENED_AFTER, chain_key
-from vicw_shared.model.edges import TOLD_BY
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.edges import SOURCE_ITEM
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.ports import Direction, GraphTransaction
 
 _TYPES = ("SUPERSEDES", "CONTRADICTS", "SUPPORTS")
@@ -54,7 +54,7 @@ class Supersession:
     async def apply(self, touched: Collection[str]) -> set[str]:
         """Compare the statements of the slots among ``touched`` nodes. Return the items whose passages changed."""
         nodes = await self.transaction.nodes(sorted(touched))
-        slots = sorted(node.uid for node in nodes.values() if node.subtype == SLOT)
+        slots = sorted(node.uid for node in nodes.values() if node.subtype == ATTRIBUTE)
         mentions = await self.transaction.edges(slots, ["MENTIONS"], Direction.IN) if slots else []
         claims = [edge for edge in mentions if is_claim(edge)]
         if not claims:
@@ -75,11 +75,11 @@ class Supersession:
 
     async def _statements(self, claims: Sequence[Edge]) -> dict[str, list[_Statement]]:
         """Return the live statements of each slot in order of time. Empty slots are included."""
-        uids = {uid for edge in claims for uid in (edge.source, str(edge.properties[TOLD_BY]))}
+        uids = {uid for edge in claims for uid in (edge.source, str(edge.properties[SOURCE_ITEM]))}
         nodes = await self.transaction.nodes(sorted(uids))
         by_slot: dict[str, list[_Statement]] = {edge.target: [] for edge in claims}
         for edge in claims:
-            statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[TOLD_BY]))
+            statement, item = nodes.get(edge.source), nodes.get(str(edge.properties[SOURCE_ITEM]))
             if statement is None or item is None or statement.retired_at is not None or item.retired_at is not None:
                 continue
             properties = edge.properties

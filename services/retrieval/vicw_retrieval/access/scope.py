@@ -52,7 +52,7 @@ def audience_of(viewer: Viewer) -> Audience:
     )
 
 
-def may_see(scope: Scope, node: Node, about: Collection[str], *, ever: bool = False) -> bool:
+def may_see(scope: Scope, node: Node, about: Collection[str], *, ignore_validity: bool = False) -> bool:
     """Return whether ``scope`` may see a node; ``about`` are the folded names and uids of its subjects.
 
     The rule of the vector stores' filters, for nodes reached along edges. Tags and domains choose results, not
@@ -62,7 +62,7 @@ def may_see(scope: Scope, node: Node, about: Collection[str], *, ever: bool = Fa
         return False
     if is_named(node):
         return True  # a visible memory reveals its name, not its description: see expansion
-    timely = not is_expired(scope, node) if ever else holds_in_scope(scope, node)
+    timely = not is_expired(scope, node) if ignore_validity else holds_in_scope(scope, node)
     return timely and (scope.audience is None or _visible_to(scope.audience, node, about))
 
 

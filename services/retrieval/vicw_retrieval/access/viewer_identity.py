@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from vicw_retrieval.access.scope import is_expired
 from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.model import Label, Node
-from vicw_shared.model.edges import IS_PERSON, TOLD_BY
+from vicw_shared.model.edges import IS_PERSON, SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, look_up
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
@@ -76,9 +76,9 @@ class _ViewerIdentities:
     async def _valid(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Leave out guesses, and edges whose source item is retired, expired or missing."""
         neighbours = [n for n in neighbours if not is_inferred(n.edge)]
-        source_uids = {str(n.edge.properties[TOLD_BY]) for n in neighbours if TOLD_BY in n.edge.properties}
+        source_uids = {str(n.edge.properties[SOURCE_ITEM]) for n in neighbours if SOURCE_ITEM in n.edge.properties}
         source_items = await self.graph.nodes(self.scope.tenant, sorted(source_uids)) if source_uids else {}
         valid_sources = {
             uid for uid, node in source_items.items() if node.retired_at is None and not is_expired(self.scope, node)
         }
-        return [n for n in neighbours if n.edge.properties.get(TOLD_BY) in {None, *valid_sources}]
+        return [n for n in neighbours if n.edge.properties.get(SOURCE_ITEM) in {None, *valid_sources}]

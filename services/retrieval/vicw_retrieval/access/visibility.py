@@ -7,18 +7,18 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from vicw_retrieval.access.scope import is_named, may_see
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
+from vicw_shared.model.edges import SOURCE_ITEM, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.text import fold_case
 
 _WITHOUT_SOURCE = frozenset({"BELONGS_TO", "MERGED_INTO"})
 """Edges without a source item: an entity with no other edges is not known."""
-_ABOUT = 1000
-_HIDDEN = 10
+_MAX_SUBJECTS = 1000
+_READ_FACTOR = 10
 """Factor on read limits for a viewer: invisible nodes take no places."""
-_FIRST_LOOK = 20
-_WIDER = 8
-MAX_LOOKED_AT = 1000
+_FIRST_LIMIT = 20
+_LIMIT_FACTOR = 8
+MAX_READ = 1000
 """Maximum edges read per node and spread to find the visible ones."""
 type Keep = Callable[[Sequence[Neighbour]], Awaitable[list[Neighbour]]]
 """Filter that removes neighbours that are invisible or not to be followed."""
@@ -29,15 +29,17 @@ Place = tuple[str, str, Direction]
 class Visibility:
     """Visibility for one scope. ``ever``: includes what is no longer true or no longer believed."""
 
-    def __init__(self, graph: GraphStore, scope: Scope, *, ever: bool = False) -> None:
+    def __init__(self, graph: GraphStore, scope: Scope, *, ignore_validity: bool = False) -> None:
         self._graph = graph
         self.scope = scope
-        self._ever = ever
+        self._ignore_validity = ignore_validity
         self._source_items: dict[str, Node] = {}
 
     async def visible(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep neighbours whose node, and whose edge's source item if any, are visible."""
-        sources = {n.edge.id: str(n.edge.properties[TOLD_BY]) for n in neighbours if TOLD_BY in n.edge.properties}
+        sources = {
+            n.edge.id: str(n.edge.properties[SOURCE_ITEM]) for n in neighbours if SOURCE_ITEM in n.edge.properties
+        }
         source_items = await self.source_items(n.edge for n in neighbours)
         seen = await self._seen([*(n.node for n in neighbours), *source_items.values()])
         return [
@@ -46,7 +48,7 @@ class Visibility:
 
     def read_limit(self, limit: int) -> int:
         """Return the number of entries to read for ``limit`` results when invisible ones are removed after the read."""
-        return limit if self.scope.audience is None else limit * _HIDDEN
+        return limit if self.scope.audience is None else limit * _READ_FACTOR
 
     async def expand(self, uids: Sequence[str], spreads: Sequence[Spread], fanout: int) -> list[Neighbour]:
         """Return, per node and spread, the neighbours along the ``fanout`` heaviest visible edges.
@@ -62,12 +64,12 @@ class Visibility:
 
         With ``ties`` also those of the same weight as the last: the order of equal weights differs between stores.
         """
-        limit = min(fanout, MAX_LOOKED_AT)
+        limit = min(fanout, MAX_READ)
         neighbours = await self._graph.expand(self.scope.tenant, uids, spreads, limit) if uids else []
         seen = await keep(neighbours)
         short = _short(neighbours, seen, limit, fanout, ties=ties)
-        while short and limit < MAX_LOOKED_AT:
-            limit = min(limit * _WIDER, MAX_LOOKED_AT)
+        while short and limit < MAX_READ:
+            limit = min(limit * _LIMIT_FACTOR, MAX_READ)
             along = list(dict.fromkeys((kind, direction) for _, kind, direction in short))
             origins = list(dict.fromkeys(uid for uid, _, _ in short))
             wider = [
@@ -82,7 +84,7 @@ class Visibility:
 
     async def source_items(self, edges: Iterable[Edge]) -> dict[str, Node]:
         """Return the source items of these edges by uid, visible or not."""
-        source_uids = {str(edge.properties[TOLD_BY]) for edge in edges if TOLD_BY in edge.properties}
+        source_uids = {str(edge.properties[SOURCE_ITEM]) for edge in edges if SOURCE_ITEM in edge.properties}
         missing = sorted(source_uids - self._source_items.keys())
         self._source_items |= await self._graph.nodes(self.scope.tenant, missing) if missing else {}
         return {uid: self._source_items[uid] for uid in source_uids if uid in self._source_items}
@@ -92,7 +94,7 @@ class Visibility:
         seen = await self._seen(nodes)
         return [node for node in nodes if node.uid in seen]
 
-    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MAX_LOOKED_AT) -> list[Node]:
+    async def known(self, named: Sequence[Node], spreads: Sequence[Spread], *, most: int = MAX_READ) -> list[Node]:
         """Keep the named nodes known to the viewer: those revealed by a visible edge.
 
         At most ``most`` edges per node and spread are read. Without a viewer, all nodes are known.
@@ -100,19 +102,21 @@ class Visibility:
         if self.scope.audience is None or not named:
             return list(named)
         known_uids: set[str] = set()
-        undecided, limit = [node.uid for node in named], min(_FIRST_LOOK, most)
+        undecided, limit = [node.uid for node in named], min(_FIRST_LIMIT, most)
         while undecided:
             neighbours = await self._graph.expand(self.scope.tenant, undecided, spreads, limit)
             known_uids |= {n.origin for n in await self.visible(neighbours) if reveals_entity(n)}
             full = {origin for (origin, _, _), count in counted(neighbours).items() if count >= limit}
             undecided = [uid for uid in undecided if uid in full - known_uids] if limit < most else []
-            limit = min(limit * _WIDER, most)
+            limit = min(limit * _LIMIT_FACTOR, most)
         return [node for node in named if node.uid in known_uids]
 
     async def _seen(self, nodes: Iterable[Node]) -> set[str]:
         nodes = list(nodes)
         about = await self._subjects(nodes)
-        return {n.uid for n in nodes if may_see(self.scope, n, about.get(n.uid, ()), ever=self._ever)}
+        return {
+            n.uid for n in nodes if may_see(self.scope, n, about.get(n.uid, ()), ignore_validity=self._ignore_validity)
+        }
 
     async def _subjects(self, nodes: Iterable[Node]) -> dict[str, set[str]]:
         """Return the subjects of private nodes as names and uids, read from edges, only where they decide access."""
@@ -120,7 +124,7 @@ class Visibility:
         subjects: dict[str, set[str]] = {uid: set() for uid in private}
         if private:
             spreads = [("ABOUT", Direction.OUT)]
-            for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _ABOUT):
+            for edge in await self._graph.expand(self.scope.tenant, sorted(private), spreads, _MAX_SUBJECTS):
                 subjects[edge.origin] |= {*map(fold_case, (edge.node.name, *edge.node.aliases)), edge.node.uid}
         return subjects
 
@@ -161,7 +165,7 @@ def known_by(registry: EdgeRegistry) -> list[Spread]:
 
 def reveals_entity(neighbour: Neighbour) -> bool:
     """Return whether a visible edge makes its origin known: it has a source item or leads to an unnamed node."""
-    return not is_named(neighbour.node) or TOLD_BY in neighbour.edge.properties
+    return not is_named(neighbour.node) or SOURCE_ITEM in neighbour.edge.properties
 
 
 def counted(neighbours: Sequence[Neighbour]) -> dict[Place, int]:

@@ -19,7 +19,7 @@ from vicw_retrieval.model.neighbourhood import Neighbourhood
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_shared.errors import OverloadedError, UnavailableError
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Scope, Spread
 from vicw_shared.text import fold_case
 
@@ -60,7 +60,7 @@ def quote(text: str, ends: Iterable[Node]) -> str:
 
 
 def _source_item(edge: Edge) -> list[str]:
-    return [str(edge.properties[TOLD_BY])] if TOLD_BY in edge.properties else []
+    return [str(edge.properties[SOURCE_ITEM])] if SOURCE_ITEM in edge.properties else []
 
 
 def _sentences(text: str) -> list[str]:
@@ -123,7 +123,7 @@ async def _proven(causes: CausalGraph, chains: Sequence[CausalPath]) -> list[Cau
 
 
 def _step(edge: Edge, causes: CausalGraph, passages: Mapping[str, str]) -> CausalPathEdge:
-    source_item = causes.nodes.get(str(edge.properties.get(TOLD_BY)))
+    source_item = causes.nodes.get(str(edge.properties.get(SOURCE_ITEM)))
     passage = causes.nodes.get(passages.get(edge.id, ""))
     if passage is None:
         return CausalPathEdge(edge, source_item=source_item)

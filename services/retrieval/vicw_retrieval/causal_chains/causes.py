@@ -13,7 +13,7 @@ from vicw_retrieval.causal_chains.direction import ChainDirection
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.canonical import canonical
 from vicw_shared.model import Edge, Label, Node, Sensitivity
-from vicw_shared.model.edges import TOLD_BY, Category, EdgeRegistry
+from vicw_shared.model.edges import SOURCE_ITEM, Category, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold_case
@@ -144,7 +144,7 @@ class CausalGraph:
         source_items = await self.visibility.source_items(neighbour.edge for neighbour in proofs)
         visible = {node.uid for node in await self.visibility.nodes(list(source_items.values()))}
         for neighbour in proofs:
-            source_item = neighbour.edge.properties.get(TOLD_BY)
+            source_item = neighbour.edge.properties.get(SOURCE_ITEM)
             if (
                 source_item in visible
                 if source_item is not None
@@ -179,7 +179,7 @@ class CausalGraph:
         """Join events that have the same words."""
         items = await self.visibility.source_items(neighbour.edge for neighbour in proven)
         for neighbour in proven:
-            words, item = _comparison_key(neighbour.node), items.get(str(neighbour.edge.properties.get(TOLD_BY)))
+            words, item = _comparison_key(neighbour.node), items.get(str(neighbour.edge.properties.get(SOURCE_ITEM)))
             if words is None or item is None or neighbour.node.content_hash is not None:
                 continue
             shared = item.flow_id is not None and item.sensitivity is Sensitivity.PUBLIC

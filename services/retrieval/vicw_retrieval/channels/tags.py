@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Anchor
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import Candidate
+from vicw_retrieval.model.reach import Anchor
 from vicw_retrieval.synthesis.text import ANCHOR_SHARE
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.edges import AUTO_TAGGED
@@ -44,7 +44,7 @@ class Associate:
 
 
 async def walk_tags(
-    question: Question, anchors: Sequence[Anchor], limit: int, *, dreams: bool = False
+    question: SpreadContext, anchors: Sequence[Anchor], limit: int, *, dreams: bool = False
 ) -> list[Associate]:
     """Return items that share a tag with ``anchors`` and no word with the question, best first.
 
@@ -80,7 +80,7 @@ async def walk_tags(
 
 
 async def _items_by_tag(
-    question: Question, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
+    question: SpreadContext, tags: Collection[str], anchors: Mapping[str, float], types: Sequence[str]
 ) -> dict[str, list[Neighbour]]:
     """Return the items of each tag, without the anchors; generic tags have none."""
     graph, scope = question.graph, question.scope
@@ -105,7 +105,7 @@ def _certainty(edge: Edge) -> float:
     return _AUTO_WEIGHT * certainty if edge.type == AUTO_TAGGED and isinstance(certainty, int | float) else 1.0
 
 
-async def _without_words(question: Question, nodes: Sequence[Node]) -> list[Node]:
+async def _without_words(question: SpreadContext, nodes: Sequence[Node]) -> list[Node]:
     """Keep the items without a query term in their first passage: the channels search for the others."""
     by_passage = {node.qdrant_id: node for node in nodes[:_MAX_READ] if node.qdrant_id is not None}
     matching = await question.similarity.matching(list(by_passage))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from vicw_retrieval.model.anchors import SubGraph
+from vicw_retrieval.model.reach import SubGraph
 from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import ItemRef, VectorHit
 
@@ -32,7 +32,7 @@ class Wave:
     @cached_property
     def strengths(self) -> dict[str, float]:
         """The standardised and weighted score of every passage."""
-        return fusion.combine(self.scores, self.weights)
+        return fusion.fuse_scores(self.scores, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def merge(wave: Wave, more: Wave) -> Wave:
     return Wave(ranked, scores, {**wave.weights, **more.weights})
 
 
-def fuse(wave: Wave, *, method: str) -> dict[str, float]:
+def fuse_wave(wave: Wave, *, method: str) -> dict[str, float]:
     """Return the fused score of every passage, higher is better. A channel alone ranks by its own score."""
     if method == "zscore":
         return dict(wave.strengths)
@@ -104,7 +104,9 @@ def fuse(wave: Wave, *, method: str) -> dict[str, float]:
     if len(present) == 1:
         return dict(wave.scores[present[0]])
     rankings = {name: [hit.id for hit in hits] for name, hits in wave.ranked.items()}
-    return fusion.fuse(rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT})
+    return fusion.fuse_ranks(
+        rankings, {name: 2 * weight for name, weight in wave.weights.items()} | {GRAPH: _GRAPH_WEIGHT}
+    )
 
 
 def wire_score(score: float, method: str) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 _BACKGROUND = 20
 
 
-def combine(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, float]:
+def fuse_scores(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, float]:
     """Return Σ weight × z(channel) for every id of any channel, in standard deviations.
 
     ``scores`` are those of each channel, ``weights`` those of at least these. A missing score counts as 0 in its
@@ -16,7 +16,7 @@ def combine(scores: Mapping[str, Mapping[str, float]], weights: Mapping[str, flo
     of two.
 
     >>> channels = {"dense": {"exact": 0.30, "near": 0.36}, "bm25": {"exact": 5.0}}
-    >>> strengths = combine(channels, {"dense": 0.6, "bm25": 0.4})
+    >>> strengths = fuse_scores(channels, {"dense": 0.6, "bm25": 0.4})
     >>> strengths["exact"] > strengths["near"]
     True
     """
@@ -50,13 +50,13 @@ CONVERGENCE = 0.1
 """Share that each further channel with an id adds to its score."""
 
 
-def fuse(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float] | None = None) -> dict[str, float]:
+def fuse_ranks(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float] | None = None) -> dict[str, float]:
     """Return Σ weight ÷ (K + rank) for every id, ranks from 1, times 1 + CONVERGENCE for each channel after the first.
 
     ``rankings`` holds each channel's ids, best first, without repeats. Scores are > 0, higher is better; an id that a
     channel lacks gets nothing from it.
 
-    >>> fuse({"a": ["x", "y"], "b": ["y"]})["y"] == (1 / 62 + 1 / 61) * 1.1
+    >>> fuse_ranks({"a": ["x", "y"], "b": ["y"]})["y"] == (1 / 62 + 1 / 61) * 1.1
     True
     """
     scores: dict[str, float] = {}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.access.visibility import Visibility
 from vicw_retrieval.channels.graph.item_nodes import items_of_statements
-from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_shared.ports import Direction, ItemRef
 
@@ -41,7 +41,7 @@ _PAST = re.compile(
 )
 
 
-async def prefer_current(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+async def prefer_current(question: SpreadContext, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates in their new order; unchanged if none of the best was found by a replaced statement.
 
     Raises the errors of the graph and the vectors; then nothing has changed.
@@ -85,7 +85,7 @@ def asked_statement(statements: Sequence[str], past: Set[str], similarities: Map
     return best if similarities.get(best, -1.0) >= _MIN_SIMILARITY else None
 
 
-async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
+async def _statements_of(question: SpreadContext, passages: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
     """Return the statements of each passage, and the outdated ones among them; nothing if all hold."""
     graph, scope = question.graph, question.scope
     proofs = await graph.expand(scope.tenant, passages, [_PROVES], _STATEMENTS) if passages else []
@@ -95,16 +95,16 @@ async def _statements_of(question: Question, passages: Sequence[str]) -> tuple[d
     holding = {proof.node.uid for proof in await question.visibility.visible(proofs)}
     statements: dict[str, list[str]] = {}
     past: set[str] = set()
-    for proof in await Visibility(graph, scope, ever=True).visible(proofs):
+    for proof in await Visibility(graph, scope, ignore_validity=True).visible(proofs):
         if proof.node.retired_at is None:
             statements.setdefault(proof.origin, []).append(proof.node.uid)
             past |= {proof.node.uid} - holding
     return statements, past
 
 
-async def _replacements(question: Question, past: Sequence[str]) -> dict[str, list[str]]:
+async def _replacements(question: SpreadContext, past: Sequence[str]) -> dict[str, list[str]]:
     """Return the current statements that replaced each of these, in one step or several."""
-    ever = Visibility(question.graph, question.scope, ever=True)
+    ever = Visibility(question.graph, question.scope, ignore_validity=True)
     successors: dict[str, set[str]] = defaultdict(set)
     holding: set[str] = set()
     front, seen = list(past), set(past)
@@ -129,7 +129,7 @@ def _current_successors(uid: str, after: Mapping[str, set[str]], holding: set[st
     return sorted(reached & holding)
 
 
-async def _items_of(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+async def _items_of(question: SpreadContext, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the items that contain these statements and may be results, each with the passage."""
     graph, tenant, items = question.graph, question.scope.tenant, await items_of_statements(question, statements)
     nodes = await graph.nodes(tenant, [item.uid for item, _ in items.values()]) if items else {}

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.channels import tags
-from vicw_retrieval.channels.graph import Spread, spread
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Anchor, by_item
+from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
+from vicw_retrieval.model.reach import Anchor, by_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current
-from vicw_retrieval.refine.deduplication import cover, merge_duplicates, read_texts
+from vicw_retrieval.refine.near_duplicates import cover, merge_duplicates, read_texts
 from vicw_retrieval.refine.recency import RECENT, prefer_recent
 from vicw_retrieval.refine.speaker_boost import prefer_speaker
 from vicw_retrieval.request.deadline import isolate
@@ -39,7 +39,7 @@ class RefinePipeline:
     request: RetrieveRequest
     ports: RetrievalPorts
     search: FirstWave
-    spreads: Spread = field(default_factory=Spread)
+    spreads: SpreadResults = field(default_factory=SpreadResults)
     resolved_time: ResolvedTime | None = None
     associates: list[tags.Associate] = field(default_factory=list)
     reranked: Reranked | None = None
@@ -64,18 +64,18 @@ class RefinePipeline:
 
     @contextmanager
     def _isolate(self, stage: str) -> Iterator[None]:
-        with self.search.watch.stage(stage), isolate(self.search.degraded, stage):
+        with self.search.timer.stage(stage), isolate(self.search.degraded, stage):
             yield
 
     def _within(self, most_ms: int) -> asyncio.Timeout:
         """Return the timeout of a stage: an answer does without what comes later."""
         return asyncio.timeout(self.ports.deadline.extra_seconds(most_ms))
 
-    def _question(self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> Question:
+    def _question(self, candidates: Sequence[Candidate], wave: Wave, domains: tuple[str, ...] | None) -> SpreadContext:
         viewer = self.request.viewer
         names = (viewer.user, *viewer.participants) if viewer is not None else ()
         seeded = {hit.id for hit in wave.ranked.get(GRAPH, ())}
-        return Question(
+        return SpreadContext(
             self.ports.graph,
             self.search.similarity(),
             replace(self.search.scope, domains=domains),
@@ -85,19 +85,21 @@ class RefinePipeline:
             {c.item.uid: passage for c in candidates for passage, _ in c.passages if passage in seeded},
         )
 
-    async def _spread(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _spread(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Spread from the candidates through the graph."""
         settings = self.ports.settings
         with self._isolate("graph"):
             candidates = prefer_speaker(self.request.query, candidates) if settings.speaker_boost else candidates
             seconds = self.ports.deadline.extra_seconds(settings.spread_ms)
             async with self._within(_READ_FACTOR * settings.spread_ms):  # reached items are read when that is over
-                candidates, self.spreads = await spread(question, candidates, settings, self.ports.registry, seconds)
+                candidates, self.spreads = await run_spreads(
+                    question, candidates, settings, self.ports.registry, seconds
+                )
         if not self.spreads.in_time:
             self.search.degraded.append(GRAPH)
         return candidates
 
-    async def _rank_by_time(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _rank_by_time(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Raise items of the question's time."""
         if not self.search.time:
             return candidates
@@ -114,7 +116,7 @@ class RefinePipeline:
             self.search.degraded.append(TIME)
         return candidates
 
-    async def _prefer_current(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _prefer_current(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Rank current statements before what they replaced, unless the question is about the past."""
         if not self.ports.settings.current_first or self.request.channels is not None or not candidates:
             return candidates
@@ -125,7 +127,7 @@ class RefinePipeline:
                 return await prefer_current(question, candidates)
         return candidates
 
-    async def _merge(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    async def _merge(self, question: SpreadContext, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Raise results that add to the others, and merge near-duplicates."""
         settings, limit = self.ports.settings, self.request.limit
         prose = 1 - self.search.intent.code  # questions about code use other words than the code
@@ -144,7 +146,7 @@ class RefinePipeline:
         reranker, settings = self.ports.reranker, self.ports.settings
         if reranker is None or not settings.rerank_top or self.request.channels is not None:
             return candidates
-        with self.search.watch.stage(RERANK):
+        with self.search.timer.stage(RERANK):
             candidates, self.reranked = await rerank(
                 reranker,
                 self.ports.graph,
@@ -158,7 +160,7 @@ class RefinePipeline:
             self.search.degraded.append(RERANK)
         return candidates
 
-    async def _walk_tags(self, question: Question, top: Sequence[Candidate]) -> None:
+    async def _walk_tags(self, question: SpreadContext, top: Sequence[Candidate]) -> None:
         """Find items that share a tag with the results."""
         limit, dreams = self.ports.settings.associates, self.ports.settings.dreams
         if not limit:

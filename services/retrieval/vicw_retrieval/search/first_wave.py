@@ -11,18 +11,18 @@ from dataclasses import replace
 import structlog
 
 from vicw_retrieval.access.scope import holds_in_scope
-from vicw_retrieval.channels import run_channels, select_channels, valid_hits
 from vicw_retrieval.channels.dense import StatementScores, search_dense
+from vicw_retrieval.channels.runner import run_channels, select_channels, valid_hits
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_retrieval.channels.words import search_bm25, search_fulltext
 from vicw_retrieval.intent.resolver import IntentResolver
-from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse, group, is_full, merge
+from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
 from vicw_retrieval.model.consolidated import without_summaries
 from vicw_retrieval.model.similarity import QuerySimilarity, VectorSimilarity, WordSimilarity
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.deadline import isolate
 from vicw_retrieval.request.query_embedding import QueryVector
-from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
 from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
 from vicw_shared import sparse
@@ -49,9 +49,9 @@ class FirstWave:
     ``by_words``: the graph's full-text index answers instead of the channels.
     """
 
-    def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, watch: Stopwatch) -> None:
+    def __init__(self, ports: RetrievalPorts, scope: Scope, request: RetrieveRequest, timer: StageTimer) -> None:
         self.scope = scope
-        self.watch = watch
+        self.timer = timer
         self.degraded: list[str] = []
         self.by_words = ports.rebuilding and request.channels is None  # no channel is named
         self._ports = ports
@@ -119,7 +119,7 @@ class FirstWave:
 
     async def _run(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...] = ()) -> Wave:
         """Run the channels, then cross-score their hits."""
-        with self.watch.stage("channels"):
+        with self.timer.stage("channels"):
             hits, seeds = await asyncio.gather(
                 self._search_channels(scope, domain, limit, without), self._find_seeds(scope, without)
             )
@@ -127,10 +127,10 @@ class FirstWave:
         # Independent of each other; only questions about code are searched, and so scored, again.
         (scored, failed), _ = await asyncio.gather(self._cross_score(hits, seeds), analysis)
         if not without and self._asks_for_code():
-            with self.watch.stage("plain"):
-                plain = await self._search_plain(scope, domain, limit, without)
-            if plain is not None:
-                scored, failed = await self._cross_score({**hits, "dense": plain}, seeds)
+            with self.timer.stage("bare_query"):
+                bare = await self._search_bare(scope, domain, limit, without)
+            if bare is not None:
+                scored, failed = await self._cross_score({**hits, "dense": bare}, seeds)
         self.degraded += failed
         return self._wave(scored)
 
@@ -212,8 +212,8 @@ class FirstWave:
         return without_summaries(candidates), wider
 
     async def _fuse(self, wave: Wave, scope: Scope) -> list[Candidate]:
-        with self.watch.stage("fuse"):
-            fused = fuse(wave, method=self._ports.settings.fusion)
+        with self.timer.stage("fuse"):
+            fused = fuse_wave(wave, method=self._ports.settings.fusion)
             # Scores compare all candidates; below this place none becomes a result or tips a vote.
             shortlist = heapq.nlargest(max(_SHORTLIST, 2 * self._request.limit), fused, key=fused.__getitem__)
             shortlist += {hit.id for hit in wave.ranked.get(GRAPH, ())}.difference(shortlist)
@@ -230,7 +230,7 @@ class FirstWave:
 
     async def _dense(self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]) -> list[VectorHit]:
         if not self._vector.is_for(domain):
-            with self.watch.stage("embed"):
+            with self.timer.stage("embed"):
                 await self._vector.embed(domain)
         query = VectorQuery(scope=scope, limit=limit, dense=self._vector.now, without=without)
         graph = self._ports.graph if self._ports.settings.statements else None
@@ -238,14 +238,14 @@ class FirstWave:
         return hits
 
     def _asks_for_code(self) -> bool:
-        """Return whether the question is about code and was not searched in its plain form yet."""
+        """Return whether the question is about code and was not searched without its wrapper yet."""
         is_code = self._ports.settings.bare_query and self.intent.code >= _IS_CODE
         return is_code and self._vector.now is not None and not self._vector.bare
 
-    async def _search_plain(
+    async def _search_bare(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
     ) -> list[VectorHit] | None:
-        """Return the dense hits for a vector between those of the wrapped and the plain question.
+        """Return the dense hits for a vector between those of the wrapped and the bare question.
 
         None if both forms are the same, or on failure: then the wrapped question's hits and vector stay.
         """
@@ -264,7 +264,7 @@ class FirstWave:
         self, by_channel: Mapping[str, Sequence[VectorHit]], seeds: Sequence[VectorHit]
     ) -> tuple[Scored, list[str]]:
         """Return the hits scored by all channels, and the channels that still lack scores."""
-        with self.watch.stage("complete"):
+        with self.timer.stage("cross_score"):
             self._scored_summaries = set()
             return await score_all(by_channel, seeds, self._scorer() if "dense" in by_channel else None)
 
@@ -280,7 +280,7 @@ class FirstWave:
     async def _analyse(self, ranked: Mapping[str, Sequence[VectorHit]]) -> None:
         """Infer the intent of the question from its words and hits, and the settings that follow."""
         ports = self._ports
-        with self.watch.stage("intent"):
+        with self.timer.stage("intent"):
             if self.intent.question is None:
                 self.intent.read(self._request.query)
             seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)

@@ -40,7 +40,7 @@ async def expand(
     """
     if not uids:
         return Neighbourhood()
-    visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ever=True)
+    visibility, ever = Visibility(graph, scope), Visibility(graph, scope, ignore_validity=True)
     nodes, neighbours, evidence = await asyncio.gather(  # on connections of their own
         graph.nodes(scope.tenant, [*uids, *proofs]),
         visibility.expand(uids, _SPREADS, _FANOUT),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from vicw_retrieval.temporal.event_anchors import EventAnchor, anchors_in
+from vicw_retrieval.temporal.event_references import EventReference, anchors_in
 from vicw_retrieval.temporal.spans import TimeSpan, spans_in
 
 _READ_CHARS = 2000
@@ -38,7 +38,7 @@ class TimeReading:
     """The times and events of a question, each in order, and whether anything else selects."""
 
     spans: tuple[TimeSpan, ...] = ()
-    anchors: tuple[EventAnchor, ...] = ()
+    anchors: tuple[EventReference, ...] = ()
     alone: bool = False
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
     by_time: bool = False

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import Candidate, in_order
-from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor, distinctive_words
+from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide, distinctive_words
 from vicw_retrieval.temporal.query_analyzer import TimeReading
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
@@ -26,7 +26,7 @@ _PAGE = 500
 _INSTANT = timedelta(microseconds=1)
 
 
-async def items_in_span(question: Question, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
+async def items_in_span(question: SpreadContext, span: TimeSpan, until: float, limit: int) -> tuple[list[Node], bool]:
     """Return the latest items of a span that may be results, and whether time sufficed.
 
     They are ``limit`` or fifty at most, whichever is more. The usual case is one read. If invisible items or other
@@ -86,14 +86,14 @@ class ResolvedTime:
 
     reading: TimeReading
     limit: int
-    events: dict[EventAnchor, Node] = field(default_factory=dict)
+    events: dict[EventReference, Node] = field(default_factory=dict)
     in_time: bool = False
     only: bool = False
     """Whether only items of that time are in the answer."""
 
 
 async def rank_by_time(
-    question: Question,
+    question: SpreadContext,
     candidates: Sequence[Candidate],
     resolved: ResolvedTime,
     boost: float,
@@ -148,9 +148,9 @@ def _moment(item: ItemRef, node: Node | None) -> Moment:
     return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
 
 
-async def _events(question: Question, reading: TimeReading, find: Find) -> dict[EventAnchor, Node]:
+async def _events(question: SpreadContext, reading: TimeReading, find: Find) -> dict[EventReference, Node]:
     """Return the visible Event that each phrase most likely means: the earliest of the best matches."""
-    by_anchor: dict[EventAnchor, Node] = {}
+    by_anchor: dict[EventReference, Node] = {}
     for anchor in reading.anchors:
         owners = await _items_of_event(question.graph, question.scope, anchor, find)
         items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
@@ -162,7 +162,7 @@ async def _events(question: Question, reading: TimeReading, find: Find) -> dict[
     return by_anchor
 
 
-async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventAnchor, find: Find) -> dict[str, ItemRef]:
+async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventReference, find: Find) -> dict[str, ItemRef]:
     """Return the items, by passage, that match an event's words about as well as the best one.
 
     If any of them are Events, only these count: other matches describe no event ("def deploy(): …").
@@ -181,7 +181,7 @@ async def event_domains(graph: GraphStore, scope: Scope, reading: TimeReading, f
     return {item.domain for owners in owners_by_event for item in owners.values()}
 
 
-async def _items_of_time(question: Question, resolved: ResolvedTime, until: float) -> tuple[list[Node], bool]:
+async def _items_of_time(question: SpreadContext, resolved: ResolvedTime, until: float) -> tuple[list[Node], bool]:
     """Return items of the sure spans and next to the events, visible and in scope.
 
     And whether time sufficed.
@@ -201,11 +201,11 @@ async def _items_of_time(question: Question, resolved: ResolvedTime, until: floa
     return list({node.uid: node for node in then}.values()), in_time
 
 
-async def _follow_thread(question: Question, anchor: EventAnchor, event: Node) -> list[Node]:
+async def _follow_thread(question: SpreadContext, anchor: EventReference, event: Node) -> list[Node]:
     """Follow an event's thread, as far as every step is visible."""
-    if anchor.direction is AnchorSide.DURING:
+    if anchor.direction is ReferenceSide.DURING:
         return [event]
-    spread = ("NEXT", Way.OUT if anchor.direction is AnchorSide.AFTER else Way.IN)
+    spread = ("NEXT", Way.OUT if anchor.direction is ReferenceSide.AFTER else Way.IN)
     nodes: list[Node] = []
     front = [event.uid]
     for _ in range(_STEPS):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
 
-from vicw_retrieval.temporal.event_anchors import AnchorSide, EventAnchor
+from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide
 from vicw_retrieval.temporal.query_analyzer import TimeReading
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_shared.clock import to_us
@@ -56,7 +56,7 @@ class Weight:
 def weigh(
     reading: TimeReading,
     moments: Sequence[Moment],
-    events: Mapping[EventAnchor, Moment] | None = None,
+    events: Mapping[EventReference, Moment] | None = None,
     *,
     boost: float = BOOST,
 ) -> list[Weight]:
@@ -75,7 +75,7 @@ def weigh(
     return [_weight(reading, moment, events, boost) for moment in moments]
 
 
-def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventAnchor, Moment], boost: float) -> Weight:
+def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventReference, Moment], boost: float) -> Weight:
     judged = [_in_spans(reading.spans, moment)] if reading.spans else []
     judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.anchors if anchor in events]
     fits = [fit for fit, _ in judged]
@@ -107,14 +107,14 @@ def _in_spans(spans: Sequence[TimeSpan], moment: Moment) -> tuple[TimeFit, float
     return TimeFit.INSIDE, max(span.confidence for span in inside or bounds)
 
 
-def _by_event(anchor: EventAnchor, event: Moment, moment: Moment) -> tuple[TimeFit, float]:
+def _by_event(anchor: EventReference, event: Moment, moment: Moment) -> tuple[TimeFit, float]:
     """Return the relation of an item to an event, and confidence times nearness."""
     if moment == event:  # the event's own text often says what followed
         return TimeFit.INSIDE, anchor.confidence
     order = _order(event, moment)
     if order is None:
         return TimeFit.UNKNOWN, 0.0
-    if anchor.direction is not AnchorSide.DURING and (order > 0) != (anchor.direction is AnchorSide.AFTER):
+    if anchor.direction is not ReferenceSide.DURING and (order > 0) != (anchor.direction is ReferenceSide.AFTER):
         return TimeFit.OUTSIDE, 0.0
     return TimeFit.INSIDE, anchor.confidence * _nearness(event, moment)
 

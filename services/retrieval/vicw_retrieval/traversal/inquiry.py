@@ -13,7 +13,7 @@ from vicw_retrieval.synthesis.graph import draw_edge
 from vicw_retrieval.traversal.starts import StartFinder
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY, EdgeRegistry
+from vicw_shared.model.edges import SOURCE_ITEM, EdgeRegistry
 from vicw_shared.ports import Direction, GraphStore, Scope, Spread
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import GraphAnswer, WalkedNode
@@ -78,7 +78,7 @@ class Traversal:
     @cached_property
     def visibility(self) -> Visibility:
         """The visibility filter of the scope."""
-        return Visibility(self.graph, self.scope, ever=self.ever)
+        return Visibility(self.graph, self.scope, ignore_validity=self.ever)
 
     @cached_property
     def finder(self) -> StartFinder:
@@ -151,7 +151,7 @@ class Traversal:
             return {}
         neighbours = await self.graph.expand(self.scope.tenant, events, [("EVIDENCED_BY", Direction.OUT)], 1)
         proven = await self.visibility.visible(neighbours)
-        return {n.origin: str(n.edge.properties[TOLD_BY]) for n in proven if TOLD_BY in n.edge.properties}
+        return {n.origin: str(n.edge.properties[SOURCE_ITEM]) for n in proven if SOURCE_ITEM in n.edge.properties}
 
 
 def _shown(node: Node, *, hops: int, path: tuple[str, ...], text: str | None, source_item: str | None) -> WalkedNode:

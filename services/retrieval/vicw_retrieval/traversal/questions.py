@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import MAX_LOOKED_AT
+from vicw_retrieval.access.visibility import MAX_READ
 from vicw_retrieval.traversal.inquiry import Traversal
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -152,11 +152,11 @@ async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
     starts, around = [start], None
     if is_named(start):
-        around = inquiry.walk(_MEMORIES, hops=1, limit=inquiry.limits.graph_nodes, fanout=MAX_LOOKED_AT, sentences=True)
+        around = inquiry.walk(_MEMORIES, hops=1, limit=inquiry.limits.graph_nodes, fanout=MAX_READ, sentences=True)
         await around.run([start])
         bearing = inquiry.walk(_REPLACED, hops=0, limit=len(around.nodes) or 1, sentences=True)
         starts += await bearing.leading_nodes([node for uid, node in around.nodes.items() if uid != start.uid])
-    walk = inquiry.walk(_REPLACED, hops=request.limit, limit=request.limit, fanout=MAX_LOOKED_AT, sentences=True)
+    walk = inquiry.walk(_REPLACED, hops=request.limit, limit=request.limit, fanout=MAX_READ, sentences=True)
     if around is not None:
         walk.adopt(around)
     await walk.run(starts)
@@ -188,7 +188,7 @@ async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> l
     while True:
         items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
         seen = await inquiry.visibility.nodes(items)
-        max_read = max(MAX_LOOKED_AT, request.limit + 1)
+        max_read = max(MAX_READ, request.limit + 1)
         if len(seen) > request.limit or len(items) < looked_at or looked_at >= max_read:
             return seen[: request.limit + 1]
         looked_at = min(looked_at * 8, max_read)

@@ -8,7 +8,7 @@ from vicw_retrieval.access.scope import scope_of_question
 from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.deadline import Size, name_sizes, require_within_limits
-from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.traversal.inquiry import Traversal
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
@@ -26,12 +26,12 @@ async def ask[R: GraphQuestion](
     edges.
     """
     require_within_limits(_sizes(request, ports.limits))
-    watch = Stopwatch()
-    with watch.stage("graph"):
+    timer = StageTimer()
+    with timer.stage("graph"):
         scope = await with_viewer_identities(ports.graph, scope_of_question(request, tenant, now()))
         inquiry = Traversal(ports, scope, ever)
         answer = await question(request, inquiry)
-    return answer.model_copy(update={"took_ms": watch.total()})
+    return answer.model_copy(update={"took_ms": timer.total()})
 
 
 def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[Size]:

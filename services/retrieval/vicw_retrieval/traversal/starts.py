@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from vicw_retrieval.access.scope import is_named
-from vicw_retrieval.access.visibility import MAX_LOOKED_AT, Visibility
+from vicw_retrieval.access.visibility import MAX_READ, Visibility
 from vicw_retrieval.channels.trigger_seeds import seeds_of
 from vicw_shared.canonical import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError
@@ -87,7 +87,7 @@ class StartFinder:
         mentioning = sorted({item for item, file in own if file in files})
         if not mentioning:
             return []
-        mentions = await self.graph.expand(self.scope.tenant, mentioning, [("MENTIONS", Direction.OUT)], MAX_LOOKED_AT)
+        mentions = await self.graph.expand(self.scope.tenant, mentioning, [("MENTIONS", Direction.OUT)], MAX_READ)
         return sorted({n.node.uid for n in mentions if (n.origin, n.node.uid) in own})
 
     async def page(self, subtype: str | None, limit: int) -> tuple[list[Node], bool]:
@@ -96,7 +96,7 @@ class StartFinder:
         for context in self.scope.contexts or ():
             scan = NamedNodes(tenant=self.scope.tenant, context=context, subtype=subtype)
             after: tuple[str, str] | None = None
-            for _ in range(0, MAX_LOOKED_AT, limit):
+            for _ in range(0, MAX_READ, limit):
                 page = await self.graph.scan(scan, after=after, limit=limit + 1)
                 nodes += await self.allowed(page)
                 if len(nodes) > limit:
@@ -130,7 +130,7 @@ class StartFinder:
         """Return the nodes with this name, or with this word in a name; merged ones as their canonical nodes."""
         scope, texts = self.scope, [fold_case(name)]
         for by in (By.NAME, By.WORD):
-            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MAX_LOOKED_AT)
+            named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MAX_READ)
             entities = await self.allowed(node for nodes in named.values() for node in nodes)
             if entities:
                 return await self._canonical(entities)

@@ -15,7 +15,7 @@ from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import Visibility, at_most
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread
 
 _BATCH = 100
@@ -155,7 +155,7 @@ class Walk:
         doubtful = {
             n.node.uid: n.node
             for n in seen
-            if is_named(n.node) and TOLD_BY not in n.edge.properties and n.origin in self._named
+            if is_named(n.node) and SOURCE_ITEM not in n.edge.properties and n.origin in self._named
         }
         known = await self.visibility.known(list(doubtful.values()), self.plan.known_by)
         hidden = doubtful.keys() - {node.uid for node in known}

@@ -1,5 +1,4 @@
-"""Visibility filter of the mirror: files cannot check a viewer, so data that only some may see is left out.
-"""
+"""Visibility filter of the mirror: files cannot check a viewer, so data that only some may see is left out."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vicw_shared.canonical import MERGED_INTO, canonical_in
 from vicw_shared.model import Edge, EdgeRegistry, Node
 from vicw_shared.model.edges import IS_PERSON
-from vicw_shared.model.names import SLOT, is_named_node
+from vicw_shared.model.names import ATTRIBUTE, is_named_node
 from vicw_shared.ports import Direction, GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_sleep.resolve.match_rules import EXACT, EntityEvidence, VisibilityKey
@@ -143,7 +143,12 @@ class _Neighbourhood:
         }  # a slot's name begins with its owner's name
         for edge in self.mentions:
             slot = self.mentioned.get(edge.target)
-            if edge.source not in mentioning or slot is None or slot.subtype != SLOT or edge.properties.get("ended"):
+            if (
+                edge.source not in mentioning
+                or slot is None
+                or slot.subtype != ATTRIBUTE
+                or edge.properties.get("ended")
+            ):
                 continue
             if (value := edge.properties.get("value")) is None:
                 continue  # a caller may use this subtype for an entity

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from vicw_shared.identity.name_similarity import SAME
 from vicw_shared.identity.pairs import SimilarPair
 from vicw_shared.model import Node
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
 
 type VisibilityKey = tuple[str, bool, frozenset[str]]
 """Visibility of an item: its sensitivity, whether it is portable, and the persons it is about."""
 
-EXACT = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", SLOT})
+EXACT = frozenset({"user", "agent", "tag", "bucket", "date", "amount", "symbol", "file", ATTRIBUTE})
 """Subtypes that are never merged by similarity, nor evidence of identity: the application's own names, sorting
 criteria, and exact values.
 """

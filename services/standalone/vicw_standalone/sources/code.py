@@ -9,8 +9,8 @@ from itertools import accumulate
 from vicw_ingest.extraction.code import worker_process
 from vicw_ingest.extraction.code.code_analysis import DEFAULT_BOUNDS, analyse_in_process
 from vicw_ingest.extraction.code.model import CodeAnalysis, Symbol, SymbolKind
-from vicw_shared.anchors import Unique
 from vicw_shared.domains import CODING
+from vicw_shared.heading_anchors import Unique
 from vicw_shared.text import lines_of
 from vicw_standalone.sources.outline import Definition, outline
 from vicw_standalone.sources.plain import read_plain

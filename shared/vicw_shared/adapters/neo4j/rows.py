@@ -10,8 +10,8 @@ from vicw_shared.adapters.neo4j.keys import derived
 from vicw_shared.adapters.neo4j.text import parts_of
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.core5 import LABELS, OF_NOBODY, PART, SENSITIVITIES
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LABELS, SENSITIVITIES, SYSTEM_VERSION
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import ItemRef
 from vicw_shared.text import fold_case
 
@@ -144,7 +144,7 @@ def node_of(row: Properties) -> Node:
 
 def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
     """Return the ranking fields of an item; those of a consolidated item come from its ``passage``."""
-    part = _load(passage["metadata"]).get(PART) if passage is not None else None
+    part = _load(passage["metadata"]).get(CONSOLIDATED_ITEM) if passage is not None else None
     source = passage if passage is not None and part is not None else row
     instants = {name: from_us(source[name]) for name in ("timestamp", "retired_at", "valid_to", "expires_at")}
     return ItemRef(
@@ -155,7 +155,7 @@ def item_ref(row: Properties, passage: Properties | None) -> ItemRef:
         speaker=source["speaker"],
         importance=row["importance"],
         created_at=from_us(source["created_at"]),
-        is_macro=row["version"] == OF_NOBODY,
+        is_macro=row["version"] == SYSTEM_VERSION,
         part=str(part) if part is not None else None,
         **instants,
     )
@@ -169,7 +169,7 @@ def edge_row(edge: Edge) -> dict[str, object]:
         "created_at": to_us(edge.created_at),
         "created_by": edge.created_by,
         "properties": _dump(edge.properties),
-        "told_by": edge.properties.get(TOLD_BY),
+        "told_by": edge.properties.get(SOURCE_ITEM),
     }
 
 

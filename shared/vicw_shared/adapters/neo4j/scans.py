@@ -16,7 +16,7 @@ from vicw_shared.adapters.neo4j.steps import find_steps
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.ports import (
     Changes,
     EdgeEnds,
@@ -132,7 +132,7 @@ async def _named(
         after=max(first, start),
         uid=uid,
         end=first + _LAST,
-        kind=fold_case(what.subtype) if what.subtype is not None else SLOT,
+        kind=fold_case(what.subtype) if what.subtype is not None else ATTRIBUTE,
         limit=limit,
     )
     return nodes_in(rows)

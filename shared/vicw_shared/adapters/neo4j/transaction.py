@@ -39,7 +39,7 @@ from vicw_shared.clock import from_us, to_us
 from vicw_shared.errors import MissingRecordError
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.edges import IN_PAYLOAD, UNHOLDING
+from vicw_shared.model.edges import IN_PAYLOAD, WEAK_TYPES
 from vicw_shared.model.names import MAX_NAMESAKES, UNCOUNTED
 from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
@@ -124,7 +124,7 @@ class Neo4jTransaction:
     async def isolated(self, uids: Sequence[str]) -> set[str]:
         if not uids:
             return set()
-        types = tuple(name for name in self._types.all if name not in UNHOLDING)
+        types = tuple(name for name in self._types.all if name not in WEAK_TYPES)
         rows = await self._run(of_edges.isolated(types), uids=list(uids), tenant=self._tenant)
         return {row["uid"] for row in rows}
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from vicw_shared.adapters.sqlite.rows import edge_between, marks, pack, unpack
 from vicw_shared.model import Edge
 from vicw_shared.model.core5 import LABELS
-from vicw_shared.model.edges import UNHOLDING
+from vicw_shared.model.edges import WEAK_TYPES
 from vicw_shared.ports import Direction, Spread, WeightedNeighbour
 
 _BATCH = 500
@@ -66,8 +66,8 @@ def read_weighted_neighbours(
 
 
 def read_isolated(connection: sqlite3.Connection, tenant: str, uids: Sequence[str]) -> set[str]:
-    """Return the nodes without a live neighbour, ``UNHOLDING`` edges aside; the check stops at a node's first one."""
-    ignored = ", ".join(f"'{name}'" for name in UNHOLDING)
+    """Return the nodes without a live neighbour, ``WEAK_TYPES`` edges aside; the check stops at a node's first one."""
+    ignored = ", ".join(f"'{name}'" for name in WEAK_TYPES)
     conditions = " ".join(
         f"AND NOT EXISTS (SELECT 1 FROM edge e CROSS JOIN node o ON o.pk = e.{far} "  # noqa: S608
         f"WHERE e.{near} = n.pk AND e.type NOT IN ({ignored}) AND o.retired_at IS NULL)"

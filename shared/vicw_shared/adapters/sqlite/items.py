@@ -23,7 +23,7 @@ from vicw_shared.adapters.sqlite.rows import (
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
 from vicw_shared.model.chain import latest_first
-from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.model.core5 import SYSTEM_VERSION
 from vicw_shared.model.edges import AUTO_TAGGED
 from vicw_shared.ports import ItemRef, ItemView
 from vicw_shared.text import fold_case
@@ -96,7 +96,7 @@ def read_owners(connection: sqlite3.Connection, tenant: str, chunk_uids: Sequenc
     for batch in batched([pack(uid) for uid, item in owners.items() if item.is_macro], _BATCH):
         rows = connection.execute(
             f"SELECT k.uid, {PART_COLUMNS} FROM node k "  # noqa: S608
-            f"WHERE k.uid IN ({marks(len(batch))}) AND k.version <> {OF_NOBODY}",
+            f"WHERE k.uid IN ({marks(len(batch))}) AND k.version <> {SYSTEM_VERSION}",
             batch,
         )
         owners.update((packed[uid], part_of(owners[packed[uid]], row)) for uid, *row in rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Node
-from vicw_shared.model.core5 import LABELS, OF_NOBODY, PART, SENSITIVITIES
+from vicw_shared.model.core5 import CONSOLIDATED_ITEM, LABELS, SENSITIVITIES, SYSTEM_VERSION
 from vicw_shared.ports import ItemRef
 
 NODE_COLUMNS = (
@@ -27,7 +27,7 @@ ITEM_COLUMNS = (
 )
 """Columns of an item ``i`` that ranking needs."""
 PART_COLUMNS = (
-    f"json_extract(k.metadata, '$.{PART}'), "
+    f"json_extract(k.metadata, '$.{CONSOLIDATED_ITEM}'), "
     "k.speaker, k.created_at, k.timestamp, k.retired_at, k.valid_to, k.expires_at"
 )
 """Columns of a consolidated item that its passage ``k`` keeps."""
@@ -91,7 +91,7 @@ def item_ref(row: Sequence[Any]) -> ItemRef:
     """Read ITEM_COLUMNS."""
     uid, label, context, domain, created_at, speaker, importance, *instants, version = row
     common = (context, domain, from_us(created_at), speaker, importance)
-    return _new_item((unpack(uid), LABELS[label], *common, *map(from_us, instants), version == OF_NOBODY, None))
+    return _new_item((unpack(uid), LABELS[label], *common, *map(from_us, instants), version == SYSTEM_VERSION, None))
 
 
 def part_of(macro: ItemRef, row: Sequence[Any]) -> ItemRef:

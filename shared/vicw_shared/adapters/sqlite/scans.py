@@ -14,7 +14,7 @@ from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.clock import from_us, to_us
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
-from vicw_shared.model.names import SLOT, TermKind
+from vicw_shared.model.names import ATTRIBUTE, TermKind
 from vicw_shared.ports import (
     Changes,
     EdgeEnds,
@@ -130,7 +130,7 @@ def _named(connection: sqlite3.Connection, what: NamedNodes, after: tuple[str, s
         f"SELECT {columns_of('n')} FROM term t CROSS JOIN node n ON n.pk = t.node "  # noqa: S608
         f"WHERE t.tenant = ? AND t.context = ? AND t.kind = {TermKind.NAME:d} AND {where} "
         f"AND fold(n.subtype) {'<>' if what.subtype is None else '='} ? ORDER BY t.text, n.uid LIMIT ?",
-        (what.tenant, what.context, *values, *([pack(after[1])] if after else []), what.subtype or SLOT, limit),
+        (what.tenant, what.context, *values, *([pack(after[1])] if after else []), what.subtype or ATTRIBUTE, limit),
     )
     return list(map(node_of, rows))
 

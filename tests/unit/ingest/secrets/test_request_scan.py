@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.generators.secrets import AWS_KEY, GITHUB_TOKEN, PASSWORD, TOKEN
-from vicw_ingest.secrets.request_scan import SECRETS, screened
+from vicw_ingest.secrets.request_scan import SECRETS, mask_secrets
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.wire.ingest import IngestRequest, MaskedSecret
 
@@ -54,7 +54,7 @@ NAMES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
 def test_a_secret_is_masked_in_whatever_field_it_stands_and_the_field_is_told(place: str, item: dict[str, Any]) -> None:
-    clean, masked = screened(request({}, item), "mask")
+    clean, masked = mask_secrets(request({}, item), "mask")
     assert GITHUB_TOKEN not in clean.model_dump_json()
     assert "[secret: github-token]" in clean.model_dump_json()
     assert {index: told(secrets) for index, secrets in masked.items()} == {1: [(f"items[1].{place}", "github-token")]}
@@ -63,7 +63,7 @@ def test_a_secret_is_masked_in_whatever_field_it_stands_and_the_field_is_told(pl
 @pytest.mark.parametrize(("place", "item"), PLACES, ids=[place for place, _ in PLACES])
 def test_a_secret_is_refused_by_field_and_kind_and_never_repeated(place: str, item: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError) as refusal:
-        screened(request({}, item), "refuse")
+        mask_secrets(request({}, item), "refuse")
     assert [problem.field for problem in refusal.value.problems] == [f"items[1].{place}"]
     assert refusal.value.problems[0].problem == "contains a secret (github-token)"
     assert GITHUB_TOKEN not in str(refusal.value)
@@ -75,7 +75,7 @@ def test_a_secret_in_a_name_by_which_things_are_found_is_refused(
     what: Any, field: str, item: dict[str, Any], fields: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInputError) as refusal:
-        screened(request(item, **fields), what)
+        mask_secrets(request(item, **fields), what)
     first = refusal.value.problems[0]
     assert (first.field, first.problem) == (field, "contains a secret (github-token) in a name")
     assert GITHUB_TOKEN not in str(refusal.value)
@@ -84,13 +84,13 @@ def test_a_secret_in_a_name_by_which_things_are_found_is_refused(
 
 def test_where_it_is_off_everything_stays() -> None:
     sent = request({"text": GITHUB_TOKEN, "id": GITHUB_TOKEN})
-    assert screened(sent, "off") == (sent, {})
+    assert mask_secrets(sent, "off") == (sent, {})
 
 
 def test_a_request_without_secrets_stays_itself() -> None:
     sent = request({"metadata": {"a": [{"b": 1}, None, 2.5, "x"]}, "tags": ["t"], "extraction": {"entities": []}})
-    assert screened(sent, "mask") == (sent, {})
-    assert screened(sent, "mask")[0] is sent
+    assert mask_secrets(sent, "mask") == (sent, {})
+    assert mask_secrets(sent, "mask")[0] is sent
 
 
 def test_a_key_of_metadata_says_what_its_value_is() -> None:
@@ -102,7 +102,7 @@ def test_a_key_of_metadata_says_what_its_value_is() -> None:
         "passwordPolicy": "8 signs, 1 digit",
         "token": "a word",
     }
-    clean, masked = screened(request({"metadata": metadata}), "mask")
+    clean, masked = mask_secrets(request({"metadata": metadata}), "mask")
     assert clean.items[0].metadata == {
         **metadata,
         "db": {"password": "[secret: password]", "user": "ana", "poolSize": 5},
@@ -116,19 +116,19 @@ def test_a_key_of_metadata_says_what_its_value_is() -> None:
 
 def test_each_field_and_kind_is_told_once() -> None:
     text = f"{AWS_KEY} {GITHUB_TOKEN} {AWS_KEY}"
-    _, masked = screened(request({"text": text}), "mask")
+    _, masked = mask_secrets(request({"text": text}), "mask")
     assert told(masked[0]) == [("items[0].text", "aws-access-key"), ("items[0].text", "github-token")]
 
 
 def test_all_fields_are_refused_at_once_but_no_more_than_twenty() -> None:
     with pytest.raises(InvalidInputError) as refusal:
-        screened(request(*({"text": GITHUB_TOKEN} for _ in range(30))), "refuse")
+        mask_secrets(request(*({"text": GITHUB_TOKEN} for _ in range(30))), "refuse")
     assert [problem.field for problem in refusal.value.problems] == [f"items[{n}].text" for n in range(20)]
 
 
 def test_requests_that_differ_in_their_secrets_alone_become_equal() -> None:
     one, other = (request({"text": f"password: {secret}"}) for secret in (PASSWORD, PASSWORD[::-1]))
-    assert screened(one, "mask") == screened(other, "mask")
+    assert mask_secrets(one, "mask") == mask_secrets(other, "mask")
 
 
 def test_relations_still_name_what_they_named() -> None:
@@ -136,7 +136,7 @@ def test_relations_still_name_what_they_named() -> None:
         "entities": [{"name": GITHUB_TOKEN}, {"name": "Mara"}],
         "relations": [{"source": "Mara", "type": "RELATED_TO", "target": GITHUB_TOKEN}],
     }
-    clean, _ = screened(request({"extraction": extraction}), "mask")
+    clean, _ = mask_secrets(request({"extraction": extraction}), "mask")
     assert clean.items[0].extraction is not None
     assert clean.items[0].extraction.relations[0].target == clean.items[0].extraction.entities[0].name
 
@@ -147,7 +147,7 @@ def test_secrets_are_counted_by_kind_and_outcome() -> None:
 
     before = count("masked"), count("refused")
     sent = request({"text": AWS_KEY}, {"text": AWS_KEY, "name": AWS_KEY})
-    screened(sent, "mask")
+    mask_secrets(sent, "mask")
     with pytest.raises(InvalidInputError):
-        screened(sent, "refuse")
+        mask_secrets(sent, "refuse")
     assert (count("masked"), count("refused")) == (before[0] + 3, before[1] + 3)

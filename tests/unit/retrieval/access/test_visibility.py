@@ -25,7 +25,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node, Sensitivity
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.ports import GraphTransaction
 from vicw_shared.text import fold_case
 from vicw_shared.uids import context_uid, edge_id, make_uid
@@ -61,8 +61,8 @@ def _node(name: str, label: Label, **fields: Any) -> Node:
 
 
 def _edge(edge_type: str, source: Node, target: Node, told_by: Node | None = None) -> Edge:
-    told = {TOLD_BY: told_by.uid} if told_by is not None else {}
-    uid = edge_id(edge_type, source.uid, target.uid, source_item=told.get(TOLD_BY, ""))
+    told = {SOURCE_ITEM: told_by.uid} if told_by is not None else {}
+    uid = edge_id(edge_type, source.uid, target.uid, source_item=told.get(SOURCE_ITEM, ""))
     return Edge(
         id=uid,
         type=edge_type,
@@ -162,12 +162,12 @@ def seen_by(world: World, viewer: dict[str, str]) -> World:
 
     visible = {uid for uid, node in uids.items() if allowed(node)}
     edges = [
-        e for e in world.edges if {e.source, e.target} <= visible and e.properties.get(TOLD_BY, e.source) in visible
+        e for e in world.edges if {e.source, e.target} <= visible and e.properties.get(SOURCE_ITEM, e.source) in visible
     ]
     memories = {uid for uid in visible if uids[uid].label in {Label.EVENT, Label.CHUNK}}
     known = set(memories)
     for e in edges:
-        if TOLD_BY in e.properties or {e.source, e.target} & memories:
+        if SOURCE_ITEM in e.properties or {e.source, e.target} & memories:
             known |= {e.source, e.target}
     known |= {world.nodes["c"].uid, *own}  # whom he is decides what he sees, though he may not know of it
     return World(

@@ -9,7 +9,7 @@ import pytest
 
 from support.stores.memory import Memory
 from vicw_retrieval.pipeline import retrieve
-from vicw_retrieval.refine.deduplication import Shingles, near_duplicates
+from vicw_retrieval.refine.near_duplicates import Shingles, near_duplicates
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.wire.retrieve import RetrieveRequest, RetrieveResponse
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from vicw_retrieval.model.candidates import GRAPH, Wave, fuse
+from vicw_retrieval.model.candidates import GRAPH, Wave, fuse_wave
 from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import VectorHit
 
@@ -24,14 +24,16 @@ def wave_of(**seeds: float) -> Wave:
 
 @pytest.mark.parametrize("channels", [{}, {"dense": {}}, {"dense": {}, "bm25": {}}])
 def test_nothing_found_is_nothing_fused(channels: dict[str, dict[str, float]]) -> None:
-    assert fusion.fuse({name: [] for name in channels}) == {}
-    assert fusion.combine(channels, WEIGHTS) == {}
+    assert fusion.fuse_ranks({name: [] for name in channels}) == {}
+    assert fusion.fuse_scores(channels, WEIGHTS) == {}
 
 
 def test_rrf_counts_every_channel_alike_unless_it_is_told_otherwise() -> None:
     rankings = {"dense": ["x", "y"], "bm25": ["y"], "graph": ["y", "x"]}
-    assert fusion.fuse(rankings) == pytest.approx({"x": (1 / 61 + 1 / 62) * 1.1, "y": (1 / 62 + 1 / 61 + 1 / 61) * 1.2})
-    assert fusion.fuse(rankings, {"dense": 0.0, "graph": 0.5}) == pytest.approx(
+    assert fusion.fuse_ranks(rankings) == pytest.approx(
+        {"x": (1 / 61 + 1 / 62) * 1.1, "y": (1 / 62 + 1 / 61 + 1 / 61) * 1.2}
+    )
+    assert fusion.fuse_ranks(rankings, {"dense": 0.0, "graph": 0.5}) == pytest.approx(
         {"x": 0.5 / 62 * 1.1, "y": (1 / 61 + 0.5 / 61) * 1.2}
     )
 
@@ -41,8 +43,8 @@ def test_a_channel_without_hits_leaves_its_weight_to_the_others() -> None:
     deviation = math.sqrt(((0.9 - mean) ** 2 + (0.1 - mean) ** 2 + 18 * mean**2) / 20)
     expected = {"x": (0.9 - mean) / deviation, "y": (0.1 - mean) / deviation}
     found = {"dense": {"x": 0.9, "y": 0.1}, "bm25": {}}
-    assert fusion.combine(found, WEIGHTS) == pytest.approx(expected)
-    assert fusion.combine(found, {"dense": 0.0, "bm25": 1.0}) == pytest.approx(expected), "even one of no weight"
+    assert fusion.fuse_scores(found, WEIGHTS) == pytest.approx(expected)
+    assert fusion.fuse_scores(found, {"dense": 0.0, "bm25": 1.0}) == pytest.approx(expected), "even one of no weight"
     assert fusion.squash(0.0) == 0.5
     assert fusion.squash(math.log(3)) == pytest.approx(3 / 4)
 
@@ -50,9 +52,9 @@ def test_a_channel_without_hits_leaves_its_weight_to_the_others() -> None:
 @pytest.mark.parametrize("seeds", [{}, {"y": 1.0, "n": 0.5}])
 def test_each_method_fuses_by_its_own_formula(seeds: dict[str, float]) -> None:
     wave = wave_of(**seeds)
-    assert fuse(wave, method="zscore") == fusion.combine(SCORES, WEIGHTS)
+    assert fuse_wave(wave, method="zscore") == fusion.fuse_scores(SCORES, WEIGHTS)
     graph = ["y", "n"] if seeds else []
     rankings = {"dense": ["x", "y", "z"], "bm25": ["y", "z", "w"], "graph": graph}
-    assert fuse(wave, method="rrf") == pytest.approx(
-        fusion.fuse(rankings, {"dense": 2 * 0.7, "bm25": 2 * 0.3, "graph": 0.3})
+    assert fuse_wave(wave, method="rrf") == pytest.approx(
+        fusion.fuse_ranks(rankings, {"dense": 2 * 0.7, "bm25": 2 * 0.3, "graph": 0.3})
     )

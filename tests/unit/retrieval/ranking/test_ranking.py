@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.model.candidates import Wave, fuse
+from vicw_retrieval.model.candidates import Wave, fuse_wave
 from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import VectorHit
 
@@ -15,14 +15,14 @@ scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50), max_size
 
 
 def test_rrf_is_the_sum_of_reciprocal_ranks() -> None:
-    fused = fusion.fuse({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
+    fused = fusion.fuse_ranks({"dense": ["x", "y"], "bm25": ["y", "z"]}, {"dense": 1.0, "bm25": 0.5})
     assert fused == pytest.approx({"x": 1 / 61, "y": 1.1 * (1 / 62 + 0.5 / 61), "z": 0.5 / 62})
 
 
 def standardised(dense: dict[str, float], bm25: dict[str, float], *, alpha: float) -> dict[str, float]:
     return {
         name: fusion.squash(z)
-        for name, z in fusion.combine({"dense": dense, "bm25": bm25}, {"dense": alpha, "bm25": 1 - alpha}).items()
+        for name, z in fusion.fuse_scores({"dense": dense, "bm25": bm25}, {"dense": alpha, "bm25": 1 - alpha}).items()
     }
 
 
@@ -63,5 +63,5 @@ def test_order_by_one_informative_channel_is_kept(dense: dict[str, float], alpha
 
 def test_a_channel_alone_keeps_its_own_scores() -> None:
     wave = Wave({"bm25": [VectorHit("a", 7.0)], "dense": []}, {"bm25": {"a": 7.0}, "dense": {}}, WEIGHTS)
-    assert fuse(wave, method="rrf") == {"a": 7.0}
-    assert fuse(wave, method="zscore") == wave.strengths, "standardised, whatever channels there are"
+    assert fuse_wave(wave, method="rrf") == {"a": 7.0}
+    assert fuse_wave(wave, method="zscore") == wave.strengths, "standardised, whatever channels there are"

@@ -134,9 +134,9 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
 @pytest.mark.parametrize(
     ("place", "name", "stage"),
     [
-        ("channels.graph", "lift", "graph"),
-        ("channels.graph", "reach_named_pages", "graph"),
-        ("channels.graph", "reach_memories", "graph"),
+        ("channels.graph.channel", "lift", "graph"),
+        ("channels.graph.channel", "reach_named_pages", "graph"),
+        ("channels.graph.channel", "reach_memories", "graph"),
         ("refine.pipeline", "rank_by_time", "time"),
         ("refine.pipeline", "merge_duplicates", "merge"),
         ("refine.pipeline", "prefer_current", "current"),
@@ -147,7 +147,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
         ("pipeline", "infer", "domain"),
         ("pipeline", "expand", "expand"),
         ("pipeline", "add_adjacent", "expand"),
-        ("pipeline", "attach_chains", "why"),
+        ("pipeline", "attach_chains", "causal_chains"),
     ],
 )
 async def test_a_stage_that_makes_a_mistake_is_left_out_alone(

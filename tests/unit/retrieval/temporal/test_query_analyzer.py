@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.temporal.event_anchors import EventAnchor
+from vicw_retrieval.temporal.event_references import EventReference
 from vicw_retrieval.temporal.query_analyzer import read_time
 from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
 
@@ -234,7 +234,7 @@ INSTANTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours
 @given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)), INSTANTS)
 def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
     reading = read_time(query, asked_at)
-    told: list[TimeSpan | EventAnchor] = [*reading.spans, *reading.anchors]
+    told: list[TimeSpan | EventReference] = [*reading.spans, *reading.anchors]
     places = [(found.begins, found.begins + len(found.text)) for found in told]
     for begins, ends in places:
         assert 0 <= begins < ends <= len(query)

@@ -140,7 +140,7 @@ async def test_stages_of_an_answer_hold_the_calls_of_engines(memory: Memory, end
     with entry_span("asked", SpanRole.SERVER, _SENT):
         await memory.retrieve("secret cat")
     told = ended()
-    for stage in ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize"):
+    for stage in ("embed", "channels", "cross_score", "fuse", "domain", "expand", "synthesize"):
         assert trace_of(told[f"retrieve.{stage}"]) == _TRACE
     assert parent_of(told["channel.bm25"]) == id_of(told["retrieve.channels"])
     assert parent_of(told["edge.search"]) in {id_of(told["channel.bm25"]), id_of(told["channel.dense"])}

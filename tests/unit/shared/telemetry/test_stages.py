@@ -8,7 +8,7 @@ import pytest
 
 from support.metrics.counters import counted, figure
 from support.stores.memory import Memory
-from vicw_retrieval.request.timings import Stopwatch
+from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_shared.errors import InvalidInputError, StateConflictError, UnavailableError
 from vicw_shared.telemetry.engines import measured
 
@@ -35,7 +35,7 @@ async def test_an_ingest_books_its_stages_its_items_and_its_indexing(memory: Mem
 
 async def test_an_answer_books_its_stages_channels_and_results(memory: Memory) -> None:
     await memory.ingest({"id": "1", "text": "The cat slept."})
-    stages = ("embed", "channels", "complete", "fuse", "domain", "expand", "synthesize")
+    stages = ("embed", "channels", "cross_score", "fuse", "domain", "expand", "synthesize")
     booked = {stage: counted("vicw_retrieve_stage_seconds_sum", stage=stage) for stage in stages}
     channels = [counted("vicw_retrieve_channel_seconds_count", channel=channel) for channel in ("dense", "bm25")]
     answers, results = counted("vicw_retrieve_results_count"), counted("vicw_retrieve_results_sum")
@@ -67,7 +67,7 @@ async def test_the_backlog_metric_counts_waiting_passages(memory: Memory) -> Non
 
 
 async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:
-    watch = Stopwatch()
+    watch = StageTimer()
     with watch.stage("outer"):
         with watch.stage("inner"):
             await asyncio.sleep(0.05)
@@ -81,7 +81,7 @@ async def test_a_stage_does_not_book_what_a_stage_inside_it_takes() -> None:
 
 
 def test_a_stage_that_fails_is_booked_all_the_same() -> None:
-    watch, booked = Stopwatch(), counted("vicw_retrieve_stage_seconds_count", stage="failing")
+    watch, booked = StageTimer(), counted("vicw_retrieve_stage_seconds_count", stage="failing")
     with pytest.raises(ZeroDivisionError), watch.stage("failing"):
         raise ZeroDivisionError
     assert booked() == 1

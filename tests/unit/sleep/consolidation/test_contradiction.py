@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from support.generators import materials
-from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.model.core5 import SYSTEM_VERSION
 from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
 
 BOAT = "We did not sell the red boat in Porto, though Carla liked it a lot."
@@ -83,7 +83,7 @@ def test_what_is_turned_round_is_found_out(source: str, line: str, told: str) ->
 
 def test_a_summary_is_agreed_with_line_by_line() -> None:
     summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen: I owe Dora 90 crowns.", speaker=None)
-    macro = replace(summary, event=replace(summary.event, version=OF_NOBODY))
+    macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert macro.event.is_macro
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I owe Dora 90.") == ""
     assert "number" in contradiction(macro, "Ana: I owe Carla 90. Ben: I owe Dora 40.")
@@ -95,7 +95,7 @@ def test_a_summary_is_agreed_with_line_by_line() -> None:
 )
 def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
     summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen (Lost): I lost my keys in the bus.", speaker=None)
-    macro = replace(summary, event=replace(summary.event, version=OF_NOBODY))
+    macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I lost my keys.") == ""
     assert contradiction(macro, "Ana owes Carla 40 crowns. Ben lost his keys.") == ""
     assert contradiction(macro, line) != ""

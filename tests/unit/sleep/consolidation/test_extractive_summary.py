@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from support.generators.materials import said
 from vicw_shared.model import Node
-from vicw_shared.model.core5 import MACRO, OF_NOBODY
+from vicw_shared.model.core5 import MACRO, SYSTEM_VERSION
 from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise
 from vicw_sleep.consolidation.facts import Fact, FactKind, facts_of
 from vicw_sleep.consolidation.model import SourceEvent
@@ -183,7 +183,7 @@ SUMMARY = "Ana: We did not ship because 3 tests failed.\nBen: I flew to Porto. T
 
 def consolidated(number: int, summary: str) -> SourceEvent:
     """Return the material of a Macro-Event, its proof among its passages."""
-    macro = said(number, summary, speaker=None, subtype=MACRO, version=OF_NOBODY)
+    macro = said(number, summary, speaker=None, subtype=MACRO, version=SYSTEM_VERSION)
     proof = said(900 + number, "We really did not ship, because 3 of the tests failed.").passages
     return SourceEvent(macro.event, (*proof, *macro.passages))
 

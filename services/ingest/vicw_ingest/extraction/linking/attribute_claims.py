@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from vicw_ingest.extraction.model import SPEAKER, AttributeClaim
 from vicw_shared.edge_factory import EdgeFactory
 from vicw_shared.model import Edge, Label, Node
-from vicw_shared.model.names import SLOT
+from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
@@ -65,13 +65,13 @@ class ClaimWriter:
         owner_uid = owner.uid if owner is not None else ""
         parts = (item.domain, " ".join(visibility), owner_uid, fold_case(claim.of), claim.attribute)
         return Node(
-            uid=make_uid(item.tenant, item.context, SLOT, *parts),
+            uid=make_uid(item.tenant, item.context, ATTRIBUTE, *parts),
             label=Label.CONCEPT,
             tenant=item.tenant,
             context=item.context,
             name=name,
             title=name,
-            subtype=SLOT,
+            subtype=ATTRIBUTE,
             domain=item.domain,
             created_at=self.edge_factory.now,
         )

@@ -19,7 +19,7 @@ from vicw_ingest.knowledge.bridges.evidence import BridgeVerdict
 from vicw_shared.clock import now
 from vicw_shared.errors import RetryableError, VicwError
 from vicw_shared.model import Edge, EdgeRegistry, Node
-from vicw_shared.model.edges import TOLD_BY
+from vicw_shared.model.edges import SOURCE_ITEM
 from vicw_shared.model.knowledge import BRIDGE_RULES, ROOT_ALIAS
 from vicw_shared.ports import GraphStore, GraphTransaction, VectorStore, look_up
 from vicw_shared.settings import IngestSettings
@@ -117,7 +117,7 @@ class BridgeBuilder:
             weight=round(edge_type.weight * verdict.confidence, 4),
             created_at=instant,
             created_by=verdict.rule,
-            properties={"confidence": verdict.confidence, TOLD_BY: item},
+            properties={"confidence": verdict.confidence, SOURCE_ITEM: item},
         )
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import find_titled
-from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_shared import sparse
 from vicw_shared.model import Label, Node
@@ -103,7 +103,7 @@ class _BridgePath:
 class BridgeSpread:
     """Passes scores from item to item, for one question."""
 
-    def __init__(self, question: Question, hops: int, named: Collection[str] = ()) -> None:
+    def __init__(self, question: SpreadContext, hops: int, named: Collection[str] = ()) -> None:
         """Spread over ``hops`` hops; ``named`` are the uids of the pages whose titles are in the question."""
         self._question = question
         self._hops = hops

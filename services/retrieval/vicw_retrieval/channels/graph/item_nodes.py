@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.dense import extracted_nodes
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Reach
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Reach
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, ItemRef
@@ -21,7 +21,7 @@ _MENTIONS = 20
 _NODES_OF_AN_ITEM = 3
 
 
-async def nodes_of_items(question: Question, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
+async def nodes_of_items(question: SpreadContext, items: Sequence[str], passages: Mapping[str, str]) -> dict[str, str]:
     """Return the further nodes of ``items``, each with its item. ``passages``: passage → item."""
     graph, tenant = question.graph, question.scope.tenant
     extracted = await extracted_nodes(graph, tenant, list(passages), _STATEMENTS)
@@ -32,7 +32,7 @@ async def nodes_of_items(question: Question, items: Sequence[str], passages: Map
 
 
 async def carry_to_items(
-    question: Question, reached: Sequence[tuple[Node, Reach]], limit: int
+    question: SpreadContext, reached: Sequence[tuple[Node, Reach]], limit: int
 ) -> list[tuple[Node, Reach]]:
     """Return the items to which these nodes belong, visible and in scope, each by its best way.
 
@@ -59,7 +59,7 @@ def _has_item(node: Node) -> bool:
     return node.content_hash is not None or node.is_statement or is_knowledge(node)
 
 
-async def items_of_statements(question: Question, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
+async def items_of_statements(question: SpreadContext, statements: Sequence[str]) -> dict[str, tuple[ItemRef, str]]:
     """Return the item of each statement, and the passage that contains it."""
     graph, tenant = question.graph, question.scope.tenant
     proofs = (
@@ -69,7 +69,7 @@ async def items_of_statements(question: Question, statements: Sequence[str]) -> 
     return {lead.origin: (owners[lead.uid], lead.uid) for lead in proofs if lead.uid in owners}
 
 
-async def _pages_of(question: Question, pages: Sequence[str]) -> dict[str, str]:
+async def _pages_of(question: SpreadContext, pages: Sequence[str]) -> dict[str, str]:
     """Return the item of each page: the one whose text it is. Other items may mention the page, too."""
     graph, tenant = question.graph, question.scope.tenant
     mentions = await graph.weighted_neighbours(tenant, pages, ("MENTIONS", Direction.IN), _MENTIONS) if pages else []

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.channels.graph.threads import Adjacent, Threads
-from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.channels.graph.flow_traversal import Adjacent, FlowTraversal
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
 from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)
@@ -19,9 +19,9 @@ _SHORT_CHARS = 400
 """Characters of a turn that is understood by itself: longer turns gain less from their neighbours."""
 
 
-async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) -> None:
+async def lift(question: SpreadContext, anchors: Sequence[Anchor], reached: Reached) -> None:
     """Reach the visible neighbours of ``anchors``; an anchor may itself be a neighbour."""
-    threads = Threads(question.graph, question.visibility)
+    threads = FlowTraversal(question.graph, question.visibility)
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
     sources = {anchor.key: {anchor.key: anchor.strength} for anchor in anchors}
     for depth, share in enumerate(SHARES, start=1):
@@ -35,7 +35,7 @@ async def lift(question: Question, anchors: Sequence[Anchor], reached: Reached) 
             reached.add(Reach(uid, lift_shares[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
 
 
-async def _lift_shares(question: Question, nodes: Mapping[str, Node]) -> dict[str, float]:
+async def _lift_shares(question: SpreadContext, nodes: Mapping[str, Node]) -> dict[str, float]:
     """Return the share in (0, 1] of its neighbours' scores that each item takes: below 1 only for long turns."""
     graph, tenant = question.graph, question.scope.tenant
     passages = {node.qdrant_id: uid for uid, node in nodes.items() if node.qdrant_id}

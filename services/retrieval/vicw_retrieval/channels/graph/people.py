@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
@@ -55,7 +55,7 @@ class _PersonPath:
 
 
 async def reach_memories(
-    question: Question, people: Sequence[str], anchors: Sequence[Anchor], reached: Reached
+    question: SpreadContext, people: Sequence[str], anchors: Sequence[Anchor], reached: Reached
 ) -> None:
     """Reach the memories of ``people`` (folded names or uids) and of the subjects of the best ``anchors``.
 
@@ -83,7 +83,7 @@ async def reach_memories(
             reached.add(Reach(node.uid, gain, path.depth, path.edge_type, sub_graph))
 
 
-async def _seeds(question: Question, people: Sequence[str], anchors: Sequence[Anchor]) -> dict[str, Sources]:
+async def _seeds(question: SpreadContext, people: Sequence[str], anchors: Sequence[Anchor]) -> dict[str, Sources]:
     """Return the people from whom the walk starts, each with its sources."""
     named = await look_up(question.graph, question.scope.tenant, people) if people else {}
     participants = {node.uid for nodes in named.values() for node in nodes if node.label is Label.ENTITY}
@@ -96,7 +96,7 @@ async def _seeds(question: Question, people: Sequence[str], anchors: Sequence[An
     return seeds
 
 
-async def _memory_paths(question: Question, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
+async def _memory_paths(question: SpreadContext, seeds: Mapping[str, Sources]) -> dict[str, _PersonPath]:
     """Return the best path to each memory of these people and of people related to them."""
     paths: dict[str, _PersonPath] = {}
     for depth, weight in enumerate(HOPS, start=1):
@@ -107,7 +107,7 @@ async def _memory_paths(question: Question, seeds: Mapping[str, Sources]) -> dic
     return paths
 
 
-async def _related(question: Question, people: Mapping[str, Sources]) -> dict[str, Sources]:
+async def _related(question: SpreadContext, people: Mapping[str, Sources]) -> dict[str, Sources]:
     """Return the entities related or identical to these people, along visible edges."""
     related: dict[str, Sources] = {}
     for neighbour in await question.visibility.expand(sorted(people)[:_MAX_PEOPLE], _PEOPLE, _FANOUT):
@@ -118,7 +118,7 @@ async def _related(question: Question, people: Mapping[str, Sources]) -> dict[st
 
 
 async def _memories(
-    question: Question, people: Mapping[str, Sources], depth: int, weight: float
+    question: SpreadContext, people: Mapping[str, Sources], depth: int, weight: float
 ) -> dict[str, _PersonPath]:
     """Return the items about these people. Visibility is not checked here: the caller filters them."""
     start = sorted(people)[:_MAX_PEOPLE]

@@ -11,7 +11,7 @@ import asyncio
 import heapq
 from collections.abc import Sequence
 
-from vicw_retrieval.channels.graph.question import Question
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import title_query
 from vicw_retrieval.channels.graph.typed_spread import MIN_WEIGHT, name_queries
 from vicw_retrieval.model.candidates import Candidate
@@ -35,7 +35,7 @@ AROUND: tuple[Spread, ...] = (
 """Spreads that the lift, people, tags and the expansion read."""
 
 
-async def prefetch(question: Question, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
+async def prefetch(question: SpreadContext, candidates: Sequence[Candidate], settings: RetrievalSettings) -> None:
     """Prefetch the best items and passages, their edges, and the nodes that the question names. Raises graph errors."""
     graph, tenant, strengths = question.graph, question.scope.tenant, question.strengths
     names = [title_query(question)] if settings.title_match else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Reach, Reached, SubGraph
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Reach, Reached, SubGraph
 from vicw_shared.model import Node
 from vicw_shared.ports import By, NameQuery, look_up
 
@@ -15,7 +15,7 @@ TITLE_GAIN = 0.3
 _NAMESAKES = 8
 
 
-async def reach_named_pages(question: Question, reached: Reached) -> None:
+async def reach_named_pages(question: SpreadContext, reached: Reached) -> None:
     """Reach the Entity items whose title is in the question."""
     pages = await find_titled(question, sorted(question.phrases))
     nodes = {node.uid: node for same in pages.values() for node in same if _is_name(node.title or node.name)}
@@ -24,12 +24,12 @@ async def reach_named_pages(question: Question, reached: Reached) -> None:
         reached.ways[uid] = Reach(uid, TITLE_GAIN * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 
 
-def title_query(question: Question) -> NameQuery:
+def title_query(question: SpreadContext) -> NameQuery:
     """Return the title look-up of the question's phrases."""
     return NameQuery(By.TITLE, tuple(sorted(question.phrases)), question.visibility.read_limit(_NAMESAKES))
 
 
-async def find_titled(question: Question, phrases: Sequence[str]) -> dict[str, list[Node]]:
+async def find_titled(question: SpreadContext, phrases: Sequence[str]) -> dict[str, list[Node]]:
     """Return, by phrase, the visible Entity items with this title, a few for each."""
     scope = question.scope
     limit = question.visibility.read_limit(_NAMESAKES)

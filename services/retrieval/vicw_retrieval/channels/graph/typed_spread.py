@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from vicw_retrieval.access.visibility import counted, known_by, spread_of
 from vicw_retrieval.channels.graph.item_nodes import carry_to_items, nodes_of_items
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
-from vicw_shared.model.names import MAX_NAMESAKES, SLOT
+from vicw_shared.model.names import ATTRIBUTE, MAX_NAMESAKES
 from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
 
 HOPS = 2
@@ -75,7 +75,7 @@ class SpreadPlan:
         return causal if part is SubGraph.CAUSAL else MAX_ITEMS - causal
 
 
-async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
+async def walk(question: SpreadContext, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
     """Reach the items to which typed edges lead from ``anchors`` and from the question's entities, best first.
 
     The sub-graph with more places comes first, the causal one if equal. If it fills the whole list with high scores,
@@ -103,7 +103,7 @@ async def walk(question: Question, anchors: Sequence[Anchor], plan: SpreadPlan, 
 
 
 async def _first_hop(
-    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, parts: Sequence[SubGraph]
+    question: SpreadContext, seeds: Mapping[str, float], plan: SpreadPlan, parts: Sequence[SubGraph]
 ) -> None:
     """Read the first hop of all sub-graphs at once, into the graph cache: they start from the same seeds."""
     spreads = [spread for part in parts for spread in plan.spreads(part)]
@@ -117,7 +117,7 @@ def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> lis
 
 
 async def _walk_part(
-    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
+    question: SpreadContext, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
 ) -> list[tuple[Node, Reach]]:
     """Walk one sub-graph; return the items that it reaches, best first."""
     ways = await _spread(question, seeds, plan, part)
@@ -125,14 +125,16 @@ async def _walk_part(
     return sorted(items, key=lambda entry: (-entry[1].gain, entry[0].uid))
 
 
-def _add_items(question: Question, items: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached) -> None:
+def _add_items(
+    question: SpreadContext, items: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached
+) -> None:
     for item, way in items:
         reached.know([item])
         gain = BOOST * plan.weight * question.best * way.gain
         reached.add(replace(way, uid=item.uid, gain=gain))
 
 
-async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRegistry) -> dict[str, float]:
+async def _seeds(question: SpreadContext, anchors: Sequence[Anchor], registry: EdgeRegistry) -> dict[str, float]:
     """Return the nodes from which the walk starts, each with a score in [0, 1].
 
     These are the entities that the question names, the items with its trigger phrases, the best anchors, and the
@@ -150,7 +152,7 @@ async def _seeds(question: Question, anchors: Sequence[Anchor], registry: EdgeRe
     return {uid: max(seeds.get(uid, 0.0), named.get(uid, 0.0)) for uid in [*named, *seeds]}
 
 
-def name_queries(question: Question) -> list[NameQuery]:
+def name_queries(question: SpreadContext) -> list[NameQuery]:
     """Return the look-ups of the entities that the question may name: by whole name, by a word, by a beginning."""
     # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
     limit = _UNAMBIGUOUS + 1 if question.scope.audience is None else MAX_NAMESAKES
@@ -161,7 +163,7 @@ def name_queries(question: Question) -> list[NameQuery]:
     ]
 
 
-async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]:
+async def _named(question: SpreadContext, registry: EdgeRegistry) -> dict[str, float]:
     """Return the entities that the question names by the whole name, a word of it, or the beginning of a word.
 
     Only entities known to the viewer count. Beginnings are used for words that match in no other way.
@@ -172,7 +174,7 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
     )
     for word, same in by_beginning.items():
         if word not in by_name and word not in by_word:
-            by_word[word] = [node for node in same if node.subtype != SLOT]
+            by_word[word] = [node for node in same if node.subtype != ATTRIBUTE]
     entities = {node.uid: node for same in (*by_name.values(), *by_word.values()) for node in same}
     known_uids = {
         node.uid
@@ -184,7 +186,7 @@ async def _named(question: Question, registry: EdgeRegistry) -> dict[str, float]
 
 
 async def _spread(
-    question: Question, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
+    question: SpreadContext, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
 ) -> list[tuple[Node, Reach]]:
     """Return the nodes of a sub-graph within two hops, each by its best way; the score is its ``gain``."""
     spreads = plan.spreads(part)

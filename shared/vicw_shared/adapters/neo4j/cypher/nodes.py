@@ -7,7 +7,7 @@ from functools import cache
 from vicw_shared.adapters.neo4j.cypher.parts import ANY, ITEM, STATEMENT, gathered, node, relabelled, seek
 from vicw_shared.model import Label
 from vicw_shared.model.chain import HAPPENED_AFTER, NEXT
-from vicw_shared.model.core5 import OF_NOBODY
+from vicw_shared.model.core5 import SYSTEM_VERSION
 
 FIND = f"MATCH (n:{ANY}) WHERE n.uid IN $uids AND n.tenant = $tenant {gathered(node=node('n'))}"
 
@@ -25,7 +25,7 @@ OWNERS = (
         chunk="k.uid",
         item="i {.uid, label: labels(i)[0], .context, .domain, .speaker, .importance, "
         ".created_at, .timestamp, .retired_at, .valid_to, .expires_at, .version}",
-        part=f"CASE WHEN i.version = {OF_NOBODY} AND k.version > {OF_NOBODY} THEN k {{.metadata, .speaker, "
+        part=f"CASE WHEN i.version = {SYSTEM_VERSION} AND k.version > {SYSTEM_VERSION} THEN k {{.metadata, .speaker, "
         ".created_at, .timestamp, .retired_at, .valid_to, .expires_at} END",
     )
 )

@@ -13,8 +13,8 @@ import pytest
 from support.stores.graph_records import AT, edge, node
 from support.stores.memory import Memory
 from vicw_retrieval.channels.graph import typed_spread
-from vicw_retrieval.channels.graph.question import Question
-from vicw_retrieval.model.anchors import Reached, SubGraph
+from vicw_retrieval.channels.graph.spread_context import SpreadContext
+from vicw_retrieval.model.reach import Reached, SubGraph
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Neighbour, Scope, Spread, WeightedNeighbour
@@ -185,7 +185,7 @@ async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
 ) -> None:
     graph: Any = Starlike({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
     likeness: Any = None
-    question = Question(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
+    question = SpreadContext(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
     reached = Reached()
     waited = asyncio.wait_for(typed_spread.walk(question, (), PLAN, reached), 0.5)
     if causal is None:

@@ -60,7 +60,7 @@ def adjacent(keys: Iterable[str], nodes: Mapping[str, Node], neighbours: Sequenc
     return adjacents
 
 
-class Threads:
+class FlowTraversal:
     """Traversal along visible NEXT edges; ``nodes`` maps consolidated items met so far to their Macro-Events."""
 
     def __init__(self, graph: GraphStore, visibility: Visibility) -> None:

@@ -18,7 +18,7 @@ SECONDS = Histogram(
 
 
 @dataclass(slots=True)
-class Stopwatch:
+class StageTimer:
     """Milliseconds per stage. The time of a nested stage is not its outer stage's, so they add up.
 
     Of two concurrent stages, the one that ends last gets only its additional time.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vicw_retrieval.temporal.event_anchors import AnchorSide
+from vicw_retrieval.temporal.event_references import ReferenceSide
 from vicw_retrieval.temporal.query_analyzer import read_time
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
@@ -15,25 +15,25 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("query", "direction", "phrase"),
     [
-        ("What happened before the deployment?", AnchorSide.BEFORE, "the deployment"),
-        ("What happened in the story after the explosion?", AnchorSide.AFTER, "the explosion"),
-        ("what happened next after the wizard left", AnchorSide.AFTER, "the wizard left"),
-        ("When we deployed, what broke?", AnchorSide.DURING, "we deployed"),
-        ("What changed since the migration?", AnchorSide.AFTER, "the migration"),
-        ("Who was on call during the outage?", AnchorSide.DURING, "the outage"),
-        ("What did she say when the bridge fell?", AnchorSide.DURING, "the bridge fell"),
-        ("After the fire, who left?", AnchorSide.AFTER, "the fire"),
-        ("What did Jean go through before meeting Maria?", AnchorSide.BEFORE, "meeting Maria"),
-        ("How did he feel after Tephany spoke?", AnchorSide.AFTER, "Tephany spoke"),
-        ("When did she go on a hike after the roadtrip?", AnchorSide.AFTER, "the roadtrip"),
-        ("What failed after deployment?", AnchorSide.AFTER, "deployment"),
-        ("What broke after the deployment last week?", AnchorSide.AFTER, "the deployment"),
-        ("What happened before J. Doe deployed?", AnchorSide.BEFORE, "J. Doe deployed"),
-        ("What happened after Dr. Braun left? Tell me.", AnchorSide.AFTER, "Dr. Braun left"),
-        ("Tell me what happened after the fire. Who left?", AnchorSide.AFTER, "the fire"),
+        ("What happened before the deployment?", ReferenceSide.BEFORE, "the deployment"),
+        ("What happened in the story after the explosion?", ReferenceSide.AFTER, "the explosion"),
+        ("what happened next after the wizard left", ReferenceSide.AFTER, "the wizard left"),
+        ("When we deployed, what broke?", ReferenceSide.DURING, "we deployed"),
+        ("What changed since the migration?", ReferenceSide.AFTER, "the migration"),
+        ("Who was on call during the outage?", ReferenceSide.DURING, "the outage"),
+        ("What did she say when the bridge fell?", ReferenceSide.DURING, "the bridge fell"),
+        ("After the fire, who left?", ReferenceSide.AFTER, "the fire"),
+        ("What did Jean go through before meeting Maria?", ReferenceSide.BEFORE, "meeting Maria"),
+        ("How did he feel after Tephany spoke?", ReferenceSide.AFTER, "Tephany spoke"),
+        ("When did she go on a hike after the roadtrip?", ReferenceSide.AFTER, "the roadtrip"),
+        ("What failed after deployment?", ReferenceSide.AFTER, "deployment"),
+        ("What broke after the deployment last week?", ReferenceSide.AFTER, "the deployment"),
+        ("What happened before J. Doe deployed?", ReferenceSide.BEFORE, "J. Doe deployed"),
+        ("What happened after Dr. Braun left? Tell me.", ReferenceSide.AFTER, "Dr. Braun left"),
+        ("Tell me what happened after the fire. Who left?", ReferenceSide.AFTER, "the fire"),
     ],
 )
-def test_an_event_is_read(query: str, direction: AnchorSide, phrase: str) -> None:
+def test_an_event_is_read(query: str, direction: ReferenceSide, phrase: str) -> None:
     (found,) = read_time(query, NOW).anchors
     assert (found.direction, found.phrase) == (direction, phrase)
     assert query[found.begins :].startswith(found.text)

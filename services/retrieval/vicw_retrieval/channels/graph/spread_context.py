@@ -24,7 +24,7 @@ _FUNCTION_WORDS = frozenset(
 
 
 @dataclass(frozen=True)
-class Question:
+class SpreadContext:
     """A question and the engines that answer it.
 
     ``strengths`` (≥ 0) are the scores of the items found so far, by key. ``people`` are the folded names and uids of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class AnchorSide(StrEnum):
+class ReferenceSide(StrEnum):
     """Side of the event on which the question searches."""
 
     BEFORE = "before"
@@ -20,14 +20,14 @@ class AnchorSide(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class EventAnchor:
+class EventReference:
     """An event by which a question gives a time.
 
     ``confidence`` in [0, 1]: .5 after "since", "when", "once" and "while", which may mean why or whether; otherwise .9
     if the question asks what happened, else .7.
     """
 
-    direction: AnchorSide
+    direction: ReferenceSide
     phrase: str
     confidence: float
     text: str
@@ -95,12 +95,12 @@ def distinctive_words(phrase: str) -> str:
     return " ".join(word for word in words if word.lower() not in _EMPTY) or phrase
 
 
-def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventAnchor]:
+def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventReference]:
     """Return the events of a question in order. ``taken`` are the positions of its times, which are no events."""
     return list(_anchors(query, taken))[:_MAX_ANCHORS]
 
 
-def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnchor]:
+def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventReference]:
     asks_what_happened = _ASKS_WHAT_HAPPENED.search(query) is not None
     over = 0
     for lead in _LEAD.finditer(query):
@@ -117,9 +117,9 @@ def _anchors(query: str, taken: Sequence[tuple[int, int]]) -> Iterator[EventAnch
         if word in {"when", "while"} and (_AUXILIARY.match(phrase) or (word == "when" and _inner_question(before))):
             continue
         over = place + len(phrase)
-        side = next(AnchorSide(name) for name, value in lead.groupdict().items() if value)
+        side = next(ReferenceSide(name) for name, value in lead.groupdict().items() if value)
         confidence = 0.5 if word in {"since", "when", "once", "while"} else 0.7
-        yield EventAnchor(
+        yield EventReference(
             side, phrase, 0.9 if asks_what_happened and confidence > 0.5 else confidence, query[begins:over], begins
         )
 

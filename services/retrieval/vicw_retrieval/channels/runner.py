@@ -1,0 +1,79 @@
+"""First wave: channels that run concurrently under one time limit; each may fail alone."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Mapping, Sequence
+
+import structlog
+from prometheus_client import Counter, Histogram
+
+from vicw_shared.errors import FieldProblem, InvalidInputError, UnavailableError, VicwError
+from vicw_shared.ports import VectorHit
+from vicw_shared.settings import RetrievalSettings
+from vicw_shared.telemetry.spans import span
+from vicw_shared.telemetry.stages import SECONDS as BOUNDS
+from vicw_shared.uids import is_uid
+from vicw_shared.wire.retrieve import Channel
+
+_log = structlog.get_logger()
+FAILED = Counter("vicw_retrieve_channel_failures_total", "Channels left out of an answer", ["channel", "reason"])
+SECONDS = Histogram("vicw_retrieve_channel_seconds", "Time of a channel", ["channel"], buckets=BOUNDS)
+
+
+async def run_channels[T](
+    channels: Mapping[str, Awaitable[T]], seconds: float
+) -> tuple[dict[str, T], dict[str, VicwError | None]]:
+    """Await all channels; return their results, and the failed ones with their error (None: out of time)."""
+    results: dict[str, T] = {}
+    failed: dict[str, VicwError | None] = {}
+
+    async def run(name: str, channel: Awaitable[T]) -> None:
+        try:
+            with span(f"channel.{name}"), SECONDS.labels(name).time():
+                async with asyncio.timeout(seconds):
+                    results[name] = await channel
+        except TimeoutError:
+            failed[name] = None
+            FAILED.labels(name, "timeout").inc()
+        except VicwError as error:
+            failed[name] = error
+            FAILED.labels(name, "error").inc()
+            _log.warning("channel failed", channel=name, error=str(error))
+        except Exception as error:  # a bug in one channel must not fail the answer
+            failed[name] = UnavailableError(name, "failed")
+            FAILED.labels(name, "error").inc()
+            _log.exception("channel failed", channel=name, error=type(error).__name__)
+
+    await asyncio.gather(*(run(name, channel) for name, channel in channels.items()))
+    return results, failed
+
+
+def valid_hits(hits: Sequence[VectorHit]) -> list[VectorHit]:
+    """Return the valid hits: those whose ids are uids and whose scores are finite.
+
+    >>> valid_hits([VectorHit("nobody", 1.0)])
+    []
+    """
+    return [hit for hit in hits if is_uid(hit.id) and math.isfinite(hit.score)]
+
+
+def select_channels(
+    named: Sequence[Channel] | None, settings: RetrievalSettings, *, vectors: bool
+) -> tuple[Channel, ...]:
+    """Return the channels that a caller has ``named``, by default all that have a weight; without vectors full text.
+
+    Raises InvalidInputError if there are no vectors and only vector channels are named.
+    """
+    if vectors:
+        weights = {Channel.FULLTEXT: settings.fulltext_weight}
+        return tuple(named or (channel for channel in Channel if weights.get(channel, 1.0) > 0))
+    if named and Channel.FULLTEXT not in named:
+        problem = FieldProblem(
+            "channels",
+            f"{', '.join(named)}: there are no vectors here (VICW_EMBEDDER=none)",
+            "Name fulltext, or no channel",
+        )
+        raise InvalidInputError(problem)
+    return (Channel.FULLTEXT,)
