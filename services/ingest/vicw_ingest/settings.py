@@ -29,7 +29,7 @@ class IngestServiceSettings:
     redis: RedisSettings
     limits: LimitSettings
     ingest: IngestSettings
-    forgetting: EvictionSettings
+    eviction: EvictionSettings
     llm: LlmSettings
     worker: WorkerSettings
     log: LogSettings

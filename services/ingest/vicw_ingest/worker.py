@@ -19,7 +19,7 @@ from celery import Task
 from vicw_ingest.eviction.job import evict_slice
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import EXTRACT, FORGET, INDEX, make_celery, send
+from vicw_shared.adapters.celery_queue import EVICT, EXTRACT, INDEX, make_celery, send
 from vicw_shared.adapters.celery_runtime import Runtime, prepare_worker
 from vicw_shared.errors import RetryableError, SettingsError
 from vicw_shared.job_runs import recorded_run
@@ -84,22 +84,22 @@ def extract(self: Task[Any, Any]) -> None:
         send(app, EXTRACT)
 
 
-@app.task(name=FORGET, bind=True)
+@app.task(name=EVICT, bind=True)
 def evict(self: Task[Any, Any]) -> None:
     """Erase items of tenants over their limit. Reschedules itself while more must go."""
 
-    if not _settings.forgetting.items:
+    if not _settings.eviction.items:
         return
 
     async def choose(wiring: IngestWiring) -> bool:
-        async with recorded_run(wiring.engines.graph.log, "forgetting", first=False) as one:
-            one.more = await evict_slice(wiring.eviction(), _settings.forgetting)
+        async with recorded_run(wiring.engines.graph.log, "eviction", first=False) as one:
+            one.more = await evict_slice(wiring.eviction(), _settings.eviction)
             return one.more
 
     try:
         more = _runtime.run(self.request, choose)
     except RetryableError as error:
-        _log.warning("forgetting failed, the next time tries again", error=error.detail)
+        _log.warning("eviction failed, the next time tries again", error=error.detail)
         return
     if more:
-        send(app, FORGET)
+        send(app, EVICT)

@@ -28,10 +28,10 @@ from vicw_shared.adapters.celery_queue import (
     CATCH_UP,
     CONSOLIDATE,
     DREAM,
+    EVICT,
     EXPIRES_SECONDS,
     EXTRACT,
     EXTRACT_QUEUE,
-    FORGET,
     INDEX,
     INGEST_QUEUE,
     MIRROR,
@@ -65,7 +65,7 @@ _SCHEDULED = {
     ScheduledJob.CONSOLIDATION: (CONSOLIDATE, SLEEP_QUEUE),
     ScheduledJob.DREAM: (DREAM, SLEEP_QUEUE),
     ScheduledJob.RESOLVE: (RESOLVE, SLEEP_QUEUE),
-    ScheduledJob.FORGETTING: (FORGET, INGEST_QUEUE),
+    ScheduledJob.EVICTION: (EVICT, INGEST_QUEUE),
     ScheduledJob.RECONCILE: (RECONCILE, SLEEP_QUEUE),
 }
 """Message and queue of each scheduled job."""

@@ -16,7 +16,7 @@ class ScheduledJob(StrEnum):
     CONSOLIDATION = "consolidation"
     DREAM = "dream"
     RESOLVE = "resolve"
-    FORGETTING = "forgetting"
+    EVICTION = "eviction"
     RECONCILE = "reconcile"
 
 
@@ -26,7 +26,7 @@ SETTING = {
     ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",
     ScheduledJob.DREAM: "VICW_DREAM_SCHEDULE",
     ScheduledJob.RESOLVE: "VICW_RESOLVE_SCHEDULE",
-    ScheduledJob.FORGETTING: "VICW_EVICTION_SCHEDULE",
+    ScheduledJob.EVICTION: "VICW_EVICTION_SCHEDULE",
     ScheduledJob.RECONCILE: "VICW_SLEEP_RECONCILE_SCHEDULE",
 }
 """The setting of each job's schedule."""
@@ -42,7 +42,7 @@ class JobSettings(Protocol):
     @property
     def resolve(self) -> ResolveSettings: ...  # noqa: D102
     @property
-    def forgetting(self) -> EvictionSettings: ...  # noqa: D102
+    def eviction(self) -> EvictionSettings: ...  # noqa: D102
     @property
     def sleep(self) -> SleepSettings: ...  # noqa: D102
 
@@ -53,10 +53,10 @@ def schedules(settings: JobSettings, began: datetime) -> dict[ScheduledJob, Sche
         ScheduledJob.CONSOLIDATION: settings.consolidation.schedule,
         ScheduledJob.DREAM: settings.dream.schedule,
         ScheduledJob.RESOLVE: settings.resolve.schedule,
-        ScheduledJob.FORGETTING: settings.forgetting.schedule,
+        ScheduledJob.EVICTION: settings.eviction.schedule,
         ScheduledJob.RECONCILE: settings.sleep.reconcile_schedule,
     }
     by_job = {task: Schedule(SETTING[task], expression, began) for task, expression in expressions.items()}
-    if not settings.forgetting.items:
-        by_job[ScheduledJob.FORGETTING] = Schedule(SETTING[ScheduledJob.FORGETTING], NEVER, began)
+    if not settings.eviction.items:
+        by_job[ScheduledJob.EVICTION] = Schedule(SETTING[ScheduledJob.EVICTION], NEVER, began)
     return by_job

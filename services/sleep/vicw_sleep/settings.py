@@ -34,7 +34,7 @@ class SleepServiceSettings:
     sleep: SleepSettings
     consolidation: ConsolidationSettings
     dream: DreamSettings
-    forgetting: EvictionSettings
+    eviction: EvictionSettings
     resolve: ResolveSettings
     mirror: MirrorSettings
     worker: WorkerSettings

@@ -41,11 +41,11 @@ def work(
             keep_consolidating(asleep.consolidation, settings.consolidation, consolidation, asleep.graph.log),
         )
         yield "dream", keep_dreaming(asleep.dream, settings.dream, dreaming, asleep.graph.log)
-    if settings.forgetting.items:
-        forgetting = schedules[ScheduledJob.FORGETTING]
+    if settings.eviction.items:
+        eviction = schedules[ScheduledJob.EVICTION]
         yield (
-            "forgetting",
-            run_on_schedule(forgetting, partial(_forget, settings, asleep), "forgetting", asleep.graph.log),
+            "eviction",
+            run_on_schedule(eviction, partial(_evict, settings, asleep), "eviction", asleep.graph.log),
         )
     yield "resolve", keep_resolving(asleep.resolve, settings.resolve, schedules[ScheduledJob.RESOLVE], asleep.graph.log)
     if settings.mirror.path is not None:
@@ -74,6 +74,6 @@ def _is_whole(indexes: Indexes) -> bool:
     return used.has_vectors and used == indexes.models.used and indexes.rebuilding is None
 
 
-async def _forget(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
-    while await evict_slice(asleep.capacity(), settings.forgetting):
+async def _evict(settings: StandaloneSettings, asleep: Maintenance) -> AsyncIterator[None]:
+    while await evict_slice(asleep.capacity(), settings.eviction):
         yield

@@ -46,7 +46,7 @@ class StandaloneSettings:
     sleep: SleepSettings = field(default_factory=SleepSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     dream: DreamSettings = field(default_factory=DreamSettings)
-    forgetting: EvictionSettings = field(default_factory=EvictionSettings)
+    eviction: EvictionSettings = field(default_factory=EvictionSettings)
     resolve: ResolveSettings = field(default_factory=ResolveSettings)
 
     @classmethod

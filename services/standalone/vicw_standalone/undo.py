@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from vicw_ingest.eviction.service import FORGET
+from vicw_ingest.eviction.service import EVICT
 from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.edge_factory import DREAM, RESOLVE
@@ -55,7 +55,7 @@ async def undo_step(sleep_cycle: SleepCycle, step_id: str, settings: StandaloneS
     if task == DREAM:
         removed = await sleep_cycle.dream().undo(step_id, now=now(), grace=settings.sleep.grace)
         return f"{counted(removed, 'auto-tag')} removed; dreams skip this item from now on"
-    if task == FORGET:
+    if task == EVICT:
         raise MissingRecordError(f"Step {step_id!r} cannot be undone: evicted items are erased")
     if task == EXPIRE:
         # Its facts about entities that live on were deleted with it: only half of the item could be restored.

@@ -25,7 +25,7 @@ from vicw_shared.settings import RedisSettings
 from vicw_shared.telemetry.spans import SpanRole, span, trace_headers
 
 INDEX = "vicw.ingest.index"
-FORGET = "vicw.ingest.forget"
+EVICT = "vicw.ingest.evict"
 EXTRACT = "vicw.extract.read"
 RECONCILE = "vicw.sleep.reconcile"
 WATCH = "vicw.sleep.watch"

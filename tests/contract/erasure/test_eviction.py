@@ -21,7 +21,7 @@ from vicw_ingest.erasure.service import Eraser
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_ingest.eviction import service as module
 from vicw_ingest.eviction.policy import EvictionPolicy, lightest_items
-from vicw_ingest.eviction.service import FORGET, Eviction, EvictionReport
+from vicw_ingest.eviction.service import EVICT, Eviction, EvictionReport
 from vicw_shared.consolidation.consolidate import MAKER
 from vicw_shared.errors import UnavailableError
 from vicw_shared.model import Node
@@ -98,7 +98,7 @@ async def test_the_lightest_items_are_evicted_and_the_number_is_logged(side: Sid
     left = await everything(side)
     assert "ship 1" not in left
     assert "ship 3" not in left
-    (step,) = await side.graph.scan(Steps(task=FORGET), limit=9)
+    (step,) = await side.graph.scan(Steps(task=EVICT), limit=9)
     assert (step.context, step.subject, step.details) == ("c", context_uid("t", "c"), {"items": 2})
     assert await side.graph.erasures.erasures() == []
     assert await forget(side, _NOW + timedelta(days=8)) == EvictionReport()

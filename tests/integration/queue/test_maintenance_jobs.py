@@ -11,7 +11,7 @@ from support.processes.platform import SLEEPER, WORKER
 from support.servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import IngestWiring
-from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, FORGET, make_celery
+from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, EVICT, make_celery
 from vicw_shared.ports import Flow, Steps, Thread
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
@@ -80,8 +80,8 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
     little = {"VICW_EVICTION_ITEMS": "5", "VICW_EVICTION_DAYS": "0", "VICW_EVICTION_BATCH": "4"}
     start("worker", *WORKER, **little)
     await until(indexed, 60)
-    app.send_task(FORGET)
+    app.send_task(EVICT)
     await until(partial(left, 5), 60)
     await until(indexed, 60)
     assert await graph.erasures.erasures() == []
-    assert [one.task for one in await graph.log.job_runs()] == ["forgetting"]
+    assert [one.task for one in await graph.log.job_runs()] == ["eviction"]

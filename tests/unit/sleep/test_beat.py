@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, FORGET, RECONCILE, RESOLVE
+from vicw_shared.adapters.celery_queue import CONSOLIDATE, DREAM, EVICT, RECONCILE, RESOLVE
 from vicw_shared.clock import now
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, ticks
@@ -32,10 +32,10 @@ def test_every_task_of_the_night_is_sent_by_its_own_schedule(monkeypatch: pytest
     later = now() + timedelta(minutes=2)
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later)
     nightly = _nightly()
-    assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE, FORGET, RECONCILE}
+    assert set(nightly) == {CONSOLIDATE, DREAM, RESOLVE, EVICT, RECONCILE}
     assert nightly.pop(RECONCILE).is_due(0.0), "what was down may have lost something"
     monkeypatch.setattr("vicw_sleep.beat.now", lambda: later + timedelta(minutes=2))
-    assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}, "FORGET has no limit"
+    assert {task for task, tick in nightly.items() if tick.is_due(0.0)} == {CONSOLIDATE, RESOLVE}, "EVICT has no limit"
     monkeypatch.setenv("VICW_SLEEP_PAUSED", "true")
     assert set(_nightly()) == {RECONCILE}
     monkeypatch.setenv("VICW_SLEEP_RECONCILE_SCHEDULE", "never")

@@ -49,7 +49,7 @@ NIGHTS: dict[str, Callable[[Standalone], Awaitable[object]]] = {
     "consolidation": lambda s: consolidate(s.asleep.consolidation(), ConsolidationSettings(hours=0, used_hours=0)),
     "dream": lambda s: dream(s.asleep.dream(), DreamSettings(hours=0), None),
     "resolve": lambda s: resolve(s.asleep.resolve(), ResolveSettings(), None),
-    "forgetting": lambda s: forget(s.asleep.capacity(), EvictionSettings(items=1)),
+    "eviction": lambda s: forget(s.asleep.capacity(), EvictionSettings(items=1)),
     "reconcile": lambda s: through(compare(s.settings, s.asleep)),
 }
 

@@ -89,7 +89,7 @@ def test_where_every_item_is_kept_it_is_said_how_to_change_that(filled: Path) ->
 
 
 async def test_a_server_with_a_schedule_that_is_none_does_not_begin(store: Path) -> None:
-    wrong = replace(settings_for(store), forgetting=EvictionSettings(schedule="at night"))
+    wrong = replace(settings_for(store), eviction=EvictionSettings(schedule="at night"))
     with pytest.raises(SettingsError, match="VICW_EVICTION_SCHEDULE"):
         await Standalone(wrong, HashEmbedder()).open()
 
@@ -100,8 +100,8 @@ async def test_a_server_forgets_at_night(store: Path, monkeypatch: pytest.Monkey
     moment: list[datetime] = [now()]
     monkeypatch.setattr("vicw_ingest.eviction.job.now", lambda: moment[0])
     monkeypatch.setattr("vicw_sleep.scheduler.now", lambda: moment[0])
-    forgetting = EvictionSettings(items=3, days=0, batch=1)
-    settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), forgetting=forgetting)
+    eviction = EvictionSettings(items=3, days=0, batch=1)
+    settings = replace(settings_for(store), sleep=SleepSettings(paused=paused), eviction=eviction)
     standalone = Standalone(settings, HashEmbedder())
     await standalone.open()
     check_schedules_often(standalone)

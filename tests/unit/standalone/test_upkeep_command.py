@@ -17,7 +17,7 @@ from support.clients.sleep_command import sleep, without_model
 from support.fakes.hash_embedder import HashEmbedder
 from support.stores.memory import open_memory, settings_for
 from support.stores.schedules import check_schedules_often
-from vicw_ingest.eviction.service import FORGET
+from vicw_ingest.eviction.service import EVICT
 from vicw_ingest.versions.expiry import EXPIRE
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import MAKER
@@ -187,7 +187,7 @@ def test_the_log_tells_what_has_expired(over: Path) -> None:
         f"    {end}  done     expire  ctx: [goes] Ben · expired {end}",
     ]
     assert sleep(over, "log", "--task", "expire").stdout == sleep(over, "log").stdout
-    assert {*LoggedTask} == {MAKER, DREAM, RESOLVE, FORGET, EXPIRE}
+    assert {*LoggedTask} == {MAKER, DREAM, RESOLVE, EVICT, EXPIRE}
     others = sleep(over, "log", "--task", "dream")
     assert (others.stdout, others.stderr) == ("", "no such step is logged\n")
     assert sleep(over, "log", "--refused").stdout == ""

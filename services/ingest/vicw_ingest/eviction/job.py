@@ -25,7 +25,7 @@ async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:
     try:
         done = await eviction.run(policy_of(settings), now=now(), limit=settings.batch)
     except VicwError as error:
-        _log.warning("forgetting stopped; what it has done stands", error=error.detail)
+        _log.warning("eviction stopped; what it has done stands", error=error.detail)
         return False
     if done.erased:
         _log.info("evicted items for lack of space", erased=done.erased)

@@ -20,7 +20,7 @@ from vicw_shared.model import Node
 from vicw_shared.ports import GraphTransaction, MaintenanceStep, Outcome, Store, WorkQueue
 from vicw_shared.uids import context_uid, make_uid
 
-FORGET = "forget"
+EVICT = "forget"
 """Task name of eviction in the log of the sleep cycle."""
 ERASED = Counted("vicw_eviction_erased_total", "Items that were evicted for lack of space")
 
@@ -143,10 +143,10 @@ def _step(tenant: str, context: str, items: int, now: datetime) -> MaintenanceSt
     """Return the log entry of a run: the number of evicted items of a context, without any of their text."""
     root = context_uid(tenant, context)
     return MaintenanceStep(
-        id=make_uid(FORGET, root, now.isoformat()),
+        id=make_uid(EVICT, root, now.isoformat()),
         tenant=tenant,
         context=context,
-        task=FORGET,
+        task=EVICT,
         outcome=Outcome.DONE,
         at=now,
         subject=root,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _NEEDS_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 """Jobs without work in a store without vectors."""
-_NAMES = {"forgetting": "eviction"}
-"""Shown names of jobs, where they differ from the recorded ones."""
 
 
 def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datetime) -> Iterator[str]:
@@ -30,18 +28,18 @@ def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datet
             when = "paused (VICW_SLEEP_PAUSED)"
         elif job in _NEEDS_VECTORS and settings.storage.embedder == "none":
             when = "off (VICW_EMBEDDER=none)"
-        elif job is ScheduledJob.FORGETTING and not settings.forgetting.items:
+        elif job is ScheduledJob.EVICTION and not settings.eviction.items:
             when = "off (no limit in VICW_EVICTION_ITEMS)"
         elif rest is None:
             when = f"off ({SETTING[job]}=never)"
         else:
             when = f"next at {_minute(at + rest)}"
-        yield f"{_NAMES.get(job, job)}: {when}{_last_run(recorded.pop(job, None), at)}"
+        yield f"{job}: {when}{_last_run(recorded.pop(job, None), at)}"
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
         when = f"runs as soon as {counted(items, 'item')}, and at least 5% of its items, are new"
         yield f"{BY_DAY}: {when}{_last_run(recorded.pop(BY_DAY, None), at)}"
     for task, run in recorded.items():
-        yield f"{_NAMES.get(task, task)}: {_progress(run, at)}"
+        yield f"{task}: {_progress(run, at)}"
 
 
 def _last_run(run: JobRun | None, at: datetime) -> str:

@@ -40,7 +40,7 @@ class LoggedTask(StrEnum):
     CONSOLIDATE = "consolidate"
     DREAM = DREAM
     RESOLVE = RESOLVE
-    FORGET = "forget"
+    EVICT = "forget"
     EXPIRE = "expire"
 
 
@@ -226,14 +226,14 @@ async def _names_in(graph: GraphStore, steps: Iterable[MaintenanceStep]) -> dict
 
 
 def _description(step: MaintenanceStep, names: Mapping[str, str]) -> str:
-    from vicw_ingest.eviction.service import FORGET
+    from vicw_ingest.eviction.service import EVICT
     from vicw_ingest.versions.expiry import EXPIRE
 
     if step.task == DREAM:
         return dreams.describe_step(step)
     if step.task == RESOLVE:
         return resolve.describe_step(step, names)
-    if step.task == FORGET:
+    if step.task == EVICT:
         return upkeep.describe_eviction(step)
     if step.task == EXPIRE:
         return upkeep.describe_step(step, names)

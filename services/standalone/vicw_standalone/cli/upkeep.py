@@ -143,7 +143,7 @@ def capacity(
     --platform, services may run.
     """
     settings = read_settings(data_dir=data_dir)
-    chosen = settings.forgetting if items is None else settings.forgetting.model_copy(update={"items": items})
+    chosen = settings.eviction if items is None else settings.eviction.model_copy(update={"items": items})
     if not chosen.items:
         fail("no limit is set: name one with --items or VICW_EVICTION_ITEMS", code=2)
 
