@@ -57,8 +57,8 @@ def chat(window: Window, model: Model, said: Iterable[str], *, show: bool) -> No
             _print_messages(window, messages)
         if window.degraded:
             print(f"(without memory: {window.degraded})", file=sys.stderr)
-        if window.trouble:
-            print(f"({window.waiting} turns wait to be stored: {window.trouble})", file=sys.stderr)
+        if window.last_error:
+            print(f"({window.waiting} turns wait to be stored: {window.last_error})", file=sys.stderr)
         reply = model(messages)
         window.answer(reply)
         print(f"model> {reply}\n")

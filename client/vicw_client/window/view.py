@@ -52,7 +52,7 @@ class WindowView:
         return self._core.waiting()
 
     @property
-    def trouble(self) -> VicwClientError | None:
+    def last_error(self) -> VicwClientError | None:
         """Why the last attempt to store turns failed; None if it succeeded."""
         return self._core.delivery.storing.error
 

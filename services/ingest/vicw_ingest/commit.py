@@ -21,7 +21,6 @@ from vicw_ingest.plan.drafts import ItemDraft, draft_items, event_time, infer_do
 from vicw_ingest.plan.flows import infer_flows
 from vicw_ingest.response.outcomes import Links, StoredItems
 from vicw_ingest.secrets.request_scan import Masked
-from vicw_ingest.stages import ingesting
 from vicw_ingest.versions.history import History
 from vicw_ingest.versions.restore import latest_versions, restore_before
 from vicw_ingest.versions.retirement import Retirement
@@ -35,9 +34,11 @@ from vicw_shared.model.edges import IN_PAYLOAD
 from vicw_shared.model.names import ATTRIBUTE
 from vicw_shared.model.triggers import PROTECTED_TIERS, TIERS
 from vicw_shared.ports import GraphTransaction, Receipt
+from vicw_shared.telemetry.stages import Stages
 from vicw_shared.uids import context_uid, item_uid
 from vicw_shared.wire.ingest import IngestRequest, IngestResponse, Tier
 
+ingesting = Stages("ingest", "Time of a stage of taking a request in; draft, plan, chain and store are parts of commit")
 _RECEIPT_BATCH = 20
 """Receipts deleted per request: more than a request adds, and few enough for its transaction after any long pause."""
 

@@ -16,7 +16,7 @@ from datetime import timedelta
 import structlog
 from prometheus_client import Counter
 
-from vicw_ingest.commit import Command, commit, put_response_receipt
+from vicw_ingest.commit import Command, commit, ingesting, put_response_receipt
 from vicw_ingest.dedup.detector import find_duplicates
 from vicw_ingest.dedup.model import without_duplicates
 from vicw_ingest.extraction import extractor
@@ -28,7 +28,6 @@ from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finish_extractio
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
 from vicw_ingest.secrets.request_scan import mask_secrets
-from vicw_ingest.stages import ingesting
 from vicw_shared.clock import now
 from vicw_shared.domains import canonical
 from vicw_shared.errors import FieldProblem, InvalidInputError, MissingRecordError, RetryableError

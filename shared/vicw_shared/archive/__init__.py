@@ -2,3 +2,12 @@
 
 Uses no store and no engine. ``vicw_sleep.archive`` exports a store to this format and imports it.
 """
+
+from vicw_shared.errors import FieldProblem, InvalidInputError
+
+AGAIN = "Make the export again, or take another copy of it; nothing was imported"
+
+
+def refusal(file: str, problem: str, fix: str = AGAIN, *, line: int | None = None) -> InvalidInputError:
+    """Return the error for a file of an export, or for one of its lines (from 1)."""
+    return InvalidInputError(FieldProblem(file if line is None else f"{file}, line {line}", problem, fix))

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from vicw_shared.archive.problems import refusal
+from vicw_shared.archive import refusal
 from vicw_shared.model import EdgeType, NodeCollection
 from vicw_shared.ports import ModelIdentity
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vicw_shared.archive import manifest as manifests
+from vicw_shared.archive import refusal
 from vicw_shared.archive.manifest import EMBEDDINGS, Manifest
-from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.rows import UID, Row, RowType
 
 _MAX_LINE_BYTES = 256 * 2**20

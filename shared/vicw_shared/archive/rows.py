@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from vicw_shared.archive.problems import refusal
+from vicw_shared.archive import refusal
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.keys import ApiKey
 from vicw_shared.ports import MaintenanceStep

@@ -68,24 +68,12 @@ Scores = npt.NDArray[np.int32 | np.float32]
 _BLOCK = 512
 """Examples per block, so that the summed rows stay in the processor cache."""
 
-_STEPS = 15
-
 
 def class_scores(hashes: Hashes, weights: Weights) -> Scores:
     """Return scores (examples, classes) of features (examples, features). ``weights``: (2 ** bits, classes)."""
     bits = bits_of(weights)
     blocks = (hashes[start : start + _BLOCK] for start in range(0, len(hashes), _BLOCK))
     return np.concatenate([weights[rows(block, bits)].sum(axis=1, dtype=_sum_type(weights)) for block in blocks])
-
-
-def quantised(weights: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], float]:
-    """Return ``weights`` in 31 steps and the step size: half the package size of 255 steps, with the same quality.
-
-    The few largest weights are clipped, which costs less quality than coarser steps.
-    """
-    step = float(np.quantile(np.abs(weights[weights != 0]), 0.9995)) / _STEPS
-    steps: npt.NDArray[np.int8] = np.clip(np.round(weights / step), -_STEPS, _STEPS).astype(np.int8)
-    return steps, step
 
 
 def bits_of(weights: Weights) -> int:
@@ -98,7 +86,6 @@ def _sum_type(weights: Weights) -> type[np.int32 | np.float32]:
 
 
 TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
-BITS = 19
 FILE = "english.npz"
 """The trained weights shipped with the package, built by ``training/language.py``."""
 

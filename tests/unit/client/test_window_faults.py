@@ -22,14 +22,14 @@ def test_while_the_server_is_away_the_chat_goes_on_and_no_turn_is_lost(
     messages = say(window, 1, 12)
     assert sum(words(message["content"]) for message in messages) <= 100
     assert contents(messages)[-1] == "question 12"
-    assert window.look("trouble") is not None
+    assert window.look("last_error") is not None
     vicw.fails = {}
     say(window, 13, 13)
     while window.look("failed"):  # a fault that lasts is laid to the turn
         window("retry_failed")
     window("close")
     assert sorted(int(item_id.rpartition("-")[2]) for item_id in vicw.items) == list(range(1, 27))
-    assert window.look("trouble") is None
+    assert window.look("last_error") is None
 
 
 def test_a_server_that_is_away_is_not_asked_again_at_once(open_window: Open, vicw: FakeVicw) -> None:
@@ -60,7 +60,7 @@ def test_a_turn_that_is_refused_is_put_aside_and_blocks_no_other(open_window: Op
     (failed,) = window.look("failed")
     assert failed.turn.text.startswith("question 2")
     assert isinstance(failed.error, BadRequestError)
-    assert window.look("trouble") is None
+    assert window.look("last_error") is None
     assert not window("flush")
     assert len(vicw.items) == 15
     with pytest.raises(NotStoredError, match="1 turns are not stored"):

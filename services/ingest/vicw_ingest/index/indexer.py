@@ -23,12 +23,12 @@ from vicw_ingest.index.leases import ClaimedEntries, Lease
 from vicw_ingest.index.points import PointMaker
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
-from vicw_ingest.stages import indexing
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.points import light_point, payload_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
+from vicw_shared.telemetry.stages import Stages
 
 _log = structlog.get_logger()
 _CONCURRENT_BATCHES = 2
@@ -39,6 +39,7 @@ _IDLE_SECONDS = 5.0
 _POLL_SECONDS = 1.0
 _FIRST_DELAY_SECONDS = 30.0
 _MAX_DELAY_SECONDS = 3600.0
+indexing = Stages("index", "Time of a stage of bringing a batch of points to the vector store")
 INDEXED = Counter("vicw_index_points_total", "Points brought to the vector store", ["kind"])
 FAILURES = Counter("vicw_index_failures_total", "Batches that could not be indexed and stay pending")
 RESTING = Counter("vicw_index_passages_failed_total", "Passages that the embedder failed at and that rest for a while")

@@ -12,9 +12,9 @@ import structlog
 
 from vicw_retrieval.access.scope import holds_in_scope
 from vicw_retrieval.channels.dense import StatementScores, search_dense
+from vicw_retrieval.channels.lexical import search_bm25, search_fulltext
 from vicw_retrieval.channels.runner import run_channels, select_channels, valid_hits
 from vicw_retrieval.channels.trigger_seeds import seeds_of
-from vicw_retrieval.channels.words import search_bm25, search_fulltext
 from vicw_retrieval.intent.resolver import IntentResolver
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, fuse_wave, group, is_full, merge
 from vicw_retrieval.model.consolidated import without_summaries

@@ -11,6 +11,7 @@ from itertools import batched, chain, pairwise
 
 import numpy as np
 
+from vicw_shared.archive import refusal
 from vicw_shared.archive.manifest import (
     COUNTERS,
     EDGES,
@@ -22,7 +23,6 @@ from vicw_shared.archive.manifest import (
     STEPS,
     USES,
 )
-from vicw_shared.archive.problems import refusal
 from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import COUNTERS as COUNTER_ROWS
 from vicw_shared.archive.rows import EDGES as EDGE_ROWS

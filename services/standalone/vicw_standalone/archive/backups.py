@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from vicw_shared.archive import manifest as manifests
-from vicw_shared.archive.problems import refusal
+from vicw_shared.archive import refusal
 from vicw_shared.archive.writer import is_archive
 from vicw_shared.errors import MissingRecordError, StorageFullError
 

@@ -1,4 +1,4 @@
-"""The channels by words: BM25 on the passages' sparse vectors, and the graph's own full-text index."""
+"""The lexical channels: BM25 on the passages' sparse vectors, and the graph's own full-text index."""
 
 from __future__ import annotations
 
