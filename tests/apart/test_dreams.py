@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
 
 import pytest
 
-from support.fakes.chat_server import chatting_beside
 from support.processes.platform import Platform, Service, send_anew
 from support.processes.server import eventually
 from support.servers.redis import RedisServer
@@ -47,26 +44,3 @@ def test_all_is_dreamt_of_though_the_worker_is_killed_again_and_again(
     finally:
         for service in filter(None, (worker, sleeper)):
             service.kill()
-
-
-def test_the_worker_asks_a_language_model(platform: Platform, redis_server: RedisServer) -> None:
-    answer = json.dumps({"texts": [{"n": n, "tags": ["sightseeing"]} for n in (1, 2, 3)]})
-
-    def tags() -> set[str]:
-        return {tag for step in platform.slept() for tag in step["details"]["tags"]}
-
-    with chatting_beside(answer) as chat:
-        worker = platform.worker().start()
-        sleeper = platform.sleeper(VICW_DREAM_HOURS="0", VICW_LLM_URL=chat.url, VICW_CONSOLIDATE_LLM="false").start()
-        try:
-            items: list[dict[str, Any]] = [
-                {"id": thing, "text": f"Yesterday they talked about the {thing}."} for thing in THINGS[:2]
-            ]
-            items.append({"id": "tour", "text": "We saw the town.", "tags": ["sightseeing"]})
-            assert platform.remember(*items).status_code == 201
-            send_anew(redis_server, DREAM)
-            eventually(tags, lambda tags: "sightseeing" in tags, 60, "its tag is taken")
-            assert chat.asked
-        finally:
-            for service in (worker, sleeper):
-                service.kill()

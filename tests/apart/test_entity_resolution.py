@@ -43,7 +43,7 @@ def test_all_is_merged_though_the_worker_is_killed_again_and_again(
         undone = platform.vicw("sleep", "undo", steps[0]["id"], "--platform")
         assert undone.stdout == "the two entities are separate again; they stay unmerged\n", undone.stderr
         left = platform.vicw("sleep", "resolve", "--platform", "-q")
-        assert left.stdout.startswith("0 of 0 likely pairs"), left.stderr
+        assert left.stdout.startswith("merged 0 of 0 likely pairs"), left.stderr
     finally:
         for service in filter(None, (worker, sleeper)):
             service.kill()
