@@ -77,7 +77,7 @@ def lexical(point: PendingPoint) -> str:
     return f"{head}: {point.chunk.text}" if head else point.chunk.text or ""
 
 
-def light_point(part: PendingPoint) -> Point:
+def lexical_point(part: PendingPoint) -> Point:
     """Return the point of a passage without a dense vector: it is found by its words only."""
     return Point(part.point_id, None, encode_document(lexical(part)), payload_of(part))
 

@@ -27,7 +27,7 @@ def stored(prepared: Prepared, models_dir: Path) -> Iterator[Platform]:
     with prepared(models_dir) as made:
         made.variables |= {"VICW_REINDEX_POLL_SECONDS": "0.5", "VICW_SLEEP_POLL_SECONDS": "2"}
         # A busy machine is no reason to leave anything out.
-        made.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
+        made.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_CHANNEL_MS": "30000"}
         made.start()
         items = [{"id": animal, "text": f"A {animal} was seen in the harbour."} for animal in ANIMALS]
         assert made.remember(*items).status_code == 201

@@ -41,7 +41,7 @@ class Changing(Platform):
         model = tiny_gguf.encoder(self.directory / f"{OTHER}.gguf")
         self.variables |= {"VICW_REINDEX_POLL_SECONDS": LOOK_SECONDS, "VICW_INGEST_BATCH": "8"}
         # A busy machine is no reason to answer from less than everything.
-        self.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_BUDGET_MS": "30000"}
+        self.variables |= {"VICW_RETRIEVAL_GRAPH_MS": "30000", "VICW_RETRIEVAL_CHANNEL_MS": "30000"}
         self.other = self.add(
             "other", "vicw_embedding", VICW_PORT=str(free_port()), VICW_EMBEDDING_MODEL=str(model.path)
         ).start()

@@ -91,8 +91,8 @@ async def main(items: int) -> None:
         await fill(graph, items)
         print(f"{items} items stored in {time.perf_counter() - began:.1f} s")
         long = " ".join(f"word{n}" for n in range(250))
-        known = replace(SCOPE, audience=Audience(subjects=("u7",)))
-        unknown = replace(SCOPE, audience=Audience(subjects=("nobody",)))
+        known = replace(SCOPE, audience=Audience(identities=("u7",)))
+        unknown = replace(SCOPE, audience=Audience(identities=("nobody",)))
         await measured(
             "a question of 12 words without a phrase",
             lambda n: seeds_of(f"why did the build of the north tower break again on day {n}", SCOPE, graph, settings),

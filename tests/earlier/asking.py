@@ -46,7 +46,7 @@ RESTORED_ERROR = 2e-3
 RESTORED_LACKS = frozenset({"channels"})
 """Fields of an answer that are then another each time."""
 PATIENT = RetrievalSettings(
-    budget_ms=PATIENT_MS, graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS, graph_weight=TYPED_EDGES
+    channel_ms=PATIENT_MS, graph_ms=PATIENT_MS, spread_ms=PATIENT_MS, chain_ms=PATIENT_MS, graph_weight=TYPED_EDGES
 )
 """What is asked goes by what is stored, never by how fast a machine is."""
 _TENANT = "default"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vicw_embedding.wiring import Served
+    from vicw_embedding.wiring import ServedModel
 
 
 def create_router(gate: Gate) -> APIRouter:
@@ -59,7 +59,7 @@ async def embeddings(
     lane: Annotated[Lane, Header(alias=LANE_HEADER, description="Which queue to join")] = Lane.BULK,
 ) -> Response:
     """Answer in the order of the input. ``model`` is ignored: there is only one."""
-    served: Served = request.app.state.served
+    served: ServedModel = request.app.state.served
     texts = [body.input] if isinstance(body.input, str) else body.input
     try:
         with span(f"embed.{lane}"), metrics.SECONDS.labels(lane.value).time():
@@ -81,7 +81,7 @@ async def embeddings(
 
 async def models(request: Request) -> ModelsResponse:
     """Return the served model."""
-    served: Served = request.app.state.served
+    served: ServedModel = request.app.state.served
     row = ModelRow(id=served.file.card.name, size=served.batcher.size, digest=served.file.digest)
     return ModelsResponse(data=[row])
 

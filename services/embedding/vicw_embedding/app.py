@@ -14,11 +14,11 @@ from vicw_embedding import api
 from vicw_shared import http
 
 if TYPE_CHECKING:
-    from vicw_embedding.wiring import Served
+    from vicw_embedding.wiring import ServedModel
     from vicw_shared.settings import LimitSettings
 
 
-def create_app(served: Served, gate: http.Gate, limits: LimitSettings) -> FastAPI:
+def create_app(served: ServedModel, gate: http.Gate, limits: LimitSettings) -> FastAPI:
     """Return the application over a loaded model, which it frees when it stops; ``gate`` checks the key."""
 
     @asynccontextmanager

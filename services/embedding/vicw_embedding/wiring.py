@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """A loaded model and its asyncio interface."""
 
     file: ModelFile
@@ -33,7 +33,7 @@ def models_dir(settings: EmbeddingSettings, storage: StorageSettings) -> Path:
     return settings.models_dir or storage.data_dir / "models"
 
 
-def load(settings: EmbeddingSettings, directory: Path) -> Served:
+def load(settings: EmbeddingSettings, directory: Path) -> ServedModel:
     """Find and load the model; blocks. Raises SettingsError."""
     file = library.resolve(settings, directory)
     options = EngineOptions(threads=settings.threads, queue_texts=settings.queue_texts, observe=metrics.observe_batch)
@@ -44,4 +44,4 @@ def load(settings: EmbeddingSettings, directory: Path) -> Served:
         engine.close()
         raise
     metrics.watch(engine)
-    return Served(file, engine, batcher)
+    return ServedModel(file, engine, batcher)

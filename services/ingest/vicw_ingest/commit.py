@@ -267,7 +267,7 @@ async def _write(
         await transaction.put_edges(plan.edges)
         links = await _write_pages(command, transaction, drafts, nodes, latest, plan, root)
         stored_nodes, stored_edges = {node.uid for node in plan.nodes}, {edge.id for edge in plan.edges}
-        await retirement.release(retired, root.context, stored_nodes=stored_nodes, stored_edges=stored_edges)
+        await retirement.retire_unsupported(retired, root.context, stored_nodes=stored_nodes, stored_edges=stored_edges)
     with ingesting("supersede"):
         slots = {node.uid for node in plan.nodes if node.subtype == ATTRIBUTE} | retired.neighbours
         plan.to_refresh |= await Supersession(transaction, command.registry, command.now).apply(slots)

@@ -24,7 +24,7 @@ from vicw_ingest.extraction.model import TextExtraction
 from vicw_ingest.index.backpressure import Backpressure
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.pages import KnowledgePage, parse_pages, with_import_links
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan, finish_extractions, items_to_extract, with_states
+from vicw_ingest.llm_queue.requests import ExtractionBackend, finish_extractions, items_to_extract, with_states
 from vicw_ingest.plan.drafts import infer_domain, source_of
 from vicw_ingest.plan.limits import check_limits
 from vicw_ingest.secrets.request_scan import mask_secrets
@@ -64,7 +64,7 @@ class IngestPorts:
     registry: EdgeRegistry
     limits: LimitSettings
     settings: IngestSettings
-    model: ModelExtractionPlan | None = None
+    model: ExtractionBackend | None = None
 
     @classmethod
     def of(
@@ -76,7 +76,7 @@ class IngestPorts:
         settings: IngestSettings,
         *,
         queue: WorkQueue | None = None,
-        model: ModelExtractionPlan | None = None,
+        model: ExtractionBackend | None = None,
     ) -> IngestPorts:
         """Return the ports over one graph. Without a ``queue``, requests wake the indexer directly."""
         return cls(
@@ -149,7 +149,7 @@ async def ingest(
     try:
         with ingesting("wait"):
             is_findable, response = await asyncio.gather(
-                ports.indexer.finish(tenant, done.touched, ports.settings.wait_seconds),
+                ports.indexer.index_and_wait(tenant, done.touched, ports.settings.wait_seconds),
                 finish_extractions(response, tenant, waited_for, ports.settings.wait_seconds),
             )
         if is_findable:

@@ -7,7 +7,7 @@ from vicw_ingest.eviction.service import Eviction
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan
+from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.settings import IngestServiceSettings
 from vicw_ingest.versions.expiry import Expiry
@@ -58,7 +58,7 @@ class IngestWiring(PlatformWiring):
         graph = self.engines.graph
         return Eviction(graph, Eraser(graph, self.engines.indexes, self.registry), self.queue)
 
-    def _open_model(self) -> ModelExtractionPlan | None:
+    def _open_model(self) -> ExtractionBackend | None:
         settings = self.settings
         if not settings.llm.enabled:
             return None
@@ -70,7 +70,7 @@ class IngestWiring(PlatformWiring):
         queue = CeleryQueue(settings.redis, task=EXTRACT, queue=EXTRACT_QUEUE)
         self._stack.push_async_callback(queue.close)
         self.extractor = extractor
-        return ModelExtractionPlan(extractor, queue)
+        return ExtractionBackend(extractor, queue)
 
     async def start(self) -> None:
         """Run the indexer, and follow changes of the embedding model, in the background until ``close``."""

@@ -19,7 +19,7 @@ from vicw_retrieval.access.visibility import known_by, texts_of
 from vicw_retrieval.causal_chains.attach import ChainRequest, attach_chains
 from vicw_retrieval.causal_chains.direction import direction_of
 from vicw_retrieval.channels import tags
-from vicw_retrieval.intent.domain import DomainDecision, by_words, given, infer, read_words
+from vicw_retrieval.intent.domain import DomainDecision, by_words, domain_cues, given, infer
 from vicw_retrieval.model.candidates import Candidate, Wave
 from vicw_retrieval.model.consolidated import add_adjacent, read_parts
 from vicw_retrieval.model.neighbourhood import Neighbourhood
@@ -31,7 +31,7 @@ from vicw_retrieval.request.payload_fallback import payload_graph
 from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.search.first_wave import FirstWave
 from vicw_retrieval.synthesis.expansion import expand
-from vicw_retrieval.synthesis.graph import draw_graph
+from vicw_retrieval.synthesis.graph import graph_to_wire
 from vicw_retrieval.synthesis.meter import TextMeter
 from vicw_retrieval.synthesis.results import explain, to_results
 from vicw_retrieval.synthesis.template import require_room
@@ -65,7 +65,7 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
     scope = scope_of(request, tenant, now())
     viewed = request.viewer is not None
     initial_ports, ports = ports, ports.for_request(viewed=viewed)
-    if not ports.outage.is_recent():
+    if not ports.outage.is_open():
         try:
             try:
                 answer = await _retrieve(request, scope, ports, again=True)
@@ -73,13 +73,13 @@ async def retrieve(request: RetrieveRequest, tenant: str, ports: RetrievalPorts)
                 answer = await _retrieve(
                     request, scope, initial_ports.for_request(viewed=viewed, deadline=ports.deadline)
                 )
-            ports.outage.end()
+            ports.outage.record_success()
             return answer
         except (UnavailableError, OverloadedError) as error:
             if error.dependency != "graph" or ports.words is not None:
                 raise
             if isinstance(error, UnavailableError):
-                ports.outage.begin()
+                ports.outage.record_failure()
             elif _is_time_travel(request):
                 raise
             _log.warning("the graph does not answer; answering from the vectors alone", error=error.detail)
@@ -135,7 +135,7 @@ def _was_read(candidate: Candidate, around: Neighbourhood, parts: Mapping[str, N
 
 def _has_time(ports: RetrievalPorts) -> bool:
     """Return whether the question can be asked again: half of the channels' time is left."""
-    most_ms = ports.settings.budget_ms
+    most_ms = ports.settings.channel_ms
     return ports.deadline.extra_seconds(most_ms) >= most_ms / 1000 / 2
 
 
@@ -151,7 +151,7 @@ async def _find(
     if known_sizes is None and not {"dense", "bm25"} & set(search.degraded):
         search.degraded.append(DOMAIN)  # otherwise the channels are named
     with search.timer.stage(DOMAIN):
-        decision = by_words(words := read_words(request.query))
+        decision = by_words(words := domain_cues(request.query))
         with isolate(search.degraded, DOMAIN):
             strengths: Mapping[str, float] = wave.strengths
             if ports.settings.speaker_boost:
@@ -196,7 +196,7 @@ async def _domain_sizes(search: FirstWave, ports: RetrievalPorts) -> Mapping[str
         return {}
     counter = ports.vectors if ports.words is None else ports.words
     with search.timer.stage(DOMAIN), contextlib.suppress(RetryableError, TimeoutError):
-        async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.budget_ms)):
+        async with asyncio.timeout(ports.deadline.extra_seconds(ports.settings.channel_ms)):
             return await counter.domains(search.scope.tenant, public=hides)
     return None
 
@@ -262,7 +262,7 @@ async def _answer(
         if search.scope.audience is not None:  # steps count invisible items, too
             results = [result.model_copy(update={"flow_step": None}) for result in results]
         written = write_text(results, items, around, TextMeter.of(request.budget), request.template)
-        graph = draw_graph(results, around)
+        graph = graph_to_wire(results, around)
     degraded = tuple(sorted(set(search.degraded)))
     for part in degraded:
         DEGRADED.labels(part).inc()

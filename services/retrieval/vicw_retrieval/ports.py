@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.request.deadline import Deadline, bounded
 from vicw_retrieval.request.graph_cache import cached_graph
-from vicw_retrieval.request.payload_fallback import Outage
+from vicw_retrieval.request.payload_fallback import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_shared.background_throttle import BackgroundThrottle
 from vicw_shared.model import EdgeRegistry
@@ -32,7 +32,7 @@ class RetrievalPorts:
     query_prefix: str
     limits: LimitSettings
     settings: RetrievalSettings
-    outage: Outage = field(default_factory=Outage)
+    outage: CircuitBreaker = field(default_factory=CircuitBreaker)
     rebuilding: bool = False
     registry: EdgeRegistry = field(default_factory=EdgeRegistry.with_core_types)
     words: WordIndex | None = None
@@ -48,8 +48,8 @@ class RetrievalPorts:
         ``deadline``: that of an earlier attempt.
         """
         settings = self.settings
-        deadline = deadline or Deadline.in_ms(settings.total_ms or settings.budget_ms + settings.graph_ms)
+        deadline = deadline or Deadline.in_ms(settings.total_ms or settings.channel_ms + settings.graph_ms)
         graph = cached_graph(bounded(self.graph, "graph", deadline, settings.graph_ms), None if viewed else _AMONG)
         words = bounded(self.words, "graph", deadline, settings.graph_ms) if self.words is not None else None
-        vectors = bounded(self.vectors, "vectors", deadline, settings.budget_ms)
+        vectors = bounded(self.vectors, "vectors", deadline, settings.channel_ms)
         return replace(self, graph=graph, words=words, vectors=vectors, deadline=deadline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.request.payload_fallback import Outage
+from vicw_retrieval.request.payload_fallback import CircuitBreaker
 from vicw_retrieval.request.usage_counter import UsageCounter
 from vicw_retrieval.settings import RetrievalServiceSettings
 from vicw_shared.adapters.http_reranker import HttpReranker, open_reranker
@@ -20,7 +20,7 @@ class RetrievalWiring(PlatformWiring):
         # No question waits longer for the graph.
         super().__init__(replace(settings.platform, graph_seconds=settings.retrieval.graph_ms / 1000))
         self.settings = settings
-        self._outage = Outage()
+        self._outage = CircuitBreaker()
         self._uses = UsageCounter() if settings.retrieval.count_uses else None
         self._reranker: HttpReranker | None = None
 

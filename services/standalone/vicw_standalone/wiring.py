@@ -12,7 +12,7 @@ from vicw_embedding.supervisor import ChatProcess
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan
+from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts
 from vicw_ingest.versions.expiry import Expiry
 from vicw_retrieval.ports import RetrievalPorts
@@ -163,7 +163,7 @@ class Standalone:
             self.registry,
             self.settings.limits,
             self.settings.ingest,
-            model=ModelExtractionPlan(self.extractor, self.extractor) if self.extractor is not None else None,
+            model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
         self.reindexing = Reindexing(
             self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer

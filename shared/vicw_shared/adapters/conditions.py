@@ -142,8 +142,8 @@ def public_conditions() -> tuple[Condition, ...]:
 
 def _visible_to(audience: Audience) -> list[Condition]:
     about_viewer: list[Condition] = []
-    if audience.subjects:
+    if audience.identities:
         levels = ("personal", "sensitive") if audience.private else ("personal",)
-        about_viewer.append(Group(must=(AnyOf("sensitivity", levels), AnyOf("about", audience.subjects))))
+        about_viewer.append(Group(must=(AnyOf("sensitivity", levels), AnyOf("about", audience.identities))))
     own_context = [Is(CONTEXT, audience.context)] if audience.context is not None else []
     return [Group(should=(Is("sensitivity", "public"), *about_viewer)), Group(should=(Is("portable", 1), *own_context))]

@@ -14,7 +14,7 @@ class Audience:
     a group. ``context`` is the viewer's own context: data that is not portable is visible only there.
     """
 
-    subjects: tuple[str, ...] = ()
+    identities: tuple[str, ...] = ()
     private: bool = True
     context: str | None = None
 

@@ -32,7 +32,7 @@ class RetrievalSettings(BaseSettings):
     people_match: bool = Field(
         True, description="Raise items about the participants and about the people in the best results"
     )
-    bridge_hops: int = Field(2, ge=0, le=4, description="Hops from one knowledge item to those that it names; 0: none")
+    entity_hops: int = Field(2, ge=0, le=4, description="Hops from one knowledge item to those that it names; 0: none")
     speaker_boost: bool = Field(
         True,
         description="Raise the turns of the one speaker that the question names, and the votes for their domain",
@@ -41,7 +41,7 @@ class RetrievalSettings(BaseSettings):
     candidates: int = Field(
         100, gt=0, description="Maximum hits of each channel; more if a request asks for more results"
     )
-    budget_ms: int = Field(
+    channel_ms: int = Field(
         2000,
         gt=0,
         description="Time limit of each channel, in ms; a slower channel is left out and named in `degraded`",
@@ -59,7 +59,7 @@ class RetrievalSettings(BaseSettings):
     associates: int = Field(
         5, ge=0, description="Maximum items that share a tag with a result, but no word with the question; 0: none"
     )
-    dreams: bool = Field(False, description="Follow auto-tags, too, with less weight than tags that callers gave")
+    auto_tags: bool = Field(False, description="Follow auto-tags, too, with less weight than tags that callers gave")
     count_uses: bool = Field(
         True, description="Count which items answers show: consolidation leaves recently shown items alone"
     )
@@ -120,7 +120,7 @@ class RetrievalSettings(BaseSettings):
     fanout: int = Field(
         30, gt=0, description="Edges of one type and direction that a walk through the graph follows from each node"
     )
-    context_read: int = Field(
+    context_nodes: int = Field(
         5000, gt=0, description="Maximum nodes that a walk over a whole context, or a search for causal chains, reads"
     )
     bare_query: bool = Field(

@@ -18,7 +18,7 @@ class GraphChannel(Message):
 
     weight: float
     causal_bias: float
-    budget_ms: int
+    limit_ms: int
     in_time: bool
     reached: dict[str, int]
     sub_graphs: dict[str, int]

@@ -188,10 +188,10 @@ async def test_an_audience_sees_what_is_public_or_about_it(graph: Graph) -> None
     assert await seen(None) == everything
     assert await seen(Audience()) == {"public/0"}
     assert await seen(Audience(context="c")) == {"public/0", "home/0"}
-    assert await seen(Audience(subjects=("ána",), context="c")) == everything
-    assert await seen(Audience(subjects=(make_uid("Ána"),))) == {"public/0", "personal/0", "sensitive/0"}
-    assert await seen(Audience(subjects=("ána",), private=False)) == {"public/0", "personal/0"}
-    assert await seen(Audience(subjects=("bob",))) == {"public/0"}
+    assert await seen(Audience(identities=("ána",), context="c")) == everything
+    assert await seen(Audience(identities=(make_uid("Ána"),))) == {"public/0", "personal/0", "sensitive/0"}
+    assert await seen(Audience(identities=("ána",), private=False)) == {"public/0", "personal/0"}
+    assert await seen(Audience(identities=("bob",))) == {"public/0"}
 
 
 async def test_a_scope_names_tags_and_people_by_earlier_names_too(graph: Graph) -> None:
@@ -201,8 +201,8 @@ async def test_a_scope_names_tags_and_people_by_earlier_names_too(graph: Graph) 
         graph, [replace(ana, name="Ana Souza", aliases=("Ana", "A.")), replace(sea, name="Ocean", aliases=("Sea",))]
     )
     for subject in ("ana", "a.", "ana souza", make_uid("Ana")):
-        assert await found(graph, "harbour", audience=Audience(subjects=(subject,))) == ["a/0"], subject
-    assert await found(graph, "harbour", audience=Audience(subjects=("ben",))) == []
+        assert await found(graph, "harbour", audience=Audience(identities=(subject,))) == ["a/0"], subject
+    assert await found(graph, "harbour", audience=Audience(identities=("ben",))) == []
     for tag in ("sea", "ocean"):
         assert await found(graph, "harbour", tags_any=(tag,)) == ["a/0"], tag
         assert await found(graph, "harbour", tags_none=(tag,)) == [], tag

@@ -63,7 +63,7 @@ class Crowd:
             self.side.embedder,
             "",
             LimitSettings(),
-            RetrievalSettings(budget_ms=60_000, graph_ms=60_000, spread_ms=60_000, candidates=FEW),
+            RetrievalSettings(channel_ms=60_000, graph_ms=60_000, spread_ms=60_000, candidates=FEW),
         )
         request = {"query": _QUESTION, "limit": FEW, "budget": {"chars": 100_000}, **fields}
         return await retrieve(RetrieveRequest.model_validate(request), "small", ports)

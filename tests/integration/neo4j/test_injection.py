@@ -92,7 +92,7 @@ async def test_every_field_takes_every_string(graph: Neo4jGraphStore, text: str)
         now=AT + timedelta(days=1),
         contexts=(context, text),
         domains=(text,),
-        audience=Audience(subjects=(text,), context=text),
+        audience=Audience(identities=(text,), context=text),
     )
     hits = await graph.find(scope, text, 5)
     assert {hit.uid for hit in hits} <= {chunk.uid}

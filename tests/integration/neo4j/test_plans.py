@@ -41,7 +41,7 @@ WIDEST = replace(
     tags_none=("c",),
     as_of=AT,
     known_at=AT,
-    audience=Audience(subjects=("ana",), context="c"),
+    audience=Audience(identities=("ana",), context="c"),
 )
 
 

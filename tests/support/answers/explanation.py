@@ -14,14 +14,14 @@ from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 NO_SPREADS = {
     "title_match": False,
     "neighbour_lift": False,
-    "bridge_hops": 0,
+    "entity_hops": 0,
     "people_match": False,
     "speaker_boost": False,
     "graph_weight": 0.0,
     "current_first": False,
 }
 """All that moves a result after the first wave, switched off."""
-PATIENT = dict.fromkeys(("spread_ms", "chain_ms", "budget_ms", "graph_ms"), PATIENT_MS)
+PATIENT = dict.fromkeys(("spread_ms", "chain_ms", "channel_ms", "graph_ms"), PATIENT_MS)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ TRIED = {INGEST, JOB, RETRACT, RETRIEVE, KNOWLEDGE, *IDENTITY, *GRAPH, *PROBES, 
 _EXAMPLES = 15 * TIMES
 _MARK = "zanzibar"
 """In every text of the neighbour's, and in nothing that the tenant stores."""
-PATIENT = {"VICW_RETRIEVAL_BUDGET_MS": "20000", "VICW_RETRIEVAL_GRAPH_MS": "20000"}
+PATIENT = {"VICW_RETRIEVAL_CHANNEL_MS": "20000", "VICW_RETRIEVAL_GRAPH_MS": "20000"}
 """For servers whose answers are compared: nothing is left out of one because the machine is busy."""
 _METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 

@@ -10,7 +10,7 @@ from typing import Any
 from support.fakes.chat_server import Chat, Reply, chatting
 from support.stores.pairs import Side
 from vicw_ingest.llm_queue.extractor import Extractor
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan
+from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.settings import IngestSettings, LimitSettings, LlmSettings
@@ -56,7 +56,7 @@ async def reading_by(side: Side, *replies: Reply, pause: float = 0.0, **settings
         registry = EdgeRegistry.with_core_types()
         extractor = Extractor.of(side.graph, model, registry, llm, LimitSettings(), IngestSettings())
         try:
-            yield Story(replace(side, model=ModelExtractionPlan(extractor, extractor)), chat, extractor)
+            yield Story(replace(side, model=ExtractionBackend(extractor, extractor)), chat, extractor)
         finally:
             await extractor.close()
             await model.close()

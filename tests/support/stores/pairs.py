@@ -26,7 +26,7 @@ from support.stores.qdrant import collections_for_tests, server_if_any
 from vicw_ingest.index.indexer import Indexer
 from vicw_ingest.knowledge.bridges.builder import bridges_of
 from vicw_ingest.knowledge.page_list import list_pages
-from vicw_ingest.llm_queue.requests import ModelExtractionPlan
+from vicw_ingest.llm_queue.requests import ExtractionBackend
 from vicw_ingest.pipeline import IngestPorts, ingest, job_status
 from vicw_ingest.versions.expiry import Expiry
 from vicw_ingest.versions.retraction import retract
@@ -90,7 +90,7 @@ class Side:
     embedder: HashEmbedder
     indexer: Indexer
     collection: str = ""
-    model: ModelExtractionPlan | None = None
+    model: ExtractionBackend | None = None
 
     async def ingest(self, body: dict[str, Any], tenant: str, key: str | None) -> IngestResponse:
         request = IngestRequest.model_validate(_UNWAITED | body)
@@ -113,7 +113,7 @@ class Side:
         return await job_status(job, tenant, self.graph.record, self.graph.outbox, self.graph.pending_extractions)
 
     async def retrieve(self, body: dict[str, Any], tenant: str, **settings: Any) -> RetrieveResponse:
-        patient = dict.fromkeys(("budget_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
+        patient = dict.fromkeys(("channel_ms", "graph_ms", "spread_ms", "chain_ms"), 20_000)
         read = RetrievalSettings.model_validate(patient | {"graph_weight": TYPED_EDGES} | settings)
         ports = RetrievalPorts(self.graph, self.vectors, self.embedder, "", LimitSettings(), read)
         return await retrieve(RetrieveRequest.model_validate(body), tenant, ports)

@@ -18,7 +18,7 @@ from vicw_embedding.batcher import Batcher
 from vicw_embedding.engine import Engine
 from vicw_embedding.library import ModelFile
 from vicw_embedding.serving import gate
-from vicw_embedding.wiring import Served
+from vicw_embedding.wiring import ServedModel
 from vicw_shared.errors import InvalidInputError, SettingsError
 from vicw_shared.ports.embedder import Lane
 from vicw_shared.settings import LimitSettings
@@ -28,18 +28,18 @@ KEY = "VICW_EMBEDDING_API_KEY"
 
 
 @pytest.fixture
-def served(tiny_encoder: ModelFile, engine: Engine) -> Served:
-    return Served(tiny_encoder, engine, Batcher(engine))
+def served(tiny_encoder: ModelFile, engine: Engine) -> ServedModel:
+    return ServedModel(tiny_encoder, engine, Batcher(engine))
 
 
-def over(served: Served, secret: str | None = None) -> httpx.AsyncClient:
+def over(served: ServedModel, secret: str | None = None) -> httpx.AsyncClient:
     door = gate(SecretStr(secret) if secret else None, KEY, "127.0.0.1")
     app = create_app(served, door, LimitSettings(body_bytes=1_000_000))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
 
 
 @pytest.fixture
-async def client(served: Served) -> AsyncIterator[httpx.AsyncClient]:
+async def client(served: ServedModel) -> AsyncIterator[httpx.AsyncClient]:
     async with over(served) as opened:
         yield opened
 
@@ -117,13 +117,13 @@ async def test_a_full_queue_answers_429_and_says_when_to_come_again(client: http
     assert (await client.post("/embeddings", json={"input": ["x"] * 3001})).status_code == 413
 
 
-async def test_the_model_is_named_with_its_size_and_digest(client: httpx.AsyncClient, served: Served) -> None:
+async def test_the_model_is_named_with_its_size_and_digest(client: httpx.AsyncClient, served: ServedModel) -> None:
     (row,) = (await client.get("/models")).json()["data"]
 
     assert (row["id"], row["size"], row["digest"]) == ("tiny-encoder", 1024, served.file.digest)
 
 
-async def test_probes_and_metrics(client: httpx.AsyncClient, served: Served) -> None:
+async def test_probes_and_metrics(client: httpx.AsyncClient, served: ServedModel) -> None:
     from vicw_embedding import metrics
 
     metrics.watch(served.engine)
@@ -142,7 +142,7 @@ async def test_probes_and_metrics(client: httpx.AsyncClient, served: Served) -> 
 
 
 @pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer guess", "Bearer sésam", "Basic sésame", "sésame"])
-async def test_without_the_secret_not_even_the_body_is_looked_at(served: Served, sent: str | None) -> None:
+async def test_without_the_secret_not_even_the_body_is_looked_at(served: ServedModel, sent: str | None) -> None:
     headers = {} if sent is None else {b"Authorization": sent.encode()}
     async with over(served, "sésame") as client:
         for answer in (
@@ -157,7 +157,7 @@ async def test_without_the_secret_not_even_the_body_is_looked_at(served: Served,
             assert "sésame" not in answer.text
 
 
-async def test_with_the_secret_everything_is_answered(served: Served) -> None:
+async def test_with_the_secret_everything_is_answered(served: ServedModel) -> None:
     headers = {b"Authorization": "bearer sésame".encode()}
     async with over(served, "sésame\n") as client:
         assert (await client.post("/embeddings", json={"input": "time"}, headers=headers)).is_success
@@ -165,7 +165,7 @@ async def test_with_the_secret_everything_is_answered(served: Served) -> None:
         assert (await client.get("http://test/metrics", headers=headers)).is_success
 
 
-async def test_probes_need_no_secret_but_tell_the_reason_to_who_has_it_only(served: Served) -> None:
+async def test_probes_need_no_secret_but_tell_the_reason_to_who_has_it_only(served: ServedModel) -> None:
     headers = {"Authorization": "Bearer sesame"}
     async with over(served, "sesame") as client:
         assert (await client.get("http://test/healthz")).is_success
@@ -193,7 +193,7 @@ def test_where_only_this_machine_can_ask_it_needs_none_but_no_empty_one(host: st
         gate(SecretStr(" \n"), KEY, host)
 
 
-async def test_a_cancelled_call_leaves_the_queue(served: Served) -> None:
+async def test_a_cancelled_call_leaves_the_queue(served: ServedModel) -> None:
     task = asyncio.create_task(served.batcher.embed(["river stone " * 60] * 2000, Lane.BULK))
     await asyncio.sleep(0.05)
     assert served.engine.waiting(Lane.BULK) == 2000

@@ -84,7 +84,7 @@ async def test_what_channels_lack_of_each_other_and_of_statements_is_scored_at_o
     await memory.ingest(*({"id": f"t{n}", "text": text} for n, text in enumerate(texts)), extract="rules", wait=True)
     asked: Counter[str] = Counter()
     ports = memory.standalone.retrieval_ports()
-    settings = ports.settings.model_copy(update={"candidates": 10, "bridge_hops": 0})
+    settings = ports.settings.model_copy(update={"candidates": 10, "entity_hops": 0})
     ports = replace(ports, vectors=cast("VectorStore", Counted(ports.vectors, asked)), settings=settings)
     answer = await retrieve(RetrieveRequest(query="Ana slept seven hours in harbour Lagos"), memory.tenant, ports)
     (told,) = [result for result in answer.results if result.id == "t20"]

@@ -86,8 +86,8 @@ async def test_where_the_plain_words_find_nothing_the_wrapped_ones_stay_in_use(
     wrapped = "[Domain: coding] which zebra?"
     (asked,) = await memory.embedder.embed([wrapped], Lane.QUERY)
     assert answer.response.degraded == ("dense",)
-    assert vector.now is not None
-    assert np.allclose(vector.now, asked)
+    assert vector.vector is not None
+    assert np.allclose(vector.vector, asked)
     assert (vector.wrapped, vector.bare) == (wrapped, False)
 
 
@@ -146,7 +146,7 @@ def turn(uid: str, text: str, **fields: Any) -> dict[str, Any]:
         ("speaker", {"speaker_boost": False}, {"speaker_boost": True}, {"said", "next"}),
         ("named", {"title_match": False}, {"title_match": True}, {"page"}),
         ("lift", {"neighbour_lift": False}, {"neighbour_lift": True}, {"said", "next"}),
-        ("bridges", {"bridge_hops": 0}, {"bridge_hops": 1}, {"page"}),
+        ("bridges", {"entity_hops": 0}, {"entity_hops": 1}, {"page"}),
         ("walk", {"graph_weight": 0.0}, {"graph_weight": 0.3}, {"cause", "next"}),
         ("recent", {"recency_weight": 0.0}, {"recency_weight": 0.2}, {"said", "next", "cause"}),
     ],

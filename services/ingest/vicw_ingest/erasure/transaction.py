@@ -87,7 +87,7 @@ class ErasureTransaction:
         neighbours = {end for edge in all_edges for end in (edge.source, edge.target)} | retired.neighbours
         neighbours |= await self._folders(items, all_edges)
         neighbours -= own
-        await retirement.release(Retired(all_edges, item_edges, frozenset(neighbours)), self.context)
+        await retirement.retire_unsupported(Retired(all_edges, item_edges, frozenset(neighbours)), self.context)
         await Supersession(self.transaction, self.registry, self.now).apply(neighbours)
         await self.transaction.drop_edges(item_edges)
         await self.transaction.drop_nodes(sorted(own))

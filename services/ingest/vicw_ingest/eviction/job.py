@@ -15,7 +15,7 @@ _log = structlog.get_logger()
 
 def policy_of(settings: EvictionSettings) -> EvictionPolicy:
     """Return the eviction policy of the settings."""
-    return EvictionPolicy(items=settings.items, half_life=settings.half_life, rest=settings.protected_for)
+    return EvictionPolicy(items=settings.items, half_life=settings.half_life, protected_for=settings.protected_for)
 
 
 async def evict_slice(eviction: Eviction, settings: EvictionSettings) -> bool:

@@ -23,7 +23,7 @@ class EvictionPolicy:
 
     items: int
     half_life: timedelta = timedelta(days=90)
-    rest: timedelta = timedelta(days=30)
+    protected_for: timedelta = timedelta(days=30)
 
     def weight(self, item: Node, use: Use | None, now: datetime) -> float:
         """Return the weight of an item, in [0, 1]. The lowest go first."""
@@ -33,7 +33,7 @@ class EvictionPolicy:
         """Return the reason why an item may not be evicted, or "" if it may."""
         if item.protected:
             return "it is protected"
-        if now - last_used_or_created(item, use) < self.rest:
+        if now - last_used_or_created(item, use) < self.protected_for:
             return "it was learnt or shown of late"
         return ""
 

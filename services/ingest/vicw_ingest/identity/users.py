@@ -87,7 +87,7 @@ def _may_speak(node: Node) -> bool:
     return node.label is Label.ENTITY and fold_case(node.subtype) in _SPEAKING
 
 
-async def release_users(
+async def drop_unsupported_users(
     transaction: GraphTransaction, users: Sequence[Node], retired: Collection[str], stored_edges: Collection[str]
 ) -> None:
     """Drop IS_PERSON edges of these users that no live item supports, and all of the users that are ``retired``.

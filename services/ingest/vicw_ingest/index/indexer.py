@@ -20,12 +20,12 @@ import structlog
 from prometheus_client import Counter, Gauge
 
 from vicw_ingest.index.leases import ClaimedEntries, Lease
-from vicw_ingest.index.points import PointMaker
+from vicw_ingest.index.points import PassagePointBuilder
 from vicw_ingest.knowledge.bridges.builder import BridgeBuilder
 from vicw_ingest.knowledge.bridges.candidates import NewPassage
 from vicw_shared.errors import UnavailableError, VicwError
 from vicw_shared.indexes import Index, Indexes
-from vicw_shared.points import light_point, payload_of
+from vicw_shared.points import lexical_point, payload_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point
 from vicw_shared.telemetry.spans import SpanRole, entry_span, trace_headers
 from vicw_shared.telemetry.stages import Stages
@@ -88,7 +88,7 @@ class Indexer:
     _settled: int = 0
     _pauses: int = 0
     _counted_at: float = float("-inf")
-    _maker: PointMaker | None = None
+    _maker: PassagePointBuilder | None = None
 
     async def wake(self) -> None:
         """Wake this indexer for new work. This makes it the WorkQueue of a single process."""
@@ -128,7 +128,7 @@ class Indexer:
         except VicwError as error:
             _log.warning("points are left to the reconciler", points=len(points), error=error.detail)
 
-    async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
+    async def index_and_wait(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> bool:
         """Wait for the passages of these items, and index them before entries that no request waits for.
 
         Returns False on timeout, or if all remaining entries are dead. Waiting requests alternate. Passages that
@@ -282,7 +282,7 @@ class Indexer:
         """Apply changes that need no embedding: rewrite payloads, drop vectors of light points, delete points."""
         changed = [point for point in batch if point.kind is PendingKind.PAYLOAD and point.item is not None]
         parts = [part for point in changed for part in point.parts if part.chunk is not None]
-        light = [light_point(part) for part in parts if part.chunk is not None and part.chunk.is_light]
+        light = [lexical_point(part) for part in parts if part.chunk is not None and part.chunk.is_light]
         lightened = {point.id for point in light}
         payloads = {part.point_id: payload_of(part) for part in parts if part.point_id not in lightened}
         deletes = [point.point_id for point in batch if point.kind is PendingKind.DELETE]
@@ -304,7 +304,7 @@ class Indexer:
         if not index.model.has_vectors:
             return {point.point_id: [] for point in upserts}
         if self._maker is None or self._maker.embedder is not index.embedder:
-            self._maker = PointMaker(index.embedder)
+            self._maker = PassagePointBuilder(index.embedder)
         result = await self._maker.make(upserts)
         for point, reason in result.failed:
             await self._postpone(point, reason)

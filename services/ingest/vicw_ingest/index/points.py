@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vicw_shared.errors import FatalError, RetryableError, VicwError
-from vicw_shared.points import light_point, point_of, wrapped
+from vicw_shared.points import lexical_point, point_of, wrapped
 from vicw_shared.ports import Embedder, Lane, PendingPoint, Point
 
 _PATIENCE = 3
@@ -20,7 +20,7 @@ def _is_light(part: PendingPoint) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class MadePoints:
+class BuiltPoints:
     """Points by entry id, and the entries whose text the embedder fails on, with the error message."""
 
     points: dict[str, list[Point]] = field(default_factory=dict)
@@ -28,17 +28,17 @@ class MadePoints:
 
 
 @dataclass(slots=True)
-class PointMaker:
+class PassagePointBuilder:
     """Builder of points. Raises a batch's error until repeated failures suggest that one of its texts is at fault."""
 
     embedder: Embedder
     _joint_failures: dict[str, int] = field(default_factory=dict)
     _embedded_at: float = float("-inf")
 
-    async def make(self, pending: Sequence[PendingPoint]) -> MadePoints:
+    async def make(self, pending: Sequence[PendingPoint]) -> BuiltPoints:
         """Return the points of these entries. Raises the embedder's error if no text is at fault."""
         try:
-            result = MadePoints(await self._points(pending))
+            result = BuiltPoints(await self._points(pending))
         except FatalError:
             raise  # an operator has to act: no text is at fault
         except VicwError as error:
@@ -64,15 +64,15 @@ class PointMaker:
         self._embedded_at = time.monotonic()
         return {
             point.point_id: [
-                light_point(part) if _is_light(part) else point_of(part, rows[texts[part.point_id]])
+                lexical_point(part) if _is_light(part) else point_of(part, rows[texts[part.point_id]])
                 for part in point.parts
             ]
             for point in pending
         }
 
-    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> MadePoints:
+    async def _one_by_one(self, pending: Sequence[PendingPoint], error: VicwError) -> BuiltPoints:
         """Embed entries one by one, so that texts the embedder fails on do not block the others."""
-        result = MadePoints()
+        result = BuiltPoints()
         for point in pending:
             try:
                 result.points.update(await self._points([point]))
@@ -84,7 +84,7 @@ class PointMaker:
             raise error
         return result
 
-    def _is_embedder_down(self, error: VicwError, result: MadePoints) -> bool:
+    def _is_embedder_down(self, error: VicwError, result: BuiltPoints) -> bool:
         """Return whether the embedder is down rather than a text at fault: nothing was embedded for a minute."""
         silent = time.monotonic() - self._embedded_at > _ALIVE_SECONDS
         return isinstance(error, RetryableError) and not result.points and silent

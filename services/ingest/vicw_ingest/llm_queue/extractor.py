@@ -104,7 +104,7 @@ class Extractor:
             raise errors[0]
         return time.monotonic() >= until
 
-    async def finish(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> None:
+    async def extract_and_wait(self, tenant: str, items: Sequence[str], timeout_seconds: float) -> None:
         """Extract these items. Returns when each is done or has failed, the model is unavailable, or on timeout.
 
         Started extractions continue in the background after a timeout, because they are already paid for.

@@ -10,7 +10,7 @@ from vicw_shared.wire.ingest import Extract, ExtractionState, IngestedItem, Inge
 
 
 @dataclass(frozen=True, slots=True)
-class ModelExtractionPlan:
+class ExtractionBackend:
     """The extractor, and the queue to wake for items that no request waits for."""
 
     extractor: Extractor
@@ -27,13 +27,13 @@ def items_to_extract(request: IngestRequest) -> frozenset[int]:
 
 
 async def finish_extractions(
-    response: IngestResponse, tenant: str, model: ModelExtractionPlan | None, timeout_seconds: float
+    response: IngestResponse, tenant: str, model: ExtractionBackend | None, timeout_seconds: float
 ) -> IngestResponse:
     """Extract the pending items while a request waits. Return the response with their new states."""
     pending = _pending(response)
     if model is None or not pending:
         return response
-    await model.extractor.finish(tenant, pending, timeout_seconds)
+    await model.extractor.extract_and_wait(tenant, pending, timeout_seconds)
     response = await with_states(response, tenant, model.extractor.graph.pending_extractions)
     if _pending(response):
         await model.queue.wake()

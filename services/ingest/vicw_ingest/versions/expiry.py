@@ -83,7 +83,7 @@ class Expiry:
             retirement = Retirement(transaction, self.registry, instant, Chains(transaction, self.registry, instant))
             retired = await retirement.retire(expired, {node.uid: node.expires_at for node in expired})
             await remove_pages(transaction, self.registry, instant, expired)
-            await retirement.release(retired, context)
+            await retirement.retire_unsupported(retired, context)
             await Supersession(transaction, self.registry, instant).apply(retired.neighbours)
             for node in expired:
                 await transaction.log_step(_step(node, instant))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vicw_ingest.dedup.inheritance import Inheritance
-from vicw_ingest.identity.users import USER, release_users
+from vicw_ingest.identity.users import USER, drop_unsupported_users
 from vicw_ingest.versions.shared_events import reattributed_events
 from vicw_shared.canonical import MERGED_INTO, is_inferred
 from vicw_shared.chains import Chains
@@ -102,7 +102,7 @@ class Retirement:
         passages = await self.transaction.nodes([proof.target for proof in others])
         return {proof.source for proof in others if passages[proof.target].retired_at is None}
 
-    async def release(
+    async def retire_unsupported(
         self, retired: Retired, context: str, *, stored_nodes: Collection[str] = (), stored_edges: Collection[str] = ()
     ) -> None:
         """Retire or redescribe the named entities of ``context`` next to the retired items.
@@ -131,7 +131,7 @@ class Retirement:
         )
         if changed:
             await self.transaction.put_nodes(changed)
-        await release_users(self.transaction, users, unsupported, stored_edges)
+        await drop_unsupported_users(self.transaction, users, unsupported, stored_edges)
 
     async def _drop_inferred_merges(self, entities: Collection[str]) -> None:
         """Drop inferred merges of these entities where no other edge joins them to a live node."""

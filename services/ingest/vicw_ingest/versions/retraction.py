@@ -62,7 +62,7 @@ async def retract(request: RetractRequest, tenant: str, ports: IngestPorts) -> t
     response = RetractResponse(context=request.context, items=batch.items)
     if request.wait:
         try:
-            if await ports.indexer.finish(tenant, batch.touched, ports.settings.wait_seconds):
+            if await ports.indexer.index_and_wait(tenant, batch.touched, ports.settings.wait_seconds):
                 return response, True
         except RetryableError as error:
             _log.warning("waiting ended early; the retraction is durable", error=error.detail)
@@ -78,7 +78,7 @@ async def _commit(
     retirement = Retirement(transaction, registry, instant, Chains(transaction, registry, instant))
     retired = await retirement.retire(live, {node.uid: request.ended_at for node in live})
     await remove_pages(transaction, registry, instant, live)
-    await retirement.release(retired, request.context)
+    await retirement.retire_unsupported(retired, request.context)
     changed = await Supersession(transaction, registry, instant).apply(retired.neighbours)
     touched = {node.uid for node in (*latest.values(), *restored.items)}
     touched |= changed | retired.heirs | {edge.source for edge in retired.dropped if edge.type in IN_PAYLOAD}

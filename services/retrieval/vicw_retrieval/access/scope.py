@@ -46,7 +46,7 @@ def scope_of_question(request: GraphQuestion, tenant: str, now: datetime) -> Sco
 def audience_of(viewer: Viewer) -> Audience:
     """Return the audience of an answer. In a group others see it too, so only the viewer's own rights count."""
     return Audience(
-        subjects=(fold_case(viewer.user),) if viewer.user is not None else (),
+        identities=(fold_case(viewer.user),) if viewer.user is not None else (),
         private=viewer.chat == "private",
         context=viewer.context,
     )
@@ -99,4 +99,4 @@ def _visible_to(audience: Audience, node: Node, about: Collection[str]) -> bool:
         return True
     if node.sensitivity is Sensitivity.SENSITIVE and not audience.private:
         return False
-    return any(subject in about for subject in audience.subjects)
+    return any(subject in about for subject in audience.identities)

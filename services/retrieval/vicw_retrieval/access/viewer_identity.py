@@ -18,7 +18,7 @@ from vicw_shared.ports import Direction, GraphStore, Neighbour, Scope, Spread, l
 from vicw_shared.text import fold_case
 from vicw_shared.uids import is_uid
 
-MAX_SELVES = 1000
+MAX_IDENTITIES = 1000
 """Maximum nodes of one viewer, and maximum edges followed from each."""
 _SELVES = frozenset({"person", "user", "agent"})
 _MERGES: tuple[Spread, ...] = ((MERGED_INTO, Direction.OUT), (MERGED_INTO, Direction.IN))
@@ -31,11 +31,11 @@ async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
     further persons of those users.
     """
     audience = scope.audience
-    if audience is None or not audience.subjects:
+    if audience is None or not audience.identities:
         return scope
-    by_name = await look_up(graph, scope.tenant, audience.subjects, limit=MAX_SELVES)
+    by_name = await look_up(graph, scope.tenant, audience.identities, limit=MAX_IDENTITIES)
     starts = {node.uid for nodes in by_name.values() for node in nodes if _is_self(node)}
-    if uids := [subject for subject in audience.subjects if is_uid(subject)]:
+    if uids := [subject for subject in audience.identities if is_uid(subject)]:
         starts |= {uid for uid, node in (await graph.nodes(scope.tenant, uids)).items() if _is_self(node)}
     if not starts:
         return scope
@@ -43,8 +43,8 @@ async def with_viewer_identities(graph: GraphStore, scope: Scope) -> Scope:
     selves = await identity.merged(starts)
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.OUT)))
     selves |= await identity.merged(await identity.along(selves, (IS_PERSON, Direction.IN)))
-    subjects = dict.fromkeys((*audience.subjects, *sorted(selves)[:MAX_SELVES]))
-    return replace(scope, audience=replace(audience, subjects=tuple(subjects)))
+    subjects = dict.fromkeys((*audience.identities, *sorted(selves)[:MAX_IDENTITIES]))
+    return replace(scope, audience=replace(audience, identities=tuple(subjects)))
 
 
 def _is_self(node: Node) -> bool:
@@ -60,7 +60,7 @@ class _ViewerIdentities:
         """Return these nodes with all nodes merged with them, in either direction."""
         seen = set(uids)
         frontier: set[str] = set(seen)
-        while frontier and len(seen) < MAX_SELVES:
+        while frontier and len(seen) < MAX_IDENTITIES:
             frontier = await self._ends(sorted(frontier), _MERGES) - seen
             seen |= frontier
         return seen
@@ -70,7 +70,7 @@ class _ViewerIdentities:
         return await self._ends(sorted(uids), (spread,))
 
     async def _ends(self, uids: Sequence[str], spreads: Sequence[Spread]) -> set[str]:
-        neighbours = await self.graph.expand(self.scope.tenant, uids, spreads, MAX_SELVES) if uids else []
+        neighbours = await self.graph.expand(self.scope.tenant, uids, spreads, MAX_IDENTITIES) if uids else []
         return {neighbour.node.uid for neighbour in await self._valid(neighbours)}
 
     async def _valid(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:

@@ -28,12 +28,12 @@ _ELLIPSIS = "…"
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+|\n+")
 
 
-async def prove(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
+async def proof_passages(causes: CausalGraph, edges: Sequence[Edge]) -> dict[str, str]:
     """Return the passages that prove causal edges, by edge id: those of the edge's source item, if there is one.
 
     A passage that proves both ends is better than one that proves one.
     """
-    await causes.prove(edges)
+    await causes.read_proofs(edges)
     proofs = {}
     for edge in edges:
         ends = [set(causes.proofs(edge.target)), set(causes.proofs(edge.source))]
@@ -117,7 +117,7 @@ async def _in_time(
 
 async def _proven(causes: CausalGraph, chains: Sequence[CausalPath]) -> list[CausalPath]:
     edges = [step.edge for chain in chains for step in chain.steps]
-    passages = await prove(causes, edges)
+    passages = await proof_passages(causes, edges)
     steps = {edge.id: _step(edge, causes, passages) for edge in edges}
     return [replace(chain, steps=tuple(steps[step.edge.id] for step in chain.steps)) for chain in chains]
 

@@ -61,7 +61,7 @@ class CausalGraph:
             spreads=self._spreads,
             known_by=known_by,
             hops=0,
-            limit=settings.context_read,
+            limit=settings.context_nodes,
             fanout=settings.fanout,
             sentences=True,
         )
@@ -105,7 +105,7 @@ class CausalGraph:
         await self.read_extracted(list(dict.fromkeys(passages))[:_PASSAGES])
         await self._follow(sorted(set().union(*(self.equivalents(uid) for uid in requested))))
 
-    async def prove(self, edges: Sequence[Edge]) -> None:
+    async def read_proofs(self, edges: Sequence[Edge]) -> None:
         """Read the passages that prove the ends of visible edges and the passages of the edges' source items."""
         source_items = await self.visibility.source_items(edges)
         self.add_nodes(source_items.values())

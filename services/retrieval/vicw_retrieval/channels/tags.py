@@ -44,13 +44,13 @@ class Associate:
 
 
 async def walk_tags(
-    question: SpreadContext, anchors: Sequence[Anchor], limit: int, *, dreams: bool = False
+    question: SpreadContext, anchors: Sequence[Anchor], limit: int, *, auto_tags: bool = False
 ) -> list[Associate]:
     """Return items that share a tag with ``anchors`` and no word with the question, best first.
 
-    ``dreams``: auto-tags are followed, too, with less weight the less certain they are.
+    ``auto_tags``: auto-tags are followed, too, with less weight the less certain they are.
     """
-    types = ("TAGGED", AUTO_TAGGED) if dreams else ("TAGGED",)
+    types = ("TAGGED", AUTO_TAGGED) if auto_tags else ("TAGGED",)
     best = anchors[:_ANCHORS]
     strengths = {anchor.uid: anchor.strength for anchor in best}
     if not best or limit <= 0:

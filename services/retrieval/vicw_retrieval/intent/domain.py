@@ -44,12 +44,12 @@ class WordEvidence:
     confidence: float
 
 
-def read_words(query: str) -> WordEvidence:
+def domain_cues(query: str) -> WordEvidence:
     """Weigh the words of a query: each cue halves the doubt, each cue of the other domain doubles it.
 
-    >>> read_words("why does parse_url() throw?").domain
+    >>> domain_cues("why does parse_url() throw?").domain
     'coding'
-    >>> read_words("what did we eat?").confidence
+    >>> domain_cues("what did we eat?").confidence
     0.0
     """
     query = query[:_READ_CHARS]  # a longer one is a document, and its head says what it is

@@ -32,7 +32,7 @@ class IntentResolver:
     code: float = 0.0
     long: float = 0.0
 
-    def read(self, query: str) -> None:
+    def analyse(self, query: str) -> None:
         """Analyse the question by its words."""
         if self.service.intent:
             self.question = analyse_question(query)

@@ -46,7 +46,7 @@ def by_item(anchors: Iterable[Anchor]) -> list[Anchor]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SpreadPath:
     """Way to an item: ``depth`` edges of ``edge_type`` from an anchor, with ``gain`` ≥ 0 of its strength."""
 
     uid: str
@@ -57,18 +57,18 @@ class Reach:
 
 
 @dataclass(slots=True)
-class Reached:
+class ReachedItems:
     """The reached items, each with its best way, and those of their nodes that were read."""
 
-    ways: dict[str, Reach] = field(default_factory=dict)
+    paths: dict[str, SpreadPath] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
 
-    def add(self, reach: Reach) -> None:
+    def add(self, reach: SpreadPath) -> None:
         """Keep a way if it is the best one to its item so far."""
-        earlier = self.ways.get(reach.uid)
+        earlier = self.paths.get(reach.uid)
         if reach.gain > 0 and (earlier is None or reach.gain > earlier.gain):
-            self.ways[reach.uid] = reach
+            self.paths[reach.uid] = reach
 
-    def know(self, nodes: Iterable[Node]) -> None:
+    def add_nodes(self, nodes: Iterable[Node]) -> None:
         """Remember nodes."""
         self.nodes |= {node.uid: node for node in nodes}

@@ -162,10 +162,10 @@ class RefinePipeline:
 
     async def _walk_tags(self, question: SpreadContext, top: Sequence[Candidate]) -> None:
         """Find items that share a tag with the results."""
-        limit, dreams = self.ports.settings.associates, self.ports.settings.dreams
+        limit, auto_tags = self.ports.settings.associates, self.ports.settings.auto_tags
         if not limit:
             return
         anchors = [Anchor(c.item.uid, max(c.strength, 1e-9), tuple(p for p, _ in c.passages), c.item.part) for c in top]
         with self._isolate(tags.TAGS):
             async with self._within(self.ports.settings.spread_ms):
-                self.associates = await tags.walk_tags(question, by_item(anchors), limit, dreams=dreams)
+                self.associates = await tags.walk_tags(question, by_item(anchors), limit, auto_tags=auto_tags)

@@ -28,7 +28,7 @@ _LASTS_SECONDS = 3.0
 
 
 @dataclass(slots=True)
-class Outage:
+class CircuitBreaker:
     """Circuit breaker: after two failures in a row, requests do not wait for the graph for a few seconds.
 
     One request without an answer may have asked for too much; two in a row have not.
@@ -38,17 +38,17 @@ class Outage:
     _until: float = float("-inf")
     _failed: bool = False
 
-    def begin(self) -> None:
+    def record_failure(self) -> None:
         """Record that the graph did not answer."""
         if self._failed:
             self._until = time.monotonic() + self.seconds
         self._failed = True
 
-    def end(self) -> None:
+    def record_success(self) -> None:
         """Record that the graph answered."""
         self._failed = False
 
-    def is_recent(self) -> bool:
+    def is_open(self) -> bool:
         """Return whether it is too early to ask again."""
         return time.monotonic() < self._until
 

@@ -30,12 +30,12 @@ class QueryVector:
     query: str
     bare: bool = False
     wrapped: str = ""
-    now: NDArray[np.float32] | None = None
+    vector: NDArray[np.float32] | None = None
     _known: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def is_for(self, domain: str | None) -> bool:
         """Return whether the current vector is that of a domain."""
-        return self.now is not None and self.wrapped == self._wrap(domain)
+        return self.vector is not None and self.wrapped == self._wrap(domain)
 
     async def embed(self, domain: str | None, *, bare: bool = False) -> None:
         """Make the vector of a domain the current one. Raises the embedder's errors.
@@ -50,7 +50,7 @@ class QueryVector:
             rows = await self.embedder.embed(unknown, Lane.QUERY)
             self._known |= dict(zip(unknown, rows, strict=True))
         self.wrapped, self.bare = wrapped, bare
-        self.now = middle([self._known[wording] for wording in wordings])
+        self.vector = middle([self._known[wording] for wording in wordings])
 
     def _wrap(self, domain: str | None) -> str:
         return self.prefix + wrap(self.query, domain=domain)

@@ -24,7 +24,7 @@ from vicw_retrieval.request.deadline import isolate
 from vicw_retrieval.request.query_embedding import QueryVector
 from vicw_retrieval.request.stage_timer import StageTimer
 from vicw_retrieval.search.cross_scoring import CrossScorer, Scored, score_all
-from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
 from vicw_shared import sparse
 from vicw_shared.errors import RetryableError, UnavailableError, VicwError
 from vicw_shared.model import Node
@@ -58,9 +58,9 @@ class FirstWave:
         self._request = request
         self.terms = sparse.encode_query(request.query)
         asked_at = request.query_time or scope.judged_at  # with its offset: "today" is the asker's day
-        self.time = TimeReading()
+        self.time = TimeAnalysis()
         with isolate(self.degraded, TIME):
-            self.time = read_time(request.query, asked_at) if ports.settings.time_boost else self.time
+            self.time = analyse_time(request.query, asked_at) if ports.settings.time_boost else self.time
         self._vector = QueryVector(ports.embedder, ports.query_prefix, request.query)
         self._statements = StatementScores()
         self._scored_summaries: set[str] = set()
@@ -81,7 +81,7 @@ class FirstWave:
         ports, query = self._ports, self._request.query
         if self._without_vectors or self._vectors_down:
             return WordSimilarity(ports.graph, ports.words, self.scope.tenant, query)
-        return VectorSimilarity(ports.vectors, self._vector.now, query)
+        return VectorSimilarity(ports.vectors, self._vector.vector, query)
 
     async def by_phrase(self, phrase: str, scope: Scope, limit: int) -> list[VectorHit]:
         """Return the passages that have the words of a phrase, best first. Raises the engine's errors."""
@@ -169,7 +169,7 @@ class FirstWave:
             channels["bm25"] = search_bm25(self._ports.vectors, self.terms, scope, limit, without)
         if Channel.FULLTEXT in self._channels and not without:
             channels[FULLTEXT] = search_fulltext(self._ports.graph, self._request.query, scope, limit)
-        seconds = self._ports.deadline.seconds(self._ports.settings.budget_ms)
+        seconds = self._ports.deadline.seconds(self._ports.settings.channel_ms)
         results, errors = await run_channels(channels, seconds)
         ranked = {name: valid_hits(hits) for name, hits in results.items()}
         self.degraded += [name for name, hits in ranked.items() if len(hits) < len(results[name])]
@@ -181,9 +181,9 @@ class FirstWave:
 
     def _out_of_time(self, channel: str) -> UnavailableError:
         """Return the error of a channel that ran out of time: it names the engine for which the channel waited."""
-        engines = {Channel.DENSE: "embedding" if self._vector.now is None else "vectors", Channel.FULLTEXT: "graph"}
+        engines = {Channel.DENSE: "embedding" if self._vector.vector is None else "vectors", Channel.FULLTEXT: "graph"}
         waited_for = engines.get(Channel(channel), "vectors")
-        budget = f"VICW_RETRIEVAL_BUDGET_MS ({self._ports.settings.budget_ms})"
+        budget = f"VICW_RETRIEVAL_CHANNEL_MS ({self._ports.settings.channel_ms})"
         return UnavailableError(waited_for, f"does not answer: nothing came within {budget}")
 
     async def _fall_back_to_fulltext(self, scope: Scope, failed: Mapping[str, VicwError]) -> dict[str, list[VectorHit]]:
@@ -232,7 +232,7 @@ class FirstWave:
         if not self._vector.is_for(domain):
             with self.timer.stage("embed"):
                 await self._vector.embed(domain)
-        query = VectorQuery(scope=scope, limit=limit, dense=self._vector.now, without=without)
+        query = VectorQuery(scope=scope, limit=limit, dense=self._vector.vector, without=without)
         graph = self._ports.graph if self._ports.settings.statements else None
         hits, self._statements = await search_dense(self._ports.vectors, query, graph)
         return hits
@@ -240,7 +240,7 @@ class FirstWave:
     def _asks_for_code(self) -> bool:
         """Return whether the question is about code and was not searched without its wrapper yet."""
         is_code = self._ports.settings.bare_query and self.intent.code >= _IS_CODE
-        return is_code and self._vector.now is not None and not self._vector.bare
+        return is_code and self._vector.vector is not None and not self._vector.bare
 
     async def _search_bare(
         self, scope: Scope, domain: str | None, limit: int, without: tuple[str, ...]
@@ -249,14 +249,14 @@ class FirstWave:
 
         None if both forms are the same, or on failure: then the wrapped question's hits and vector stay.
         """
-        wrapped, vector = self._vector.wrapped, self._vector.now
+        wrapped, vector = self._vector.wrapped, self._vector.vector
         with contextlib.suppress(RetryableError, TimeoutError):
-            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.budget_ms)):
+            async with asyncio.timeout(self._ports.deadline.extra_seconds(self._ports.settings.channel_ms)):
                 await self._vector.embed(domain, bare=True)
-                if self._vector.now is vector:
+                if self._vector.vector is vector:
                     return None
                 return valid_hits(await self._dense(scope, domain, limit, without))
-        self._vector.wrapped, self._vector.now, self._vector.bare = wrapped, vector, False
+        self._vector.wrapped, self._vector.vector, self._vector.bare = wrapped, vector, False
         self.degraded.append(Channel.DENSE.value)
         return None
 
@@ -282,8 +282,8 @@ class FirstWave:
         ports = self._ports
         with self.timer.stage("intent"):
             if self.intent.question is None:
-                self.intent.read(self._request.query)
-            seconds = ports.deadline.extra_seconds(ports.settings.budget_ms)
+                self.intent.analyse(self._request.query)
+            seconds = ports.deadline.extra_seconds(ports.settings.channel_ms)
             if not await self.intent.judge(ranked, ports.vectors, seconds):
                 self.degraded.append(INTENT)
 
@@ -300,15 +300,15 @@ class FirstWave:
 
     def _scorer(self) -> CrossScorer:
         ports = self._ports
-        assert self._vector.now is not None
+        assert self._vector.vector is not None
         return CrossScorer(
             ports.vectors,
             ports.graph,
             self.scope.tenant,
-            self._vector.now,
+            self._vector.vector,
             self.terms,
             self._statements,
-            lambda: ports.deadline.extra_seconds(ports.settings.budget_ms),
+            lambda: ports.deadline.extra_seconds(ports.settings.channel_ms),
             self._scored_summaries,
         )
 

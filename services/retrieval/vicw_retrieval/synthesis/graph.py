@@ -10,7 +10,7 @@ from vicw_shared.model import Edge, Node
 from vicw_shared.wire.retrieve import AnswerGraph, GraphEdge, GraphNode, Result
 
 
-def draw_graph(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
+def graph_to_wire(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
     """Return the sub-graph: results first, then neighbours and proof; paths are chains, then other causal edges."""
     ranked = [r.node for r in results]
     order = {uid: index for index, uid in enumerate(dict.fromkeys(ranked))}
@@ -20,13 +20,15 @@ def draw_graph(results: Sequence[Result], around: Neighbourhood) -> AnswerGraph:
     in_chains = {edge_id for chain in chains for edge_id in chain}
     return AnswerGraph(
         nodes=tuple(_draw_node(node, around) for node in nodes),
-        edges=tuple(draw_edge(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes),
+        edges=tuple(
+            edge_to_wire(edge) for edge in edges if edge.source in around.nodes and edge.target in around.nodes
+        ),
         paths=(*chains, *((edge.id,) for edge in edges if edge.type == "CAUSED" and edge.id not in in_chains)),
         chains=tuple(to_wire(chain, around) for chain in around.chains),
     )
 
 
-def draw_edge(edge: Edge) -> GraphEdge:
+def edge_to_wire(edge: Edge) -> GraphEdge:
     """Return an edge in the wire format."""
     certainty, desc = edge.properties.get("certainty"), edge.properties.get("desc")
     confidence = edge.properties.get("confidence")

@@ -150,9 +150,9 @@ def explain(
         graph=GraphChannel(
             weight=settings.graph_weight,
             causal_bias=settings.causal_bias,
-            budget_ms=settings.spread_ms,
+            limit_ms=settings.spread_ms,
             in_time=spreads.in_time,
-            reached={name: len(reached.ways) for name, reached in spreads.all.items()},
+            reached={name: len(reached.paths) for name, reached in spreads.all.items()},
             sub_graphs={part.value: count for part, count in spreads.reached().items()},
         ),
         time=_time(refinement.resolved_time),
@@ -216,6 +216,6 @@ def _time(resolved: ResolvedTime | None) -> AskedTime | None:
             confidence=anchor.confidence,
             uid=resolved.events[anchor].uid if anchor in resolved.events else None,
         )
-        for anchor in resolved.reading.anchors
+        for anchor in resolved.reading.event_references
     ]
     return AskedTime(spans=tuple(spans), events=tuple(events), only=resolved.only, in_time=resolved.in_time)

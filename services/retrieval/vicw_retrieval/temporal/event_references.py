@@ -95,7 +95,7 @@ def distinctive_words(phrase: str) -> str:
     return " ".join(word for word in words if word.lower() not in _EMPTY) or phrase
 
 
-def anchors_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventReference]:
+def event_references_in(query: str, taken: Sequence[tuple[int, int]] = ()) -> list[EventReference]:
     """Return the events of a question in order. ``taken`` are the positions of its times, which are no events."""
     return list(_anchors(query, taken))[:_MAX_ANCHORS]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from vicw_retrieval.temporal.event_references import EventReference, anchors_in
+from vicw_retrieval.temporal.event_references import EventReference, event_references_in
 from vicw_retrieval.temporal.spans import TimeSpan, spans_in
 
 _READ_CHARS = 2000
@@ -34,35 +34,35 @@ _PAST = re.compile(r"\b(?:did|was|were|had|happened|changed|came|went)\b", re.IG
 
 
 @dataclass(frozen=True, slots=True)
-class TimeReading:
+class TimeAnalysis:
     """The times and events of a question, each in order, and whether anything else selects."""
 
     spans: tuple[TimeSpan, ...] = ()
-    anchors: tuple[EventReference, ...] = ()
+    event_references: tuple[EventReference, ...] = ()
     alone: bool = False
     """Whether nothing but a span of time selects ("what did we discuss 10 minutes ago?")."""
     by_time: bool = False
     """Whether only times and events select, no conditions ("why does it fail when I call it?")."""
 
     def __bool__(self) -> bool:
-        return bool(self.spans or self.anchors)
+        return bool(self.spans or self.event_references)
 
     def is_over(self, now: datetime) -> bool:
         """Return whether a time is over by ``now``, or an event is named: "today" and "since" go on."""
-        events = (anchor for anchor in self.anchors if not anchor.text.lower().startswith("since "))
+        events = (anchor for anchor in self.event_references if not anchor.text.lower().startswith("since "))
         return any(span.end < now for span in self.spans) or any(events)
 
 
-def read_time(query: str, asked_at: datetime) -> TimeReading:
+def analyse_time(query: str, asked_at: datetime) -> TimeAnalysis:
     """Read the time of a question asked at ``asked_at``, whose time zone decides days and weeks.
 
     Of a question over 2,000 characters only the beginning is read: a longer one is a document. Never raises for any
     text; raises ValueError for an ``asked_at`` without a zone.
 
     >>> from datetime import UTC
-    >>> read_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
+    >>> analyse_time("What did we discuss 10 minutes ago?", datetime(2026, 3, 18, 15, 30, tzinfo=UTC)).alone
     True
-    >>> read_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).anchors[0].phrase
+    >>> analyse_time("What happened after the explosion?", datetime(2026, 3, 18, tzinfo=UTC)).anchors[0].phrase
     'the explosion'
     """
     if asked_at.tzinfo is None:
@@ -70,7 +70,7 @@ def read_time(query: str, asked_at: datetime) -> TimeReading:
     read = query[:_READ_CHARS]
     spans = spans_in(read, asked_at)
     taken = [(span.begins, span.begins + len(span.text)) for span in spans]
-    anchors = anchors_in(read, taken)
+    anchors = event_references_in(read, taken)
     cuts = sorted([*taken, *((anchor.begins, anchor.begins + len(anchor.text)) for anchor in anchors)], reverse=True)
     rest = query
     for begins, ends in cuts:
@@ -80,7 +80,7 @@ def read_time(query: str, asked_at: datetime) -> TimeReading:
     tells_when = bool(spans) or any(anchor.confidence >= _SURE_EVENT for anchor in anchors)
     tells_when = tells_when or (bool(anchors) and _PAST.search(read) is not None)
     alone = sure and not anchors and not says_more
-    return TimeReading(tuple(spans), tuple(anchors), alone, tells_when and not says_more)
+    return TimeAnalysis(tuple(spans), tuple(anchors), alone, tells_when and not says_more)
 
 
 def _selects_more(rest: str) -> bool:

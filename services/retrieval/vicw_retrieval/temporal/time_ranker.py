@@ -12,7 +12,7 @@ from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import Candidate, in_order
 from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide, distinctive_words
-from vicw_retrieval.temporal.query_analyzer import TimeReading
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 from vicw_shared.model import Label, Node
@@ -84,7 +84,7 @@ class ResolvedTime:
     ``limit`` is how many results are asked for.
     """
 
-    reading: TimeReading
+    reading: TimeAnalysis
     limit: int
     events: dict[EventReference, Node] = field(default_factory=dict)
     in_time: bool = False
@@ -148,10 +148,10 @@ def _moment(item: ItemRef, node: Node | None) -> Moment:
     return Moment.of(node if item.part is None else replace(node, timestamp=item.timestamp))
 
 
-async def _events(question: SpreadContext, reading: TimeReading, find: Find) -> dict[EventReference, Node]:
+async def _events(question: SpreadContext, reading: TimeAnalysis, find: Find) -> dict[EventReference, Node]:
     """Return the visible Event that each phrase most likely means: the earliest of the best matches."""
     by_anchor: dict[EventReference, Node] = {}
-    for anchor in reading.anchors:
+    for anchor in reading.event_references:
         owners = await _items_of_event(question.graph, question.scope, anchor, find)
         items = await question.graph.nodes(question.scope.tenant, sorted({owner.uid for owner in owners.values()}))
         events = [
@@ -175,9 +175,9 @@ async def _items_of_event(graph: GraphStore, scope: Scope, anchor: EventReferenc
     return {hit.id: owners[hit.id] for hit in matches if hit.score >= _AS_GOOD * matches[0].score}
 
 
-async def event_domains(graph: GraphStore, scope: Scope, reading: TimeReading, find: Find) -> set[str]:
+async def event_domains(graph: GraphStore, scope: Scope, reading: TimeAnalysis, find: Find) -> set[str]:
     """Return the domains of the items that match the events of a question. Raises the stores' errors."""
-    owners_by_event = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.anchors]
+    owners_by_event = [await _items_of_event(graph, scope, anchor, find) for anchor in reading.event_references]
     return {item.domain for owners in owners_by_event for item in owners.values()}
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Self
 
 from vicw_retrieval.temporal.event_references import EventReference, ReferenceSide
-from vicw_retrieval.temporal.query_analyzer import TimeReading
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis
 from vicw_retrieval.temporal.spans import SpanRelation, TimeSpan
 from vicw_shared.clock import to_us
 from vicw_shared.model import Node
@@ -54,7 +54,7 @@ class Weight:
 
 
 def weigh(
-    reading: TimeReading,
+    reading: TimeAnalysis,
     moments: Sequence[Moment],
     events: Mapping[EventReference, Moment] | None = None,
     *,
@@ -75,9 +75,9 @@ def weigh(
     return [_weight(reading, moment, events, boost) for moment in moments]
 
 
-def _weight(reading: TimeReading, moment: Moment, events: Mapping[EventReference, Moment], boost: float) -> Weight:
+def _weight(reading: TimeAnalysis, moment: Moment, events: Mapping[EventReference, Moment], boost: float) -> Weight:
     judged = [_in_spans(reading.spans, moment)] if reading.spans else []
-    judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.anchors if anchor in events]
+    judged += [_by_event(anchor, events[anchor], moment) for anchor in reading.event_references if anchor in events]
     fits = [fit for fit, _ in judged]
     if TimeFit.OUTSIDE in fits:
         fit = TimeFit.OUTSIDE

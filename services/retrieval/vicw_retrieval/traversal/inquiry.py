@@ -9,7 +9,7 @@ from functools import cached_property
 
 from vicw_retrieval.access.visibility import Visibility, known_by, texts_of
 from vicw_retrieval.ports import RetrievalPorts
-from vicw_retrieval.synthesis.graph import draw_edge
+from vicw_retrieval.synthesis.graph import edge_to_wire
 from vicw_retrieval.traversal.starts import StartFinder
 from vicw_retrieval.traversal.walk import Walk, WalkPlan
 from vicw_shared.model import Edge, Label, Node
@@ -48,12 +48,12 @@ def paths_of(
 
 
 @dataclass(frozen=True)
-class Traversal:
+class GraphQuery:
     """One graph question: its engines and scope. ``ever``: includes what is past."""
 
     ports: RetrievalPorts
     scope: Scope
-    ever: bool = False
+    ignore_validity: bool = False
 
     @property
     def graph(self) -> GraphStore:
@@ -78,7 +78,7 @@ class Traversal:
     @cached_property
     def visibility(self) -> Visibility:
         """The visibility filter of the scope."""
-        return Visibility(self.graph, self.scope, ignore_validity=self.ever)
+        return Visibility(self.graph, self.scope, ignore_validity=self.ignore_validity)
 
     @cached_property
     def finder(self) -> StartFinder:
@@ -140,7 +140,7 @@ class Traversal:
                 )
                 for node in nodes
             ),
-            edges=tuple(map(draw_edge, walk.edges)),
+            edges=tuple(map(edge_to_wire, walk.edges)),
             complete=walk.complete,
         )
 

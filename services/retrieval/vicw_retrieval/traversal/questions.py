@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import MAX_READ
-from vicw_retrieval.traversal.inquiry import Traversal
+from vicw_retrieval.traversal.inquiry import GraphQuery
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
@@ -34,7 +34,7 @@ _MEMORIES = (
 _REPLACED = (("SUPERSEDES", Direction.OUT), ("SUPERSEDES", Direction.IN))
 
 
-async def find(request: FindRequest, inquiry: Traversal) -> GraphAnswer:
+async def find(request: FindRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return what a uid, an id or a name may mean; without any of them, the named things of a context, by name.
 
     Raises InvalidInputError if neither a name nor a context is given.
@@ -54,7 +54,7 @@ async def find(request: FindRequest, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, [])
 
 
-async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
+async def walk_from(request: WalkRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return everything within the hops asked for. Raises UnknownTypeError, or what ``StartFinder.one`` does."""
     inquiry.registry.require([*(request.types.only or ()), *(request.types.left_out or ())])
     only = request.types.only or tuple(edge_type.name for edge_type in inquiry.registry)
@@ -83,7 +83,7 @@ async def walk_from(request: WalkRequest, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, starts)
 
 
-async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
+async def _pages_of(inquiry: GraphQuery, starts: Sequence[Node]) -> list[Node]:
     """Return the page and file nodes whose texts these items are: they have the links, and the symbols."""
     items = [node for node in starts if node.content_hash]
     pages = [node for node in items if node.source_id and node.subtype in {PAGE, FILE}]
@@ -96,10 +96,10 @@ async def _pages_of(inquiry: Traversal, starts: Sequence[Node]) -> list[Node]:
     )
 
 
-async def _all_of(inquiry: Traversal, walk: Walk, counted_types: Sequence[str] = ()) -> list[Node]:
+async def _all_of(inquiry: GraphQuery, walk: Walk, counted_types: Sequence[str] = ()) -> list[Node]:
     """Return the context's nodes that lead anywhere, newest first; ``counted_types``: see ``Walk.leading_nodes``."""
     (context,) = await inquiry.contexts()
-    root, limit = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_read
+    root, limit = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_nodes
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], limit)
     seen = [n.node for n in await inquiry.visibility.visible(inside) if n.node.label is not Label.CHUNK]
     leading = await walk.leading_nodes(seen, counted_types)
@@ -107,7 +107,7 @@ async def _all_of(inquiry: Traversal, walk: Walk, counted_types: Sequence[str] =
     return sorted(allowed, key=lambda node: (-when(node).timestamp(), node.uid))
 
 
-async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
+async def about(request: NodeQuestion, inquiry: GraphQuery) -> GraphAnswer:
     """Return a person and the memories about the person or its users, newest first; for a user, its person's."""
     start, starts = await _person_and_users(request, inquiry)
     walk = inquiry.walk([("ABOUT", Direction.IN)], hops=1, limit=request.limit, fanout=request.limit)
@@ -115,17 +115,17 @@ async def about(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
-async def person(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
+async def person(request: NodeQuestion, inquiry: GraphQuery) -> GraphAnswer:
     """Return a user and the person that the user is, with all nodes merged with these."""
     return await _identity(request, inquiry, Direction.OUT)
 
 
-async def users(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
+async def users(request: NodeQuestion, inquiry: GraphQuery) -> GraphAnswer:
     """Return a person and the users that are this person."""
     return await _identity(request, inquiry, Direction.IN)
 
 
-async def merges(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
+async def merges(request: NodeQuestion, inquiry: GraphQuery) -> GraphAnswer:
     """Return the chain of merges of a node, and all nodes that were merged into its members."""
     start = await inquiry.finder.one(request.node, "node")
     walk = inquiry.walk([("MERGED_INTO", Direction.OUT)], hops=0, limit=request.limit)
@@ -133,7 +133,7 @@ async def merges(request: NodeQuestion, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, [start])
 
 
-async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
+async def history(request: HistoryRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return what replaced what, newest first: of an item, of its text's statements, or of a named thing's memories.
 
     Without a node: for a whole context. What is not believed any more is included; invisible and expired nodes are not.
@@ -163,7 +163,7 @@ async def history(request: HistoryRequest, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
-async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
+async def thread(request: ThreadRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return one flow in the order of its NEXT chain.
 
     Raises InvalidInputError for an unknown flow, or if several contexts have it.
@@ -182,7 +182,7 @@ async def thread(request: ThreadRequest, inquiry: Traversal) -> GraphAnswer:
     return await inquiry.answer(walk, [])
 
 
-async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> list[Node]:
+async def _thread(request: ThreadRequest, inquiry: GraphQuery, context: str) -> list[Node]:
     """Return the first visible items of a flow, one more than asked for if there are more."""
     flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
@@ -194,14 +194,14 @@ async def _thread(request: ThreadRequest, inquiry: Traversal, context: str) -> l
         looked_at = min(looked_at * 8, max_read)
 
 
-async def _identity(request: NodeQuestion, inquiry: Traversal, direction: Direction) -> GraphAnswer:
+async def _identity(request: NodeQuestion, inquiry: GraphQuery, direction: Direction) -> GraphAnswer:
     start = await inquiry.finder.one(request.node, "node")
     walk = inquiry.walk([(IS_PERSON, direction)], hops=1, limit=request.limit)
     await walk.run([start])
     return await inquiry.answer(walk, [start])
 
 
-async def _person_and_users(request: NodeQuestion, inquiry: Traversal) -> tuple[Node, list[Node]]:
+async def _person_and_users(request: NodeQuestion, inquiry: GraphQuery) -> tuple[Node, list[Node]]:
     """Return the node that is meant, and with it the person, if it is a user, and that person's users."""
     start = await inquiry.finder.one(request.node, "node")
     nodes = [start]

@@ -9,12 +9,12 @@ from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.deadline import Size, name_sizes, require_within_limits
 from vicw_retrieval.request.stage_timer import StageTimer
-from vicw_retrieval.traversal.inquiry import Traversal
+from vicw_retrieval.traversal.inquiry import GraphQuery
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest
 
-type Question[R: GraphQuestion] = Callable[[R, Traversal], Awaitable[GraphAnswer]]
+type Question[R: GraphQuestion] = Callable[[R, GraphQuery], Awaitable[GraphAnswer]]
 
 
 async def ask[R: GraphQuestion](
@@ -29,7 +29,7 @@ async def ask[R: GraphQuestion](
     timer = StageTimer()
     with timer.stage("graph"):
         scope = await with_viewer_identities(ports.graph, scope_of_question(request, tenant, now()))
-        inquiry = Traversal(ports, scope, ever)
+        inquiry = GraphQuery(ports, scope, ever)
         answer = await question(request, inquiry)
     return answer.model_copy(update={"took_ms": timer.total()})
 

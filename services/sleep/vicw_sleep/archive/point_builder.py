@@ -16,7 +16,7 @@ from vicw_shared.archive.reader import ArchiveReader
 from vicw_shared.archive.rows import NODES
 from vicw_shared.archive.uids import UidIndex
 from vicw_shared.model import Label
-from vicw_shared.points import light_point, point_of
+from vicw_shared.points import lexical_point, point_of
 from vicw_shared.ports import Outbox, PendingKind, PendingPoint, Point, VectorStore
 from vicw_shared.progress import Progress
 
@@ -114,7 +114,7 @@ class PointBuilder:
         points = []
         for part, row in zip(parts, rows, strict=True):
             if part.chunk is not None and part.chunk.is_light:
-                points.append(light_point(part))
+                points.append(lexical_point(part))
             elif row >= 0:
                 array = self._arrays[row % len(self._arrays)]
                 points.append(point_of(part, np.array(array[row // len(self._arrays)])))

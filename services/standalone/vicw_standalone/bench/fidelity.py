@@ -50,7 +50,7 @@ _OFF: Mapping[str, Mapping[str, Any]] = {
     "speaker": {"speaker_boost": False},
     "named": {"title_match": False},
     "lift": {"neighbour_lift": False},
-    "bridges": {"bridge_hops": 0},
+    "bridges": {"entity_hops": 0},
     "time": {"time_boost": 0.0},
     "current first": {"current_first": False},
     "trigger phrases": {"trigger_seeds": 0},
@@ -69,15 +69,15 @@ WITHOUT = tuple(Variant(f"{_WITHOUT}{name}", retrieval=off) for name, off in _OF
 """All of the read path but one mechanism: what it is worth is what is lost without it."""
 _ON: Mapping[str, Mapping[str, Any]] = {
     "fulltext": {"fulltext_weight": 0.2},
-    "bridges of 1 hop": {"bridge_hops": 1},
-    "bridges of 3 hops": {"bridge_hops": 3},
-    "bridges of 4 hops": {"bridge_hops": 4},
+    "bridges of 1 hop": {"entity_hops": 1},
+    "bridges of 3 hops": {"entity_hops": 3},
+    "bridges of 4 hops": {"entity_hops": 4},
     "typed edges": {"graph_weight": 0.15},
     "causal edges alone": {"graph_weight": 0.15, "causal_bias": 1.0},
     "edges of knowledge alone": {"graph_weight": 0.15, "causal_bias": 0.0},
     "profiles of tasks": {"profiles": "tasks"},
     "recency": {"recency_weight": 0.2},
-    "dreams": {"dreams": True},
+    "auto-tags": {"auto_tags": True},
 }
 WITH = tuple(Variant(f"with {name}", retrieval=on) for name, on in _ON.items())
 """All of the read path and one mechanism that is off as a rule, or set otherwise."""

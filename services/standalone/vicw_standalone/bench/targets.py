@@ -28,7 +28,7 @@ from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.wiring import Standalone
 
 _SETTLED_SECONDS = 3600.0
-_BUDGET_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
+_LIMIT_MS = 60_000  # what is found is measured: a busy machine must not cost a channel
 
 
 class Target(Protocol):
@@ -76,7 +76,7 @@ class LocalTarget:
     async def settled(self, response: IngestResponse) -> None:
         """Wait for the indexer."""
         items = [item.uid for item in response.items]
-        await self._standalone.indexer.finish(self.tenant, items, _SETTLED_SECONDS)
+        await self._standalone.indexer.index_and_wait(self.tenant, items, _SETTLED_SECONDS)
 
     async def ask(
         self, request: RetrieveRequest, retrieval: Mapping[str, Any] | None = None, *, vectors: bool = True
@@ -172,11 +172,11 @@ async def open_local(
     embedding = settings.embedding.model_copy(update={"models_dir": settings.models_dir})
     retrieval = settings.retrieval.model_copy(
         update={
-            "budget_ms": _BUDGET_MS,
-            "graph_ms": _BUDGET_MS,
-            "spread_ms": _BUDGET_MS,
-            "chain_ms": _BUDGET_MS,
-            "rerank_ms": _BUDGET_MS,
+            "channel_ms": _LIMIT_MS,
+            "graph_ms": _LIMIT_MS,
+            "spread_ms": _LIMIT_MS,
+            "chain_ms": _LIMIT_MS,
+            "rerank_ms": _LIMIT_MS,
         }
     )
     sleep = settings.sleep.model_copy(update={"paused": True})  # what is measured is not to change meanwhile

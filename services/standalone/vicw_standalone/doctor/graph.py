@@ -12,7 +12,7 @@ from vicw_shared.wire.explanation import GraphChannel
 from vicw_shared.wire.retrieve import Channel, ChannelHit, RetrieveResponse
 from vicw_standalone.doctor.findings import Finding, Severity
 
-BUDGET_MS = 45.0
+TARGET_MS = 45.0
 """Target for the channel's time in a request."""
 
 
@@ -87,8 +87,8 @@ def _time(took: Sequence[float], channels: Sequence[GraphChannel]) -> Finding:
     late = sum(not channel.in_time for channel in channels)
     if late:
         fix = "The answers used what was found until then. Raise VICW_RETRIEVAL_SPREAD_MS, or reduce the load"
-        budget = channels[0].budget_ms
+        budget = channels[0].limit_ms
         return Finding("time", Severity.NOTE, f"{detail}; {late} of {len(took)} were cut off after {budget} ms", fix)
-    if max(took) > BUDGET_MS:
-        return Finding("time", Severity.NOTE, f"{detail}; the target is {BUDGET_MS:.0f} ms")
+    if max(took) > TARGET_MS:
+        return Finding("time", Severity.NOTE, f"{detail}; the target is {TARGET_MS:.0f} ms")
     return Finding("time", Severity.FINE, detail)

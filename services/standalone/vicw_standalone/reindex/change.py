@@ -14,7 +14,7 @@ from itertools import batched
 import structlog
 
 from vicw_ingest.index.indexer import Indexer
-from vicw_ingest.index.points import PointMaker
+from vicw_ingest.index.points import PassagePointBuilder
 from vicw_shared.clock import now, to_us
 from vicw_shared.errors import FatalError, RetryableError
 from vicw_shared.index_diff import compare
@@ -94,11 +94,11 @@ class Reindex:
     _embedded: int = 0
     _held_until: int = 0
     _lock: ChangeLock = field(init=False)
-    _maker: PointMaker = field(init=False)
+    _maker: PassagePointBuilder = field(init=False)
 
     def __post_init__(self) -> None:
         self._lock = ChangeLock(self.graph.record, self.lock_seconds)
-        self._maker = PointMaker(self.target.embedder)
+        self._maker = PassagePointBuilder(self.target.embedder)
 
     async def run(self) -> Reindexed:
         """Run the change, or resume it.

@@ -94,7 +94,7 @@ async def test_whom_a_memory_is_about_is_found_by_the_new_name_and_by_the_old_on
     await rename(graph, "default", ana, "Ana Souza", most_chars=99)
     await rename(graph, "default", named_uid("default", "ctx", "tag", "sea"), "ocean", most_chars=99)
     await memory.ingest({"id": "b", "about": ["Ana Souza"], "tags": ["ocean"], **secret})
-    assert await memory.standalone.indexer.finish("default", [first.items[0].uid], 10)
+    assert await memory.standalone.indexer.index_and_wait("default", [first.items[0].uid], 10)
     for user in ("Ana", "ana souza", ana):
         assert sorted(await memory.found("harbour", viewer={"user": user}), key=str) == ["a", "b"], user
     for tag in ("sea", "Ocean"):

@@ -29,7 +29,7 @@ WHY = "Why did the tower fall?"
 
 async def ask(memory: Memory, query: str, settings: dict[str, Any] | None = None, **fields: Any) -> RetrieveResponse:
     ports = memory.standalone.retrieval_ports()
-    chosen = {"title_match": False, "bridge_hops": 0, **(settings or {})}
+    chosen = {"title_match": False, "entity_hops": 0, **(settings or {})}
     ports = replace(ports, settings=ports.settings.model_copy(update=chosen))
     return await retrieve(RetrieveRequest.model_validate({"query": query, **fields}), memory.tenant, ports)
 

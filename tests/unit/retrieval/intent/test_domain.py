@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from support.stores.memory import Memory
-from vicw_retrieval.intent.domain import WordEvidence, infer, read_words, vote
+from vicw_retrieval.intent.domain import WordEvidence, domain_cues, infer, vote
 from vicw_retrieval.model.candidates import Candidate
 from vicw_shared.model import Label
 from vicw_shared.ports import ItemRef
@@ -46,7 +46,7 @@ def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
     assert open_vote.domains is None
     assert not open_vote.intent.filtered
     settled = infer(
-        candidates("coding", "creative"), strengths(3.0, 2.95), sizes, read_words("a castle story"), settings
+        candidates("coding", "creative"), strengths(3.0, 2.95), sizes, domain_cues("a castle story"), settings
     )
     assert (settled.domains, settled.intent.evidence) == (("creative",), "query")
     off = settings.model_copy(update={"infer_domain": False})
@@ -71,8 +71,8 @@ def test_general_is_a_domain_as_any_other() -> None:
     ],
 )
 def test_words_point_to_a_domain_or_to_none(query: str, domain: str) -> None:
-    assert read_words(query).domain == domain
-    assert 0.0 <= read_words(query).confidence < 1.0
+    assert domain_cues(query).domain == domain
+    assert 0.0 <= domain_cues(query).confidence < 1.0
 
 
 async def test_domains_are_never_mixed_when_the_hits_are_clear(memory: Memory) -> None:

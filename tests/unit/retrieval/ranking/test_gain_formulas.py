@@ -98,5 +98,5 @@ async def test_a_page_that_answers_what_a_sentence_leaves_open_gains_more(memory
     )
     await memory.ingest(*pages, *FILLER, domain="wiki")
     query = "At which harbour was the writer born of the novel of the film The Dry?"
-    gains = (await explained(memory, query, {"bridge_hops": 1})).gains("bridges")
+    gains = (await explained(memory, query, {"entity_hops": 1})).gains("bridges")
     assert gains["answer"] / gains["garden"] == pytest.approx((1 + 0.25) / (1 - 0.25)), "all that is left, and nothing"

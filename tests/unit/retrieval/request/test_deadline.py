@@ -38,12 +38,12 @@ async def test_a_channel_out_of_time_is_named_and_the_other_answers(store: Path)
     async with open_memory(store, embedder) as memory:
         await memory.ingest({"id": "a", "text": "zebra crossing"}, {"id": "b", "text": "quiet street"})
         await memory.found("zebra", channels=["bm25"])  # what the engine does once is done
-        ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=50))
+        ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(channel_ms=50))
         async with asyncio.timeout(10):
             answer = await retrieve(RetrieveRequest(query="zebra"), "default", ports)
         assert [result.id for result in answer.results] == ["a"]
         assert answer.degraded == ("dense",)
         assert [hit.channel for hit in answer.results[0].channels] == ["bm25"]
         assert embedder.given_up > 0, "a call that nobody waits for any more is cancelled"
-        with pytest.raises(UnavailableError, match=r"embedding: does not answer.*VICW_RETRIEVAL_BUDGET_MS \(50\)"):
+        with pytest.raises(UnavailableError, match=r"embedding: does not answer.*VICW_RETRIEVAL_CHANNEL_MS \(50\)"):
             await retrieve(RetrieveRequest(query="zebra", channels=(Channel.DENSE,)), "default", ports)

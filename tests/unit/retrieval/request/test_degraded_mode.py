@@ -47,7 +47,7 @@ async def fill_for_the_hurried(memory: Memory, monkeypatch: pytest.MonkeyPatch) 
     """Store the items. Those who ask have little time."""
     await fill(memory)
     await memory.retrieve(QUERY)  # what the engines do once is done
-    settings = RetrievalSettings(budget_ms=BUDGET_MS, spread_ms=SPREAD_MS, chain_ms=SPREAD_MS, graph_ms=BUDGET_MS)
+    settings = RetrievalSettings(channel_ms=BUDGET_MS, spread_ms=SPREAD_MS, chain_ms=SPREAD_MS, graph_ms=BUDGET_MS)
     ports = replace(memory.standalone.retrieval_ports(), settings=settings)
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
 
@@ -77,7 +77,7 @@ async def test_channels_that_sleep_again_and_again_do_not_add_up(
 ) -> None:
     await fill(memory)
     ports = memory.standalone.retrieval_ports()
-    settings = ports.settings.model_copy(update={"budget_ms": 2 * ASLEEP_MS, "total_ms": BUDGET_MS})
+    settings = ports.settings.model_copy(update={"channel_ms": 2 * ASLEEP_MS, "total_ms": BUDGET_MS})
     ports = replace(ports, settings=settings)
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     vectors = memory.standalone.vectors
@@ -127,7 +127,7 @@ async def test_a_graph_that_fails_in_the_second_wave_leaves_the_order_as_it_was(
     assert "graph" in answer.degraded
 
 
-_AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
+_AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "analyse_time"}
 """Stages that wait for nothing."""
 
 
@@ -142,7 +142,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "read_time"}
         ("refine.pipeline", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
         ("search.first_wave", "seeds_of", "graph"),
-        ("search.first_wave", "read_time", "time"),
+        ("search.first_wave", "analyse_time", "time"),
         ("refine.pipeline", "prefer_recent", "recent"),
         ("pipeline", "infer", "domain"),
         ("pipeline", "expand", "expand"),

@@ -66,7 +66,7 @@ async def test_the_graph_is_asked_again_after_a_while(memory: Memory, monkeypatc
         await memory.retrieve("harbour")
     assert (await memory.retrieve("harbour")).degraded == ("graph",), "not asked by every request anew"
     ports.outage.seconds = 0.0
-    ports.outage.begin()
+    ports.outage.record_failure()
     assert (await memory.retrieve("harbour")).degraded == ()
 
 
@@ -112,7 +112,7 @@ async def test_a_vector_engine_that_hangs_costs_no_more_than_the_channels_may(
         raise AssertionError
 
     await memory.ingest(*ITEMS)
-    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=300))
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(channel_ms=300))
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     monkeypatch.setattr(memory.standalone.vectors, "domains", hang)
     assert (await memory.retrieve("harbour night")).degraded == ("domain",)
@@ -132,10 +132,12 @@ async def test_a_channel_that_is_insisted_on_names_the_engine_that_it_waited_for
         raise AssertionError
 
     await memory.ingest(*ITEMS)
-    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(budget_ms=100))
+    ports = replace(memory.standalone.retrieval_ports(), settings=RetrievalSettings(channel_ms=100))
     monkeypatch.setattr(memory.standalone, "retrieval_ports", lambda: ports)
     monkeypatch.setattr(memory.standalone.vectors, "search", hang)
-    with pytest.raises(UnavailableError, match=r"vectors: does not answer.*VICW_RETRIEVAL_BUDGET_MS \(100\)") as raised:
+    with pytest.raises(
+        UnavailableError, match=r"vectors: does not answer.*VICW_RETRIEVAL_CHANNEL_MS \(100\)"
+    ) as raised:
         await memory.retrieve("harbour", channels=[channel])
     assert (raised.value.dependency, raised.value.status) == ("vectors", 503)
     _break(monkeypatch, memory.standalone.vectors, UnavailableError("vectors", "Qdrant: connection refused"), "search")

@@ -15,11 +15,11 @@ async def test_a_question_may_lie_between_its_wrapped_form_and_the_plain_one() -
     vector = QueryVector(embedder, "q: ", "sort a list")
     await vector.embed("code")
     wrapped, bare = await embedder.embed([WRAPPED, BARE], embedder.seen[0][0])
-    assert vector.now is not None
-    assert np.allclose(vector.now, wrapped)
+    assert vector.vector is not None
+    assert np.allclose(vector.vector, wrapped)
     await vector.embed("code", bare=True)
-    assert vector.now @ wrapped == pytest.approx(vector.now @ bare, abs=1e-6)
-    assert np.linalg.norm(vector.now) == pytest.approx(1)
+    assert vector.vector @ wrapped == pytest.approx(vector.vector @ bare, abs=1e-6)
+    assert np.linalg.norm(vector.vector) == pytest.approx(1)
 
 
 async def test_each_wording_is_embedded_once() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from vicw_retrieval.temporal.event_references import ReferenceSide
-from vicw_retrieval.temporal.query_analyzer import read_time
+from vicw_retrieval.temporal.query_analyzer import analyse_time
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
     ],
 )
 def test_an_event_is_read(query: str, direction: ReferenceSide, phrase: str) -> None:
-    (found,) = read_time(query, NOW).anchors
+    (found,) = analyse_time(query, NOW).event_references
     assert (found.direction, found.phrase) == (direction, phrase)
     assert query[found.begins :].startswith(found.text)
 
@@ -64,15 +64,15 @@ def test_an_event_is_read(query: str, direction: ReferenceSide, phrase: str) -> 
     ],
 )
 def test_what_is_no_event_is_not_read(query: str) -> None:
-    assert read_time(query, NOW).anchors == ()
+    assert analyse_time(query, NOW).event_references == ()
 
 
 def test_several_events_come_in_order() -> None:
-    found = read_time("What happened after the storm, before the wedding?", NOW).anchors
+    found = analyse_time("What happened after the storm, before the wedding?", NOW).event_references
     assert [anchor.phrase for anchor in found] == ["the storm", "the wedding"]
 
 
 def test_a_question_of_what_happened_is_surer_than_another_and_that_than_a_clause() -> None:
     queries = ("What happened after the storm?", "How did he feel after the storm?", "Who left since the storm?")
-    sure = [read_time(query, NOW).anchors[0].confidence for query in queries]
+    sure = [analyse_time(query, NOW).event_references[0].confidence for query in queries]
     assert sure == sorted(set(sure), reverse=True)

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicw_retrieval.temporal.event_references import EventReference
-from vicw_retrieval.temporal.query_analyzer import read_time
+from vicw_retrieval.temporal.query_analyzer import analyse_time
 from vicw_retrieval.temporal.spans import BEGINNING, END, SpanRelation, TimeSpan
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
 
 
 def span(query: str, asked_at: datetime = NOW) -> TimeSpan:
-    (found,) = read_time(query, asked_at).spans
+    (found,) = analyse_time(query, asked_at).spans
     return found
 
 
@@ -163,14 +163,14 @@ def test_the_span_grows_with_its_unit() -> None:
     ],
 )
 def test_what_is_no_time_is_not_read(query: str) -> None:
-    assert read_time(query, NOW).spans == ()
+    assert analyse_time(query, NOW).spans == ()
 
 
 def test_a_date_is_surer_than_a_season_and_that_than_recently() -> None:
     sure = [span(query).confidence for query in ("on 2026-03-04", "last summer", "recently")]
     assert sure == sorted(sure, reverse=True)
     assert len(set(sure)) == 3
-    (found,) = read_time("What did she start recently, as mentioned on 3 June, 2023?", NOW).spans
+    (found,) = analyse_time("What did she start recently, as mentioned on 3 June, 2023?", NOW).spans
     assert found.text == "on 3 June, 2023", "the vague one says nothing beside it"
 
 
@@ -178,7 +178,7 @@ def test_days_are_those_of_the_asker() -> None:
     east = NOW.astimezone(timezone(timedelta(hours=10)))  # already Thursday
     assert span("yesterday", east).start == datetime(2026, 3, 17, 14, tzinfo=UTC)
     with pytest.raises(ValueError, match="asked_at"):
-        read_time("yesterday", NOW.replace(tzinfo=None))
+        analyse_time("yesterday", NOW.replace(tzinfo=None))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_days_are_those_of_the_asker() -> None:
     ],
 )
 def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> None:
-    assert read_time(query, NOW).alone is alone
+    assert analyse_time(query, NOW).alone is alone
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_where_nothing_but_time_selects_it_is_alone(query: str, alone: bool) -> 
     ],
 )
 def test_a_condition_is_no_time(query: str, tells: bool) -> None:
-    assert read_time(query, NOW).by_time is tells
+    assert analyse_time(query, NOW).by_time is tells
 
 
 WORDS = st.sampled_from(
@@ -233,8 +233,8 @@ INSTANTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours
 
 @given(st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=25).map(" ".join)), INSTANTS)
 def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
-    reading = read_time(query, asked_at)
-    told: list[TimeSpan | EventReference] = [*reading.spans, *reading.anchors]
+    reading = analyse_time(query, asked_at)
+    told: list[TimeSpan | EventReference] = [*reading.spans, *reading.event_references]
     places = [(found.begins, found.begins + len(found.text)) for found in told]
     for begins, ends in places:
         assert 0 <= begins < ends <= len(query)
@@ -251,5 +251,5 @@ def test_any_question_at_any_time(query: str, asked_at: datetime) -> None:
 )
 def test_a_hostile_question_takes_no_time(part: str) -> None:
     begun = time.thread_time()
-    read_time(part * 200_000, NOW)
+    analyse_time(part * 200_000, NOW)
     assert time.thread_time() - begun < 5

@@ -58,7 +58,7 @@ async def ask(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory.standalone.graph, "between", counted)
-        ports = replace(ports, settings=RetrievalSettings(spread_ms=spread_ms, graph_ms=20_000, budget_ms=20_000))
+        ports = replace(ports, settings=RetrievalSettings(spread_ms=spread_ms, graph_ms=20_000, channel_ms=20_000))
         request = {"query": "What happened today?", "query_time": "2026-03-18T20:00:00Z", "explain": True, **fields}
         return await retrieve(RetrieveRequest.model_validate(request), memory.tenant, ports), limits
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicw_retrieval.temporal.query_analyzer import TimeReading, read_time
+from vicw_retrieval.temporal.query_analyzer import TimeAnalysis, analyse_time
 from vicw_retrieval.temporal.time_weights import Moment, TimeFit, Weight, weigh
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)
@@ -21,7 +21,7 @@ def turn(step: int, flow: str = "f", context: str = "c", **fields: object) -> Mo
 
 
 def test_items_inside_the_span_are_boosted_and_others_not_lowered() -> None:
-    reading = read_time("Which bug did we fix yesterday?", NOW)
+    reading = analyse_time("Which bug did we fix yesterday?", NOW)
     inside, outside, unknown = weigh(reading, [Moment(NOW - DAY), Moment(NOW - 2 * DAY), Moment()])
     assert inside == Weight(TimeFit.INSIDE, 1 + 0.5 * 0.9)
     assert outside == Weight(TimeFit.OUTSIDE, 1.0)
@@ -29,31 +29,31 @@ def test_items_inside_the_span_are_boosted_and_others_not_lowered() -> None:
 
 
 def test_the_end_of_a_span_is_not_in_it() -> None:
-    reading = read_time("Which bug did we fix on 2026-03-04?", NOW)
+    reading = analyse_time("Which bug did we fix on 2026-03-04?", NOW)
     start = datetime(2026, 3, 4, tzinfo=UTC)
     found = weigh(reading, [Moment(start), Moment(start + DAY)])
     assert [weight.fit for weight in found] == [TimeFit.INSIDE, TimeFit.OUTSIDE]
 
 
 def test_where_only_time_selects_it_is_a_filter() -> None:
-    reading = read_time("What did we discuss yesterday?", NOW)
+    reading = analyse_time("What did we discuss yesterday?", NOW)
     factors = [weight.factor for weight in weigh(reading, [Moment(NOW - DAY), Moment(NOW), Moment()])]
     assert factors == [1 + 0.5 * 0.9, 0.0, 0.0]
 
 
 def test_bounds_narrow_and_other_spans_add_up() -> None:
-    both = read_time("Who left after March 2024 and before June 2024?", NOW)
+    both = analyse_time("Who left after March 2024 and before June 2024?", NOW)
     days = [Moment(datetime(2024, month, 9, tzinfo=UTC)) for month in (3, 4, 7)]
     assert [weight.fit.value for weight in weigh(both, days)] == ["outside", "inside", "outside"]
-    either = read_time("Who left in March 2024 or in July 2024?", NOW)
+    either = analyse_time("Who left in March 2024 or in July 2024?", NOW)
     assert [weight.fit.value for weight in weigh(either, days)] == ["inside", "outside", "inside"]
 
 
 def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
-    reading = read_time("What happened after the explosion?", NOW)
+    reading = analyse_time("What happened after the explosion?", NOW)
     event = turn(5)
     items = [turn(4), event, turn(6), turn(10), turn(7, own_step=1), turn(9, "g"), turn(3, "g"), turn(8, context="d")]
-    found = weigh(reading, items, {reading.anchors[0]: event})
+    found = weigh(reading, items, {reading.event_references[0]: event})
     assert [weight.fit.value for weight in found] == [
         *("outside", "inside", "inside", "inside"),
         *("outside", "inside", "outside", "unknown"),
@@ -63,19 +63,19 @@ def test_after_an_event_its_flow_decides_and_the_nearest_come_first() -> None:
 
 
 def test_before_and_during_an_event() -> None:
-    before = read_time("What happened before the explosion?", NOW)
+    before = analyse_time("What happened before the explosion?", NOW)
     event = turn(5)
-    found = weigh(before, [turn(4), turn(6)], {before.anchors[0]: event})
+    found = weigh(before, [turn(4), turn(6)], {before.event_references[0]: event})
     assert [weight.fit.value for weight in found] == ["inside", "outside"]
-    during = read_time("Who ran during the explosion?", NOW)
-    found = weigh(during, [event, turn(6), turn(20)], {during.anchors[0]: event})
+    during = analyse_time("Who ran during the explosion?", NOW)
+    found = weigh(during, [event, turn(6), turn(20)], {during.event_references[0]: event})
     assert found[0].factor == found[1].factor > found[2].factor > 1
 
 
 def test_an_event_without_a_match_changes_no_weight() -> None:
-    reading = read_time("What happened after the explosion?", NOW)
+    reading = analyse_time("What happened after the explosion?", NOW)
     assert weigh(reading, [turn(1), Moment()]) == [Weight(TimeFit.UNKNOWN, 1.0)] * 2
-    assert weigh(TimeReading(), [turn(1)]) == [Weight(TimeFit.UNKNOWN, 1.0)]
+    assert weigh(TimeAnalysis(), [turn(1)]) == [Weight(TimeFit.UNKNOWN, 1.0)]
 
 
 @given(
@@ -97,8 +97,8 @@ def test_an_event_without_a_match_changes_no_weight() -> None:
     st.floats(0, 10),
 )
 def test_factors_are_bounded(query: str, moments: list[Moment], boost: float) -> None:
-    reading = read_time(query, NOW)
-    found = weigh(reading, moments, dict.fromkeys(reading.anchors, moments[0]), boost=boost)
+    reading = analyse_time(query, NOW)
+    found = weigh(reading, moments, dict.fromkeys(reading.event_references, moments[0]), boost=boost)
     assert len(found) == len(moments)
     for weight in found:
         assert weight.factor == 0 if reading.alone and weight.fit is not TimeFit.INSIDE else weight.factor >= 1

@@ -50,6 +50,6 @@ def test_it_shows_what_an_answer_would(
         valid_to=valid_to,
     )
     whom = frozenset(map(fold_case, about))
-    audience = None if viewer == EVERYTHING else Audience(subjects=(fold_case(viewer),) if viewer else ())
+    audience = None if viewer == EVERYTHING else Audience(identities=(fold_case(viewer),) if viewer else ())
     expected = may_see(Scope(tenant="t", now=AT, audience=audience), item, whom)
     assert MirrorVisibility(viewer).sees(Atom(item, "text", (), (), whom, ()), AT) == expected

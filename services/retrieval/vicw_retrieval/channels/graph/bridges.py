@@ -16,7 +16,7 @@ from itertools import chain
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import find_titled
-from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_retrieval.model.similarity import QuerySimilarity, rarest
 from vicw_shared import sparse
 from vicw_shared.model import Label, Node
@@ -100,7 +100,7 @@ class _BridgePath:
     share: float
 
 
-class BridgeSpread:
+class EntitySpread:
     """Passes scores from item to item, for one question."""
 
     def __init__(self, question: SpreadContext, hops: int, named: Collection[str] = ()) -> None:
@@ -111,7 +111,7 @@ class BridgeSpread:
         self._tenant = question.scope.tenant
         self._uncovered = UncoveredTerms(question.similarity)
 
-    async def reach(self, anchors: Sequence[Anchor], reached: Reached) -> None:
+    async def reach(self, anchors: Sequence[Anchor], reached: ReachedItems) -> None:
         """Add the Entity items that ``anchors`` lead to, each with its gains summed over all hops."""
         total: dict[str, float] = {}
         front = sorted(anchors, key=lambda anchor: (-anchor.strength, anchor.uid))[:MAX_SENDERS]
@@ -120,8 +120,8 @@ class BridgeSpread:
             gains = await self._step(sentences, reached) if sentences else {}
             for uid, gain in gains.items():
                 total[uid] = total.get(uid, 0.0) + gain
-                earlier = reached.ways.get(uid)
-                reached.ways[uid] = Reach(
+                earlier = reached.paths.get(uid)
+                reached.paths[uid] = SpreadPath(
                     uid, total[uid], earlier.depth if earlier else depth, "MENTIONS", SubGraph.KNOWLEDGE
                 )
             best = sorted(gains, key=lambda uid: (-gains[uid], uid))[:MAX_SENDERS]
@@ -148,7 +148,7 @@ class BridgeSpread:
         """Return the similarity of a statement to the question."""
         return max(cosine, _NAMED_SIMILARITY) if item in self._named else cosine
 
-    async def _step(self, sentences: Mapping[str, _Sentence], reached: Reached) -> dict[str, float]:
+    async def _step(self, sentences: Mapping[str, _Sentence], reached: ReachedItems) -> dict[str, float]:
         """Return the gain of each item that the sentences lead to, by its best path; no item gains from itself."""
         paths = await self._paths(sentences)
         paths = [path for path in paths if path.target != sentences[path.sentence].item]
@@ -158,7 +158,7 @@ class BridgeSpread:
         nodes = await self._question.graph.nodes(self._tenant, targets)
         seen = await self._question.visibility.nodes(list(nodes.values()))
         receivers = await filter_results(self._question.graph, self._question.scope, seen)
-        reached.know(receivers)
+        reached.add_nodes(receivers)
         factor = await self._uncovered.cover_factor(
             {uid: one.text for uid, one in sentences.items()}, {node.uid: _passages(node) for node in receivers}
         )

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.bridges import BridgeSpread
+from vicw_retrieval.channels.graph.bridges import EntitySpread
 from vicw_retrieval.channels.graph.neighbour_lift import lift
 from vicw_retrieval.channels.graph.people import reach_memories
 from vicw_retrieval.channels.graph.seed_neighbourhood import prefetch
@@ -22,7 +22,7 @@ from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import reach_named_pages
 from vicw_retrieval.channels.graph.typed_spread import SpreadPlan, walk
 from vicw_retrieval.model.candidates import Candidate, GraphHit, in_order
-from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph, by_item
+from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph, by_item
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings
@@ -40,16 +40,16 @@ class SpreadResults:
     Partial results count when time runs out.
     """
 
-    named: Reached = field(default_factory=Reached)
-    lift: Reached = field(default_factory=Reached)
-    bridges: Reached = field(default_factory=Reached)
-    people: Reached = field(default_factory=Reached)
-    walk: Reached = field(default_factory=Reached)
+    named: ReachedItems = field(default_factory=ReachedItems)
+    lift: ReachedItems = field(default_factory=ReachedItems)
+    bridges: ReachedItems = field(default_factory=ReachedItems)
+    people: ReachedItems = field(default_factory=ReachedItems)
+    walk: ReachedItems = field(default_factory=ReachedItems)
     in_time: bool = False
     candidates: list[Candidate] = field(default_factory=list)
 
     @property
-    def all(self) -> dict[str, Reached]:
+    def all(self) -> dict[str, ReachedItems]:
         """The result of each spread by its name."""
         return {name: getattr(self, name) for name in ("named", "lift", "bridges", "people", "walk")}
 
@@ -65,15 +65,15 @@ class SpreadResults:
         if settings.title_match:
             await reach_named_pages(question, self.named)
         strengths = dict(question.strengths)
-        for uid, reach in self.named.ways.items():
+        for uid, reach in self.named.paths.items():
             strengths[uid] = strengths.get(uid, 0.0) + reach.gain
         question = replace(question, strengths=strengths)
         anchors = _anchors(candidates, self.named, strengths)
         spreads: list[Awaitable[None]] = []
         if settings.neighbour_lift and anchors[Label.EVENT]:
             spreads.append(lift(question, anchors[Label.EVENT], self.lift))
-        if settings.bridge_hops and anchors[Label.ENTITY] and question.similarity.is_known:
-            bridges = BridgeSpread(question, settings.bridge_hops, self.named.ways)
+        if settings.entity_hops and anchors[Label.ENTITY] and question.similarity.is_known:
+            bridges = EntitySpread(question, settings.entity_hops, self.named.paths)
             spreads.append(bridges.reach(anchors[Label.ENTITY], self.bridges))
         starts = by_item(sorted(itertools.chain(*anchors.values()), key=lambda one: (-one.strength, one.key)))
         if settings.people_match:
@@ -87,7 +87,7 @@ class SpreadResults:
         """Return the gain of each item from each spread."""
         boosts: dict[str, dict[str, float]] = {}
         for name, reached in self.all.items():
-            for uid, reach in reached.ways.items():
+            for uid, reach in reached.paths.items():
                 boosts.setdefault(uid, {})[name] = reach.gain
         return boosts
 
@@ -107,12 +107,12 @@ class SpreadResults:
             if candidate.item.part is not None:
                 best.setdefault(candidate.item.uid, candidate.item.part)
         for reached in self.all.values():
-            for uid in reached.ways.keys() & best.keys():
-                reached.add(replace(reached.ways.pop(uid), uid=best[uid]))
+            for uid in reached.paths.keys() & best.keys():
+                reached.add(replace(reached.paths.pop(uid), uid=best[uid]))
 
-    def way(self, uid: str) -> Reach:
+    def way(self, uid: str) -> SpreadPath:
         """Return the best way to a reached item."""
-        return max((one.ways[uid] for one in self.all.values() if uid in one.ways), key=lambda way: way.gain)
+        return max((one.paths[uid] for one in self.all.values() if uid in one.paths), key=lambda way: way.gain)
 
     def reached(self) -> dict[SubGraph, int]:
         """Return the number of items reached by each sub-graph."""
@@ -168,7 +168,7 @@ def _rank(reached: Sequence[Candidate], spreads: SpreadResults, best: float) -> 
 
 
 def _anchors(
-    candidates: Sequence[Candidate], named: Reached, strengths: Mapping[str, float]
+    candidates: Sequence[Candidate], named: ReachedItems, strengths: Mapping[str, float]
 ) -> dict[Label, list[Anchor]]:
     """Return the anchors by label: the best items with a strength above 0."""
     best: dict[Label, list[Anchor]] = {}

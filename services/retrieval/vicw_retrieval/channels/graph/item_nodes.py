@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.dense import extracted_nodes
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Reach
+from vicw_retrieval.model.reach import SpreadPath
 from vicw_shared.model import Label, Node
 from vicw_shared.model.knowledge import is_knowledge, page_uid
 from vicw_shared.ports import Direction, ItemRef
@@ -32,8 +32,8 @@ async def nodes_of_items(question: SpreadContext, items: Sequence[str], passages
 
 
 async def carry_to_items(
-    question: SpreadContext, reached: Sequence[tuple[Node, Reach]], limit: int
-) -> list[tuple[Node, Reach]]:
+    question: SpreadContext, reached: Sequence[tuple[Node, SpreadPath]], limit: int
+) -> list[tuple[Node, SpreadPath]]:
     """Return the items to which these nodes belong, visible and in scope, each by its best way.
 
     At most the ``limit`` best items are read, and three times as many nodes: an item may have several.
@@ -44,7 +44,7 @@ async def carry_to_items(
     statements = await items_of_statements(question, [node.uid for node, _ in reached if node.is_statement])
     items |= {statement: item.uid for statement, (item, _) in statements.items()}
     items |= await _pages_of(question, [node.uid for node, _ in reached if is_knowledge(node)])
-    ways: dict[str, Reach] = {}
+    ways: dict[str, SpreadPath] = {}
     for node, reach in reached:
         item = items.get(node.uid)
         if item is not None and (item not in ways or reach.gain > ways[item].gain):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.channels.graph.flow_traversal import Adjacent, FlowTraversal
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)
@@ -19,7 +19,7 @@ _SHORT_CHARS = 400
 """Characters of a turn that is understood by itself: longer turns gain less from their neighbours."""
 
 
-async def lift(question: SpreadContext, anchors: Sequence[Anchor], reached: Reached) -> None:
+async def lift(question: SpreadContext, anchors: Sequence[Anchor], reached: ReachedItems) -> None:
     """Reach the visible neighbours of ``anchors``; an anchor may itself be a neighbour."""
     threads = FlowTraversal(question.graph, question.visibility)
     await threads.begin({anchor.part: anchor.uid for anchor in anchors if anchor.part is not None})
@@ -32,7 +32,7 @@ async def lift(question: SpreadContext, anchors: Sequence[Anchor], reached: Reac
         sources = _anchor_strengths(sources, adjacents)
         for uid, strengths in sources.items():
             best = max((strength for source, strength in strengths.items() if source != uid), default=0.0)
-            reached.add(Reach(uid, lift_shares[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
+            reached.add(SpreadPath(uid, lift_shares[uid] * share * best, depth, "NEXT", SubGraph.CAUSAL))
 
 
 async def _lift_shares(question: SpreadContext, nodes: Mapping[str, Node]) -> dict[str, float]:

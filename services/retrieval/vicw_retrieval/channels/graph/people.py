@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON
@@ -55,7 +55,7 @@ class _PersonPath:
 
 
 async def reach_memories(
-    question: SpreadContext, people: Sequence[str], anchors: Sequence[Anchor], reached: Reached
+    question: SpreadContext, people: Sequence[str], anchors: Sequence[Anchor], reached: ReachedItems
 ) -> None:
     """Reach the memories of ``people`` (folded names or uids) and of the subjects of the best ``anchors``.
 
@@ -77,10 +77,10 @@ async def reach_memories(
         node = by_passage[proof]
         if cosine >= _MIN_SIMILARITY:
             path = paths[node.uid]
-            reached.know([node])
+            reached.add_nodes([node])
             gain = SHARE * question.best * cosine * path.weight / HOPS[0]
             sub_graph = SubGraph.CAUSAL if path.edge_type == "INITIATED" else SubGraph.KNOWLEDGE
-            reached.add(Reach(node.uid, gain, path.depth, path.edge_type, sub_graph))
+            reached.add(SpreadPath(node.uid, gain, path.depth, path.edge_type, sub_graph))
 
 
 async def _seeds(question: SpreadContext, people: Sequence[str], anchors: Sequence[Anchor]) -> dict[str, Sources]:

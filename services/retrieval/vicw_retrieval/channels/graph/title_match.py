@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import ReachedItems, SpreadPath, SubGraph
 from vicw_shared.model import Node
 from vicw_shared.ports import By, NameQuery, look_up
 
@@ -15,13 +15,13 @@ TITLE_GAIN = 0.3
 _NAMESAKES = 8
 
 
-async def reach_named_pages(question: SpreadContext, reached: Reached) -> None:
+async def reach_named_pages(question: SpreadContext, reached: ReachedItems) -> None:
     """Reach the Entity items whose title is in the question."""
     pages = await find_titled(question, sorted(question.phrases))
     nodes = {node.uid: node for same in pages.values() for node in same if _is_name(node.title or node.name)}
-    reached.know(await filter_results(question.graph, question.scope, list(nodes.values())))
+    reached.add_nodes(await filter_results(question.graph, question.scope, list(nodes.values())))
     for uid in reached.nodes:
-        reached.ways[uid] = Reach(uid, TITLE_GAIN * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
+        reached.paths[uid] = SpreadPath(uid, TITLE_GAIN * question.best, 0, "TITLE", SubGraph.KNOWLEDGE)
 
 
 def title_query(question: SpreadContext) -> NameQuery:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from vicw_retrieval.access.visibility import counted, known_by, spread_of
 from vicw_retrieval.channels.graph.item_nodes import carry_to_items, nodes_of_items
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Anchor, Reach, Reached, SubGraph
+from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
@@ -75,7 +75,7 @@ class SpreadPlan:
         return causal if part is SubGraph.CAUSAL else MAX_ITEMS - causal
 
 
-async def walk(question: SpreadContext, anchors: Sequence[Anchor], plan: SpreadPlan, reached: Reached) -> None:
+async def walk(question: SpreadContext, anchors: Sequence[Anchor], plan: SpreadPlan, reached: ReachedItems) -> None:
     """Reach the items to which typed edges lead from ``anchors`` and from the question's entities, best first.
 
     The sub-graph with more places comes first, the causal one if equal. If it fills the whole list with high scores,
@@ -118,7 +118,7 @@ def _front(scores: Mapping[str, float], among: Iterable[str], depth: int) -> lis
 
 async def _walk_part(
     question: SpreadContext, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
-) -> list[tuple[Node, Reach]]:
+) -> list[tuple[Node, SpreadPath]]:
     """Walk one sub-graph; return the items that it reaches, best first."""
     ways = await _spread(question, seeds, plan, part)
     items = await carry_to_items(question, ways, _SPARE * plan.places(part))
@@ -126,10 +126,10 @@ async def _walk_part(
 
 
 def _add_items(
-    question: SpreadContext, items: Sequence[tuple[Node, Reach]], plan: SpreadPlan, reached: Reached
+    question: SpreadContext, items: Sequence[tuple[Node, SpreadPath]], plan: SpreadPlan, reached: ReachedItems
 ) -> None:
     for item, way in items:
-        reached.know([item])
+        reached.add_nodes([item])
         gain = BOOST * plan.weight * question.best * way.gain
         reached.add(replace(way, uid=item.uid, gain=gain))
 
@@ -187,11 +187,11 @@ async def _named(question: SpreadContext, registry: EdgeRegistry) -> dict[str, f
 
 async def _spread(
     question: SpreadContext, seeds: Mapping[str, float], plan: SpreadPlan, part: SubGraph
-) -> list[tuple[Node, Reach]]:
+) -> list[tuple[Node, SpreadPath]]:
     """Return the nodes of a sub-graph within two hops, each by its best way; the score is its ``gain``."""
     spreads = plan.spreads(part)
     scores, front = dict(seeds), list(seeds)
-    ways: dict[str, tuple[Node, Reach]] = {}
+    ways: dict[str, tuple[Node, SpreadPath]] = {}
     for depth in range(1, HOPS + 1):
         best = _front(scores, front, depth)
         neighbours = await question.visibility.expand(best, spreads, _FANOUT)
@@ -203,7 +203,7 @@ async def _spread(
             uid, score = one.node.uid, passed_on[one.origin] * _share(one, counts[spread_of(one)])
             if score > scores.get(uid, 0.0):
                 scores[uid] = score
-                ways[uid] = one.node, Reach(uid, score, depth, one.edge.type, part)
+                ways[uid] = one.node, SpreadPath(uid, score, depth, one.edge.type, part)
                 front.append(uid)
         front = list(dict.fromkeys(front))
     return list(ways.values())

@@ -33,7 +33,7 @@ HAPPENED = {"timestamp": "2026-01-01T00:00:00Z"}
 
 async def test_each_step_of_a_bridge_leads_one_page_further(memory: Memory) -> None:
     await memory.ingest(*CHAIN, *FILLER, domain="wiki")
-    answers = [await explained(memory, QUERY, {"bridge_hops": hops}) for hops in range(4)]
+    answers = [await explained(memory, QUERY, {"entity_hops": hops}) for hops in range(4)]
     assert [set(answer.gains("bridges")) for answer in answers] == [set(), {"b"}, {"b", "c"}, {"b", "c", "d"}]
     last = answers[-1]
     assert {hit.depth for hit in last.results["d"].channels if hit.channel == "graph"} == {3}
@@ -45,7 +45,7 @@ async def test_each_step_of_a_bridge_leads_one_page_further(memory: Memory) -> N
 async def test_only_a_page_hands_over_to_what_it_names(memory: Memory, kind: dict[str, Any], leads: bool) -> None:
     first, second, *_ = CHAIN
     await memory.ingest(first | kind, second, *FILLER, domain="wiki")
-    answer = await explained(memory, QUERY, {"bridge_hops": 2})
+    answer = await explained(memory, QUERY, {"entity_hops": 2})
     assert answer.results["a"].rank == 1, "whatever it is, it is the best that there is"
     assert ("b" in answer.gains("bridges")) is leads
 
@@ -57,7 +57,7 @@ async def test_only_a_page_receives_for_a_name_that_it_has(
     first, *_ = CHAIN
     other = {"id": "other", "name": "Playbill", "text": "Tonight with Ada Quill."}
     await memory.ingest(first, other | kind, *FILLER, domain="wiki")
-    answer = await explained(memory, QUERY, {"bridge_hops": 2})
+    answer = await explained(memory, QUERY, {"entity_hops": 2})
     assert ("other" in answer.gains("bridges")) is receives
 
 

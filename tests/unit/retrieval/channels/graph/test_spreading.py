@@ -20,7 +20,7 @@ OFF = {
     "speaker_boost": False,
     "title_match": False,
     "neighbour_lift": False,
-    "bridge_hops": 0,
+    "entity_hops": 0,
     "coverage": 0.0,
     "spread_ms": 20_000,
 }
@@ -92,11 +92,11 @@ async def test_nothing_is_lifted_through_what_the_asker_may_not_see(memory: Memo
 async def test_a_page_hands_over_to_the_page_that_it_names(memory: Memory) -> None:
     await memory.ingest(*PLAYERS, *({"name": f"Page {f['id']}", **f} for f in FILLER), domain="wiki")
     query = "Where was the writer born whose novel became the film The Dry?"
-    flat, bridged = [await ranks(memory, query, {"bridge_hops": hops}) for hops in (0, 2)]
+    flat, bridged = [await ranks(memory, query, {"entity_hops": hops}) for hops in (0, 2)]
     assert bridged["film"] == 1
     assert bridged["harper"] == 2 < flat["harper"]
     assert bridged["thesis"] < flat["thesis"]
-    answer = await ask(memory, query, {"bridge_hops": 2}, tags={"any": ["none such"]})
+    answer = await ask(memory, query, {"entity_hops": 2}, tags={"any": ["none such"]})
     assert answer.results == (), "what is come to has to be wanted, too"
 
 
@@ -110,7 +110,7 @@ async def test_namesakes_that_the_asker_may_not_see_take_no_places(store: Path) 
     for more in ([], hidden):
         async with open_memory(store / str(len(more))) as memory:
             await memory.ingest(*more, *PLAYERS, *FILLER, domain="wiki")
-            answer = await ask(memory, query, {"bridge_hops": 2}, viewer={"user": "Ben", "chat": "private"}, limit=50)
+            answer = await ask(memory, query, {"entity_hops": 2}, viewer={"user": "Ben", "chat": "private"}, limit=50)
             (harper,) = (result for result in answer.results if result.id == "harper")
             scores += [hit.score for hit in harper.channels if hit.channel == "graph"]
     assert scores[0] == pytest.approx(scores[1])
@@ -124,10 +124,10 @@ async def test_a_page_that_the_question_names_hands_over_whatever_its_words(memo
     )
     await memory.ingest(*pages, *FILLER, domain="wiki")
     query = "Any sibling of whoever performs on Decade?"  # no word of the first page's text, nor its accent
-    unnamed, named = [await ranks(memory, query, {"bridge_hops": 1, "title_match": on}) for on in (False, True)]
+    unnamed, named = [await ranks(memory, query, {"entity_hops": 1, "title_match": on}) for on in (False, True)]
     assert named["album"] < unnamed["album"]
     assert named["father"] < unnamed["father"]
-    answer = await ask(memory, query, {"bridge_hops": 1, "title_match": True}, limit=200)
+    answer = await ask(memory, query, {"entity_hops": 1, "title_match": True}, limit=200)
     (father,) = (result for result in answer.results if result.id == "father")
     assert "graph" in {hit.channel for hit in father.channels}, (named, unnamed)
 

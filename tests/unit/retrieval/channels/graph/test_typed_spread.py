@@ -14,7 +14,7 @@ from support.stores.graph_records import AT, edge, node
 from support.stores.memory import Memory
 from vicw_retrieval.channels.graph import typed_spread
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Reached, SubGraph
+from vicw_retrieval.model.reach import ReachedItems, SubGraph
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import Neighbour, Scope, Spread, WeightedNeighbour
@@ -25,7 +25,7 @@ from vicw_shared.wire.retrieve import Result, RetrieveRequest, RetrieveResponse
 OFF = {
     "title_match": False,
     "neighbour_lift": False,
-    "bridge_hops": 0,
+    "entity_hops": 0,
     "people_match": False,
     "speaker_boost": False,
     "spread_ms": 20_000,
@@ -186,11 +186,11 @@ async def test_the_walk_ends_early_where_the_first_sub_graph_fills_the_list(
     graph: Any = Starlike({SubGraph.CAUSAL: causal, SubGraph.KNOWLEDGE: knowledge})
     likeness: Any = None
     question = SpreadContext(graph, likeness, Scope(tenant="t", now=AT), "", {"x": 1.0}, triggered=SEEDS)
-    reached = Reached()
+    reached = ReachedItems()
     waited = asyncio.wait_for(typed_spread.walk(question, (), PLAN, reached), 0.5)
     if causal is None:
         with pytest.raises(TimeoutError):
             await waited
     else:
         await waited
-    assert Counter(way.sub_graph for way in reached.ways.values()) == come_to
+    assert Counter(way.sub_graph for way in reached.paths.values()) == come_to
