@@ -18,8 +18,8 @@ from vicw_client.errors import (
     VicwClientError,
 )
 from vicw_shared.errors import FieldProblem, InvalidInputError
-from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import Problem, problem_of
+from vicw_shared.wire.validation_errors import describe
 
 _LATER = {429, 503, 507}
 _BY_STATUS = {404: NotFoundError, 409: ConflictError, 413: TooLargeError}

@@ -25,7 +25,7 @@ import aiohttp
 
 from bench import shaped
 from vicw_embedding.engine import BATCH_TOKENS
-from vicw_embedding.library import read_card
+from vicw_embedding.model_files import read_card
 from vicw_embedding.native import NativeContext, NativeModel, pin_workers
 from vicw_shared.http.serve import fast_loop
 from vicw_shared.ports.embedder import Lane

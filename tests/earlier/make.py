@@ -26,7 +26,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from earlier.standing import Clock
+from earlier.frozen_clock import Clock
 
 HELP = """Freeze a store and an export of this build into a folder, with what this build answers from them.
 
@@ -76,7 +76,7 @@ def freeze(folder: Path) -> None:
 
 def record(folder: Path) -> None:
     """Write down what this build answers from what is frozen; of an answer that the export gives, too, once."""
-    from earlier.asking import differences
+    from earlier.questions import differences
 
     with tempfile.TemporaryDirectory() as room:
         store, export = (asyncio.run(of(folder, Path(room))) for of in (of_store, of_export))
@@ -115,7 +115,7 @@ def _in_a_standing_time(build: str) -> Callable[[Path], Any]:
 
 async def of_store(folder: Path, room: Path) -> dict[str, Any]:
     """Return what the frozen store answers and holds when it is opened in ``room``."""
-    from earlier.asking import look_at
+    from earlier.questions import look_at
 
     unpack(folder / STORE, room / "store")
     return await look_at(room / "store")
@@ -123,7 +123,7 @@ async def of_store(folder: Path, room: Path) -> dict[str, Any]:
 
 async def of_export(folder: Path, room: Path) -> dict[str, Any]:
     """Return what a store that came out of the frozen export answers and holds."""
-    from earlier.asking import look_at, restore
+    from earlier.questions import look_at, restore
 
     unpack(folder / EXPORT, room / "export")
     await restore(room / "export", room / "restored")

@@ -18,7 +18,7 @@ from vicw_shared.ports.embedder import Lane
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vicw_embedding.library import ModelFile
+    from vicw_embedding.model_files import ModelFile
 
 BULK_NICENESS = 10
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vicw_embedding import hub, library, minilm
+from vicw_embedding import hub, minilm, model_files
 from vicw_embedding.wiring import models_dir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import VicwError
@@ -21,14 +21,14 @@ from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
 from vicw_shared.settings.variables import named_by_variable
 
 
-def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path]) -> library.ModelFile:
+def fetch(settings: EmbeddingSettings, directory: Path, sources: Sequence[Path]) -> model_files.ModelFile:
     """Bring the chosen model into ``directory``, unless the settings name a file by its path, and return it.
 
-    Raises what ``hub.pull`` and ``library.resolve`` raise.
+    Raises what ``hub.pull`` and ``model_files.resolve`` raise.
     """
     card = MODELS.get(settings.model)
     if card is None:
-        return library.resolve(settings, directory)
+        return model_files.resolve(settings, directory)
     file = card.file or minilm.FILE
     if not (directory / file).is_file():
         copy = next((source / file for source in sources if (source / file).is_file()), None)

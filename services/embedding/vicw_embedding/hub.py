@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import urlsplit
 
-from vicw_embedding import library, minilm
+from vicw_embedding import minilm, model_files
 from vicw_shared.embedding_models import MODELS, EmbeddingModel
 from vicw_shared.errors import SettingsError, StateConflictError, StorageFullError, UnavailableError, VicwError
 
@@ -28,7 +28,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 def pull(
     name: str, models_dir: Path, *, repository: str | None = None, progress: Progress | None = None
-) -> library.ModelFile:
+) -> model_files.ModelFile:
     """Download a registered model into ``models_dir``, unless it is there, and return it.
 
     An interrupted download is resumed. The file appears atomically, checked against the hub's SHA-256 if it gives one.
@@ -38,16 +38,16 @@ def pull(
     """
     card = MODELS.get(name)
     if card is None:
-        raise SettingsError(f"{name} is not a registered model. {library.KNOWN}")
+        raise SettingsError(f"{name} is not a registered model. {model_files.KNOWN}")
     if card.file is None:
         path = minilm.ensure(models_dir)
-        return library.ModelFile(card, path, library.sha256(path))
+        return model_files.ModelFile(card, path, model_files.sha256(path))
     target = models_dir / card.file
     if not target.is_file():
         models_dir.mkdir(parents=True, exist_ok=True)
         with _translate_errors(card):
             _download(card, repository or card.repository or "", target, progress or (lambda done, total: None))
-    return library.ModelFile(card, target, library.sha256(target))
+    return model_files.ModelFile(card, target, model_files.sha256(target))
 
 
 def _download(card: EmbeddingModel, repository: str, target: Path, progress: Progress) -> None:
@@ -92,7 +92,7 @@ def _fetch(url: str, metadata: HfFileMetadata, file: BinaryIO, progress: Progres
 
 
 def _check(card: EmbeddingModel, part: Path, announced: str | None) -> None:
-    digest = library.sha256(part)
+    digest = model_files.sha256(part)
     if announced and _SHA256.fullmatch(announced) and digest != announced:
         part.unlink()
         raise SettingsError(

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicw_embedding import library, metrics
+from vicw_embedding import metrics, model_files
 from vicw_embedding.batcher import Batcher
 from vicw_embedding.engine import Engine, EngineOptions
 
 if TYPE_CHECKING:
-    from vicw_embedding.library import ModelFile
+    from vicw_embedding.model_files import ModelFile
     from vicw_shared.settings.concerns import EmbeddingSettings, StorageSettings
 
 
@@ -35,7 +35,7 @@ def models_dir(settings: EmbeddingSettings, storage: StorageSettings) -> Path:
 
 def load(settings: EmbeddingSettings, directory: Path) -> ServedModel:
     """Find and load the model; blocks. Raises SettingsError."""
-    file = library.resolve(settings, directory)
+    file = model_files.resolve(settings, directory)
     options = EngineOptions(threads=settings.threads, queue_texts=settings.queue_texts, observe=metrics.observe_batch)
     engine = Engine(file, options)
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from vicw_embedding import library
+from vicw_embedding import model_files
 from vicw_embedding.supervisor import EmbeddingProcess
 from vicw_shared.adapters.embedders import EmbeddingServers
 from vicw_shared.adapters.null_engines import NullEmbedder
@@ -80,7 +80,7 @@ class Embedders:
         """Raise SettingsError, ModelMismatchError or UnavailableError if ``another`` cannot start this model."""
         if not self._given and self._servers is None:
             settings = self._settings.embedding.model_copy(update={"model": name})
-            await asyncio.to_thread(library.resolve, settings, self._settings.models_dir)
+            await asyncio.to_thread(model_files.resolve, settings, self._settings.models_dir)
         else:
             await self.another(name, None)
 

@@ -20,7 +20,7 @@ from prometheus_client import Counter
 
 from vicw_shared.errors import ForbiddenError, UnauthorizedError
 from vicw_shared.http.body import StrictRoute
-from vicw_shared.http.known_keys import KeyCache, KeyCacheLimits
+from vicw_shared.http.key_cache import KeyCache, KeyCacheLimits
 from vicw_shared.model.keys import Right, split_token
 from vicw_shared.ports import KeyRing
 

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from vicw_shared.errors import InvalidInputError, MissingRecordError, RetryableError, UnauthorizedError, VicwError
-from vicw_shared.wire.faults import describe
 from vicw_shared.wire.problem import MEDIA_TYPE, Problem, problem_of
+from vicw_shared.wire.validation_errors import describe
 
 _log = structlog.get_logger()
 PROBLEMS = Counter("vicw_http_problems_total", "Requests answered with a problem document", ["problem"])

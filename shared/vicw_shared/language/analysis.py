@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched, pairwise
 
-from vicw_shared.language import proper, tagger
+from vicw_shared.language import proper_nouns, tagger
 from vicw_shared.language.hashing import Lexicon
 from vicw_shared.language.sentences import sentences
 from vicw_shared.language.tagger import Indices, SentenceBatch, Weights, lay_out
@@ -81,7 +81,7 @@ def _correct(tagged: Sequence[_Tagged]) -> None:
         for (number, _, words), first, end in zip(cut, batch.firsts.tolist(), ends, strict=True):
             texts.setdefault(number, []).append(([word for word, _, _ in words], tags[first:end]))
     for tagged_sentences in texts.values():
-        for sentence, word_index, tag in proper.corrections(
+        for sentence, word_index, tag in proper_nouns.corrections(
             [(words, tags.tolist()) for words, tags in tagged_sentences]
         ):
             tagged_sentences[sentence][1][word_index] = tag

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from earlier.asking import differences
 from earlier.make import ANSWERS, of_export, of_store, recorded
+from earlier.questions import differences
 
 FROZEN = sorted(path.parent for path in (Path(__file__).parents[2] / "earlier").glob(f"*/{ANSWERS}"))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from doubles import HashEmbedder
 from earlier import story
-from earlier.standing import Clock
+from earlier.frozen_clock import Clock
 from earlier.story import CREW, DESK, GUEST, ORCHARD, TIDES
 from memory import settings_for
 from vicw_ingest.capacity.capacity import FORGET, Capacity, keep

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.models import tiny_gguf
-from vicw_embedding import library, metrics
+from vicw_embedding import metrics, model_files
 from vicw_embedding.engine import Engine, EngineOptions
-from vicw_embedding.library import ModelFile
+from vicw_embedding.model_files import ModelFile
 from vicw_shared.settings.concerns import EmbeddingSettings
 
 
@@ -31,7 +31,7 @@ def tiny_decoder(models_dir: Path) -> ModelFile:
 
 @pytest.fixture(scope="session")
 def minilm_file(models_dir: Path) -> ModelFile:
-    return library.resolve(EmbeddingSettings(model="all-MiniLM-L6-v2"), models_dir)
+    return model_files.resolve(EmbeddingSettings(model="all-MiniLM-L6-v2"), models_dir)
 
 
 @pytest.fixture

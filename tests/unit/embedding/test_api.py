@@ -16,7 +16,7 @@ from vicw_embedding import wiring
 from vicw_embedding.app import create_app
 from vicw_embedding.batcher import Batcher
 from vicw_embedding.engine import Engine
-from vicw_embedding.library import ModelFile
+from vicw_embedding.model_files import ModelFile
 from vicw_embedding.serving import gate
 from vicw_embedding.wiring import ServedModel
 from vicw_shared.errors import InvalidInputError, SettingsError

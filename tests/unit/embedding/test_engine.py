@@ -14,7 +14,7 @@ import pytest
 
 from vicw_embedding import windows
 from vicw_embedding.engine import Engine, EngineOptions, usable_cores
-from vicw_embedding.library import ModelFile
+from vicw_embedding.model_files import ModelFile
 from vicw_embedding.native import NativeContext, NativeModel
 from vicw_shared.errors import LimitExceededError, OverloadedError, SettingsError, UnavailableError
 from vicw_shared.ports.embedder import Lane

@@ -11,7 +11,7 @@ import pytest
 
 from support.fakes.model_hub import REPOSITORY, Hub, serving
 from vicw_embedding import hub as model_hub
-from vicw_embedding import library
+from vicw_embedding import model_files
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import SettingsError, StateConflictError, UnavailableError
 from vicw_shared.settings.concerns import EmbeddingSettings
@@ -45,7 +45,7 @@ def test_a_pulled_model_is_whole_and_found(hub: Hub, tmp_path: Path) -> None:
     assert pulled.digest == DIGEST
     assert seen[0] == (0, len(CONTENT))
     assert seen[-1] == (len(CONTENT), len(CONTENT))
-    assert library.resolve(EmbeddingSettings(model=NAME), tmp_path) == pulled
+    assert model_files.resolve(EmbeddingSettings(model=NAME), tmp_path) == pulled
     assert {path.name for path in tmp_path.iterdir()} == {FILE}
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.models.reference_bert import ReferenceBert
 from vicw_embedding import minilm as conversion
 from vicw_embedding.engine import Engine
-from vicw_embedding.library import ModelFile, read_card, sha256
+from vicw_embedding.model_files import ModelFile, read_card, sha256
 from vicw_shared.errors import SettingsError
 from vicw_shared.ports.embedder import Lane
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicw_embedding.library import ModelFile
+from vicw_embedding.model_files import ModelFile
 from vicw_embedding.native import MAX_SEQUENCES, NativeContext, NativeModel
 from vicw_embedding.windows import normalise
 from vicw_shared.errors import SettingsError
@@ -119,7 +119,7 @@ _WORKERS = """
 import json, os, sys
 from pathlib import Path
 from vicw_embedding.engine import Engine, EngineOptions
-from vicw_embedding.library import ModelFile, read_card
+from vicw_embedding.model_files import ModelFile, read_card
 from vicw_shared.ports.embedder import Lane
 
 path = Path(sys.argv[1])

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from vicw_client import VicwClient
-from vicw_standalone.cli import app, ask
+from vicw_standalone.cli import app, retrieve
 
 NOTHING = {
     "intent": {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False},
@@ -46,7 +46,7 @@ def vicw(server: Server, monkeypatch: pytest.MonkeyPatch) -> Vicw:
     def connect(url: str | None, retry: Any = None) -> VicwClient:
         return VicwClient(url, retry=retry, transport=httpx.MockTransport(server))
 
-    monkeypatch.setattr(ask, "VicwClient", connect)
+    monkeypatch.setattr(retrieve, "VicwClient", connect)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 

@@ -32,7 +32,7 @@ from vicw_ingest.erasure.record import (
     redacted_step,
     sealed_note,
 )
-from vicw_ingest.erasure.remaining_traces import drop_dangling_edges, drop_partial_contexts
+from vicw_ingest.erasure.remaining_references import drop_dangling_edges, drop_partial_contexts
 from vicw_ingest.erasure.selection import ErasureSelection
 from vicw_ingest.erasure.transaction import ErasureTransaction
 from vicw_shared.clock import now

@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 from prometheus_client import Counter, Gauge
 
-from vicw_ingest.extraction.llm.requests import ExtractionError, ModelExtractor
+from vicw_ingest.extraction.llm.model_extractor import ExtractionError, ModelExtractor
 from vicw_ingest.extraction.model import SourceText
 from vicw_ingest.llm_queue.commit import ExtractionCommit
 from vicw_shared.clock import now

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from vicw_retrieval.model.reach import SubGraph
+from vicw_retrieval.model.spread_paths import SubGraph
 from vicw_retrieval.ranking import fusion
 from vicw_shared.ports import ItemRef, VectorHit
 

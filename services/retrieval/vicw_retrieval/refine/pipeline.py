@@ -15,7 +15,7 @@ from vicw_retrieval.channels import tags
 from vicw_retrieval.channels.graph.channel import SpreadResults, run_spreads
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.model.candidates import GRAPH, Candidate, Wave, choose
-from vicw_retrieval.model.reach import Anchor, by_item
+from vicw_retrieval.model.spread_paths import Anchor, by_item
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.refine.cross_encoder import RERANK, Reranked, rerank
 from vicw_retrieval.refine.current_first import CURRENT, asks_for_past, prefer_current

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.access.scope import is_named
 from vicw_retrieval.access.visibility import MAX_READ
-from vicw_retrieval.traversal.inquiry import GraphQuery
+from vicw_retrieval.traversal.graph_query import GraphQuery
 from vicw_retrieval.traversal.walk import Walk, when
 from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node

@@ -9,7 +9,7 @@ from vicw_retrieval.access.viewer_identity import with_viewer_identities
 from vicw_retrieval.ports import RetrievalPorts
 from vicw_retrieval.request.deadline import Size, name_sizes, require_within_limits
 from vicw_retrieval.request.stage_timer import StageTimer
-from vicw_retrieval.traversal.inquiry import GraphQuery
+from vicw_retrieval.traversal.graph_query import GraphQuery
 from vicw_shared.clock import now
 from vicw_shared.settings import LimitSettings
 from vicw_shared.wire.graph import GraphAnswer, GraphQuestion, WalkRequest

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vicw_client import AsyncVicwClient
-from vicw_embedding import library
+from vicw_embedding import model_files
 from vicw_ingest.pipeline import ingest
 from vicw_retrieval.pipeline import retrieve
 from vicw_shared.adapters.null_engines import NullEmbedder, NullVectorStore
@@ -204,7 +204,7 @@ def store_key(settings: StandaloneSettings, *data: str) -> str:
     if settings.storage.embedder == "none":
         model = NO_MODEL.name
     elif embedding.url is None:
-        model = library.resolve(embedding, settings.models_dir).digest
+        model = model_files.resolve(embedding, settings.models_dir).digest
     else:
         model = f"{embedding.url} {embedding.model}"
     parts = (*data, model, embedding.dimensions, WRAPPER_VERSION, ingest_settings.chunk_chars)

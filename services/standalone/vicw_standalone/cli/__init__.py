@@ -10,7 +10,6 @@ from vicw_shared.errors import VicwError
 from vicw_standalone import __version__
 from vicw_standalone.cli import (
     archive,
-    ask,
     bench,
     entities,
     forget,
@@ -22,7 +21,8 @@ from vicw_standalone.cli import (
     mirror,
     models,
     reindex,
-    run,
+    retrieve,
+    serve,
     sleep,
 )
 from vicw_standalone.cli.console import INTERRUPTED, problem
@@ -42,9 +42,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    run,
+    serve,
     ingest,
-    ask,
+    retrieve,
     entities,
     graph,
     jobs,

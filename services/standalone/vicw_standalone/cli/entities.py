@@ -12,8 +12,8 @@ from rich.markup import escape
 
 from vicw_client import VicwClient
 from vicw_shared.wire.entities import Entity, EntityRef, IdentityChange, MergedRef
-from vicw_standalone.cli.ask import UrlOption, server
 from vicw_standalone.cli.console import err, harmless, out
+from vicw_standalone.cli.retrieve import UrlOption, server
 from vicw_standalone.counts import counted
 
 _PAGE = 500

@@ -9,8 +9,8 @@ import typer
 
 from vicw_client import BadRequestError, VicwClient, VicwClientError
 from vicw_shared.wire.graph import GraphAnswer
-from vicw_standalone.cli.ask import UrlOption, server
 from vicw_standalone.cli.console import err, fail, harmless, problem
+from vicw_standalone.cli.retrieve import UrlOption, server
 from vicw_standalone.drawing.picture import draw
 from vicw_standalone.drawing.presets import PRESETS, Preset
 

@@ -10,9 +10,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from vicw_shared.archive.writer import is_archive
-from vicw_standalone.cli.ask import UrlOption, connect, hint, require_server
 from vicw_standalone.cli.console import INTERRUPTED, err, fail, interruptible, print_summary, problem
 from vicw_standalone.cli.knowledge import SyncOptions, sync_folders
+from vicw_standalone.cli.retrieve import UrlOption, connect, hint, require_server
 from vicw_standalone.file_import import IMPORT_RETRY, ImportStoppedError, import_paths
 from vicw_standalone.sources.roots import ContextTakenError
 

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from vicw_client import VicwClient
 from vicw_shared.wire.knowledge import LinkFault, LinkProblem
-from vicw_standalone.cli.ask import hint
 from vicw_standalone.cli.console import (
     INTERRUPTED,
     err,
@@ -25,6 +24,7 @@ from vicw_standalone.cli.console import (
     problem,
     progress_bar,
 )
+from vicw_standalone.cli.retrieve import hint
 from vicw_standalone.file_import import ImportStoppedError, default_state_path, store_behind
 from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, Synced, sync, watch
 from vicw_standalone.sources.records import Refused

@@ -83,10 +83,10 @@ def use(
     data_dir: DataDirOption = None,
 ) -> None:
     """Choose the model of a data directory. `vicw reindex` then embeds the stored passages again."""
-    from vicw_embedding import library
+    from vicw_embedding import model_files
 
     settings = read_settings(data_dir=data_dir, model=name)
-    model = library.resolve(settings.embedding, settings.models_dir)
+    model = model_files.resolve(settings.embedding, settings.models_dir)
     choose(settings.storage.data_dir, name)
     out.print(f"{settings.storage.data_dir} now uses {model.card.name} ({model.card.size}-d).", markup=False)
     out.print("If it already holds passages, run `vicw reindex` next.", markup=False)

@@ -14,9 +14,9 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.logs import configure_logs
 from vicw_shared.settings import LogSettings, StorageSettings
-from vicw_standalone.cli.ask import UrlOption
 from vicw_standalone.cli.console import INTERRUPTED, err, fail, out, problem, progress_bar, read_settings
 from vicw_standalone.cli.models import DataDirOption, PlatformOption
+from vicw_standalone.cli.retrieve import UrlOption
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vicw_embedding import library, minilm
+from vicw_embedding import minilm, model_files
 from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.edge import EdgeVectorStore
 from vicw_shared.adapters.embedders import open_embedder
-from vicw_shared.adapters.sqlite.glance import GraphCounts, read_counts
+from vicw_shared.adapters.sqlite.store_summary import GraphCounts, read_counts
 from vicw_shared.embedding_models import MODELS
 from vicw_shared.errors import DataDirError, SchemaVersionError, UnavailableError, VicwError
 from vicw_shared.ports import NO_MODEL, ModelIdentity
@@ -69,7 +69,7 @@ def _model(settings: StandaloneSettings) -> tuple[list[ModelIdentity], Finding]:
             size = embedding.dimensions or card.size
             unmade = ModelIdentity(card.name, size, "", WRAPPER_VERSION)
             return [unmade], Finding("model", Severity.FINE, f"{card.name} comes with the installation")
-        file = library.resolve(embedding, settings.models_dir)
+        file = model_files.resolve(embedding, settings.models_dir)
         size = embedding.dimensions or file.card.size
         identity = ModelIdentity(file.card.name, size, file.digest, WRAPPER_VERSION)
         return [identity], Finding("model", Severity.FINE, f"{identity} in {file.path}")

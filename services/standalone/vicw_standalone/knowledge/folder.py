@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from vicw_ingest.extraction.code.languages import languages_of_path
 from vicw_ingest.knowledge.frontmatter import front_matter
 from vicw_shared.text import normalise
-from vicw_shared.wire.faults import describe
 from vicw_shared.wire.ingest import Item
+from vicw_shared.wire.validation_errors import describe
 from vicw_standalone.sources.files import is_generated
 from vicw_standalone.sources.records import NothingToReadError, Refused, Skipped, UnreadableFileError, shown
 from vicw_standalone.sources.text_decoder import read_text

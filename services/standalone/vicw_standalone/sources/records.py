@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from vicw_shared.errors import InvalidInputError
-from vicw_shared.wire.faults import describe
 from vicw_shared.wire.ingest import Item
+from vicw_shared.wire.validation_errors import describe
 
 _NAME_CHARS = 512
 _DIGEST_CHARS = 16

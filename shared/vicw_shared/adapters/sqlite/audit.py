@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from itertools import batched
 
-from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite import outbox_rows
 from vicw_shared.adapters.sqlite.rows import marks, pack, unpack
 from vicw_shared.adapters.sqlite.scans import SqliteScans
 from vicw_shared.adapters.sqlite.transaction import read_counters
@@ -54,7 +54,7 @@ class SqliteAudit(SqliteScans):
         return await self._database.read(lambda c: int(c.execute(sql, (label.value,)).fetchone()[0]))
 
     async def point_states(self, uids: Sequence[str]) -> dict[str, bool]:
-        return await self._database.read(lambda c: entries.point_states(c, uids))
+        return await self._database.read(lambda c: outbox_rows.point_states(c, uids))
 
     async def belongs_to_counts(self, uids: Sequence[str]) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:

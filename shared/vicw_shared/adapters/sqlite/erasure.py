@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.adapters.sqlite.entries import put_entries
+from vicw_shared.adapters.sqlite.outbox_rows import put_entries
 from vicw_shared.adapters.sqlite.rows import marks, pack
 from vicw_shared.ports import ErasureNote
 

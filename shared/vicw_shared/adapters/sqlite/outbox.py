@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from vicw_shared.adapters.sqlite import entries
+from vicw_shared.adapters.sqlite import outbox_rows
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.rows import pack
 from vicw_shared.adapters.sqlite.writer import Writer
@@ -35,12 +35,12 @@ class SqliteOutbox:
 
             def work(connection: sqlite3.Connection) -> list[PendingPoint]:
                 if items is None:
-                    seqs, self._last_tenant = entries.find_due(
+                    seqs, self._last_tenant = outbox_rows.find_due(
                         connection, limit, instant, self._claims, self._last_tenant
                     )
                 else:
-                    seqs = entries.find_of_items(connection, items, limit, self._claims)
-                return entries.read(connection, seqs)
+                    seqs = outbox_rows.find_of_items(connection, items, limit, self._claims)
+                return outbox_rows.read(connection, seqs)
 
             points = await self._database.read(work)
             self._claims |= {pack(point.point_id): clock + seconds for point in points}
@@ -53,7 +53,7 @@ class SqliteOutbox:
         return len(claimed)
 
     async def acknowledge(self, points: Sequence[PendingPoint]) -> set[str]:
-        orphans = await self._write(lambda c: entries.acknowledge(c, points))
+        orphans = await self._write(lambda c: outbox_rows.acknowledge(c, points))
         self._release(points)
         return orphans
 
@@ -61,7 +61,7 @@ class SqliteOutbox:
         self, points: Sequence[PendingPoint], *, seconds: float | None, error: str | None = None
     ) -> None:
         instant, delay = to_us(now()), round(seconds * MICROSECONDS) if seconds is not None else None
-        await self._write(lambda c: entries.postpone(c, points, instant, delay, error))
+        await self._write(lambda c: outbox_rows.postpone(c, points, instant, delay, error))
         self._release(points)
 
     def _release(self, points: Sequence[PendingPoint]) -> None:
@@ -69,15 +69,15 @@ class SqliteOutbox:
             self._claims.pop(pack(point.point_id), None)
 
     async def count_unindexed(self, tenant: str, item_uids: Sequence[str]) -> UnindexedCounts:
-        return await self._database.read(lambda c: entries.count_unindexed(c, tenant, item_uids))
+        return await self._database.read(lambda c: outbox_rows.count_unindexed(c, tenant, item_uids))
 
     async def failures(
         self, tenant: str | None, limit: int, *, items: Sequence[str] | None = None
     ) -> list[IndexFailure]:
-        return await self._database.read(lambda c: entries.failures(c, tenant, limit, items))
+        return await self._database.read(lambda c: outbox_rows.failures(c, tenant, limit, items))
 
     async def replay(self, points: Sequence[str] | None = None, *, tenant: str | None = None) -> int:
-        return await self._write(lambda c: entries.replay(c, points, tenant))
+        return await self._write(lambda c: outbox_rows.replay(c, points, tenant))
 
     async def backlog(self, tenant: str | None = None) -> Backlog:
         tenant_filter = "" if tenant is None else "AND tenant = :tenant"
@@ -88,10 +88,10 @@ class SqliteOutbox:
         return await self._database.read(lambda c: Backlog(*c.execute(sql, {"tenant": tenant}).fetchone()))
 
     async def requeue(self, chunk_uids: Sequence[str], kind: PendingKind = PendingKind.UPSERT) -> int:
-        return await self._write(lambda c: entries.queue(c, chunk_uids, kind))
+        return await self._write(lambda c: outbox_rows.queue(c, chunk_uids, kind))
 
     async def queued(self, chunk_uids: Sequence[str], *, failing: bool = True) -> set[str]:
-        return await self._database.read(lambda c: entries.find_queued(c, chunk_uids, failing=failing))
+        return await self._database.read(lambda c: outbox_rows.find_queued(c, chunk_uids, failing=failing))
 
     async def any_indexed(self) -> bool:
         sql = "SELECT EXISTS (SELECT 1 FROM node WHERE label = 'Chunk' AND indexed)"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.adapters.sqlite.entries import read_passages
 from vicw_shared.adapters.sqlite.items import LIVE, with_edges
+from vicw_shared.adapters.sqlite.outbox_rows import read_passages
 from vicw_shared.adapters.sqlite.rows import NODE_COLUMNS, columns_of, edge_of, node_of, pack, unpack
 from vicw_shared.adapters.sqlite.steps import read_steps
 from vicw_shared.clock import from_us, to_us

@@ -9,10 +9,10 @@ from datetime import datetime
 from itertools import batched
 
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
-from vicw_shared.adapters.sqlite.entries import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.erasure import drop_nodes, drop_receipts, drop_steps, put_erasure_record
 from vicw_shared.adapters.sqlite.hop import read_isolated
 from vicw_shared.adapters.sqlite.names import count_edges, find_names
+from vicw_shared.adapters.sqlite.outbox_rows import put_entries, renew_payloads
 from vicw_shared.adapters.sqlite.pending_extractions import dequeue_extraction, queue_extractions
 from vicw_shared.adapters.sqlite.rows import (
     NODE_COLUMNS,

@@ -12,7 +12,7 @@ import pytest
 
 from support.models.tiny_gguf import decoder
 from vicw_embedding.chat.engine import Answer, ChatEngine, bounded
-from vicw_embedding.library import ModelFile
+from vicw_embedding.model_files import ModelFile
 from vicw_embedding.supervisor import ChatProcess
 from vicw_ingest.extraction.llm.schema import extractable_types, parse, schema_of
 from vicw_shared.adapters.openai_language import OpenAILanguageModel

@@ -14,8 +14,8 @@ from vicw_retrieval.synthesis.template import fill
 from vicw_shared.errors import InvalidInputError
 from vicw_shared.tokens import estimate_tokens
 from vicw_shared.wire.answer_format import Budget
-from vicw_shared.wire.faults import describe
 from vicw_shared.wire.retrieve import RetrieveRequest
+from vicw_shared.wire.validation_errors import describe
 
 CHAT = [
     {"id": f"c{n}", "text": text, "speaker": who, "timestamp": f"2026-03-0{n}T10:00:00Z", "flow_id": "chat"}

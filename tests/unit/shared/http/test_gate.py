@@ -18,7 +18,7 @@ from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import UnavailableError
 from vicw_shared.http import KeyGate, create_app, is_loopback, tenant_of
-from vicw_shared.http.known_keys import KeyCacheLimits
+from vicw_shared.http.key_cache import KeyCacheLimits
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint, split_token
 from vicw_shared.settings import LimitSettings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.generators.materials import AT, said
+from support.generators.consolidation_events import AT, said
 from vicw_shared.model import Sensitivity
 from vicw_shared.ports import Use
 from vicw_shared.settings import ConsolidationSettings

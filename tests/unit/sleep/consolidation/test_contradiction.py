@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.generators import materials
+from support.generators import consolidation_events as samples
 from vicw_shared.model.core5 import SYSTEM_VERSION
 from vicw_sleep.consolidation.contradiction import contradiction, unsupported_sentences
 
@@ -43,7 +43,7 @@ TESTS = "Well, all 3 tests passed this morning, and the deploy started at 10:30 
     ],
 )
 def test_what_says_the_same_stands(source: str, line: str) -> None:
-    assert contradiction(materials.said(0, source), line) == ""
+    assert contradiction(samples.said(0, source), line) == ""
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_what_says_the_same_stands(source: str, line: str) -> None:
     ],
 )
 def test_what_is_turned_round_is_found_out(source: str, line: str, told: str) -> None:
-    assert told in contradiction(materials.said(0, source), line)
+    assert told in contradiction(samples.said(0, source), line)
 
 
 def test_a_summary_is_agreed_with_line_by_line() -> None:
-    summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen: I owe Dora 90 crowns.", speaker=None)
+    summary = samples.said(0, "Ana: I owe Carla 40 crowns.\nBen: I owe Dora 90 crowns.", speaker=None)
     macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert macro.event.is_macro
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I owe Dora 90.") == ""
@@ -94,7 +94,7 @@ def test_a_summary_is_agreed_with_line_by_line() -> None:
     ["Ben: I owe Carla 40 crowns.", "Ana: I lost my keys.", "Lost the keys in the bus.", "Ana: I owe. I lost my keys."],
 )
 def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
-    summary = materials.said(0, "Ana: I owe Carla 40 crowns.\nBen (Lost): I lost my keys in the bus.", speaker=None)
+    summary = samples.said(0, "Ana: I owe Carla 40 crowns.\nBen (Lost): I lost my keys in the bus.", speaker=None)
     macro = replace(summary, event=replace(summary.event, version=SYSTEM_VERSION))
     assert contradiction(macro, "Ana: I owe Carla 40. Ben: I lost my keys.") == ""
     assert contradiction(macro, "Ana owes Carla 40 crowns. Ben lost his keys.") == ""
@@ -103,8 +103,8 @@ def test_what_somebody_says_in_a_summary_is_nobody_elses(line: str) -> None:
 
 def test_a_line_that_another_source_says_or_nobody_is_not_its_own() -> None:
     sources = [
-        materials.said(0, "Let us switch the debug mode off before the demo starts.", speaker="Cleo"),
-        materials.said(1, "Done, the debug mode is off and the demo can go.", speaker="Dan"),
+        samples.said(0, "Let us switch the debug mode off before the demo starts.", speaker="Cleo"),
+        samples.said(1, "Done, the debug mode is off and the demo can go.", speaker="Dan"),
     ]
     assert unsupported_sentences("Let us switch debug mode off before the demo.", 0, sources) == ""
     assert (

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from support.generators.materials import said
+from support.generators.consolidation_events import said
 from vicw_shared.model import Node
 from vicw_shared.model.core5 import MACRO, SYSTEM_VERSION
 from vicw_sleep.consolidation.extractive_summary import sentences_of, summarise

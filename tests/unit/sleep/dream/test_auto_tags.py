@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.generators.materials import AT
+from support.generators.consolidation_events import AT
 from vicw_shared.model import Label, Node
 from vicw_sleep.dream.auto_tags import NEIGHBOURS, PHRASE, choose
 from vicw_sleep.dream.key_phrases import KeyPhrase

@@ -14,8 +14,8 @@ from vicw_ingest.extraction.code.languages import (
 )
 from vicw_ingest.extraction.code.model import Bounds, CodeAnalysis, Symbol
 from vicw_ingest.extraction.code.parser import Parsed, parse
+from vicw_ingest.extraction.code.references import Resolver, bases_of, calls_of, imports_of
 from vicw_ingest.extraction.code.symbols import scopes_of
-from vicw_ingest.extraction.code.uses import Resolver, bases_of, calls_of, imports_of
 
 DEFAULT_BOUNDS = Bounds()
 GUESSED_CHARACTERS = 20_000

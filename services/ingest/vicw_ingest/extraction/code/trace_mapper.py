@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from vicw_ingest.extraction.code.traces.ats import parse_frames_below
+from vicw_ingest.extraction.code.traces.go_rust_ruby import parse_go, parse_ruby, parse_rust
+from vicw_ingest.extraction.code.traces.jvm_javascript_dotnet import parse_frames_below
 from vicw_ingest.extraction.code.traces.lines import split_lines
 from vicw_ingest.extraction.code.traces.model import FailureLink, StackTrace, TracedFailure, TraceFrame
 from vicw_ingest.extraction.code.traces.python import parse_python
-from vicw_ingest.extraction.code.traces.systems import parse_go, parse_ruby, parse_rust
 from vicw_ingest.extraction.model import ExtractedEntity, ExtractedEvent, ExtractedRelation, TextExtraction
 from vicw_shared.model import Label
 

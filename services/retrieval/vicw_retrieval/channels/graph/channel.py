@@ -14,15 +14,15 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from vicw_retrieval.access.result_filter import filter_results
-from vicw_retrieval.channels.graph.bridges import EntitySpread
+from vicw_retrieval.channels.graph.entity_spread import EntitySpread
 from vicw_retrieval.channels.graph.neighbour_lift import lift
 from vicw_retrieval.channels.graph.people import reach_memories
-from vicw_retrieval.channels.graph.seed_neighbourhood import prefetch
+from vicw_retrieval.channels.graph.prefetch import prefetch
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
 from vicw_retrieval.channels.graph.title_match import reach_named_pages
 from vicw_retrieval.channels.graph.typed_spread import SpreadPlan, walk
 from vicw_retrieval.model.candidates import Candidate, GraphHit, in_order
-from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph, by_item
+from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph, by_item
 from vicw_shared.model import EdgeRegistry, Label, Node
 from vicw_shared.ports import ItemRef
 from vicw_shared.settings import RetrievalSettings

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from vicw_retrieval.channels.graph.flow_traversal import Adjacent, FlowTraversal
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_shared.model import Node
 
 SHARES = (0.5, 0.25)

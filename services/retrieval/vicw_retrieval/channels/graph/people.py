@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import Anchor, ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.model.spread_paths import Anchor, ReachedItems, SpreadPath, SubGraph
 from vicw_shared.canonical import MERGED_INTO
 from vicw_shared.model import Label
 from vicw_shared.model.edges import IS_PERSON

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vicw_retrieval.access.result_filter import filter_results
 from vicw_retrieval.channels.graph.spread_context import SpreadContext
-from vicw_retrieval.model.reach import ReachedItems, SpreadPath, SubGraph
+from vicw_retrieval.model.spread_paths import ReachedItems, SpreadPath, SubGraph
 from vicw_shared.model import Node
 from vicw_shared.ports import By, NameQuery, look_up
 

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from support.fakes.chat_server import NOTHING, Chat, Reply, chatting, failed, said, told
-from vicw_ingest.extraction.llm.requests import ExtractionError, ModelExtraction, ModelExtractor
+from vicw_ingest.extraction.llm.model_extractor import ExtractionError, ModelExtraction, ModelExtractor
 from vicw_ingest.extraction.model import ITEM, SPEAKER, SourceText, TextExtraction
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import OverloadedError, UnavailableError

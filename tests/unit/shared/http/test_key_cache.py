@@ -12,7 +12,7 @@ from vicw_shared.adapters.data_dir import DataDir
 from vicw_shared.adapters.sqlite import SqliteGraphStore
 from vicw_shared.adapters.sqlite.keys import SqliteKeyRing
 from vicw_shared.errors import SettingsError, UnavailableError, VicwError
-from vicw_shared.http.known_keys import KeyCache, KeyCacheLimits
+from vicw_shared.http.key_cache import KeyCache, KeyCacheLimits
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.model.keys import ApiKey, Right, mint
 
