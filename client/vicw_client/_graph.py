@@ -9,11 +9,11 @@ from vicw_client import _protocol
 from vicw_client._protocol import Retry, Steps
 from vicw_shared.wire.graph import (
     FindRequest,
+    FlowRequest,
     GraphAnswer,
     GraphQuestion,
     HistoryRequest,
     NodeQuestion,
-    ThreadRequest,
     WalkRequest,
 )
 
@@ -58,9 +58,9 @@ class GraphClient[R]:
         """Return the merges around an entity."""
         return self._ask("merges", NodeQuestion, request, fields)
 
-    def thread(self, request: ThreadRequest | None = None, /, **fields: Any) -> R:
+    def flow(self, request: FlowRequest | None = None, /, **fields: Any) -> R:
         """Return one flow in its order."""
-        return self._ask("thread", ThreadRequest, request, fields)
+        return self._ask("flow", FlowRequest, request, fields)
 
     def _ask[M: GraphQuestion](self, name: str, model: type[M], request: M | None, fields: dict[str, Any]) -> R:
         return self._run(_protocol.graph(name, model, request, fields, self._retry, self._base))

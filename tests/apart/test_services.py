@@ -31,7 +31,7 @@ def test_the_graph_is_asked_at_retrieval(platform: Platform) -> None:
     told = {"entities": people, "relations": [sister]}
     item = {"id": "g1", "text": "The mill stopped because the river was dry.", "speaker": "Ben", "extraction": told}
     platform.remember(item, flow_id="mill", context="mill", extract="rules").raise_for_status()
-    body = {"start": ["g1"], "context": "mill", "types": {"only": ["CAUSED"]}, "direction": "in"}
+    body = {"start": ["g1"], "context": "mill", "types": {"include": ["CAUSED"]}, "direction": "in"}
     url = f"{platform.retrieval.url}/graph/walk"
     answer = httpx.post(url, json=body, headers=platform.headers, timeout=90, trust_env=False).raise_for_status().json()
     assert {edge["type"] for edge in answer["edges"]} == {"CAUSED"}

@@ -20,7 +20,7 @@ class ScheduledJob(StrEnum):
     RECONCILE = "reconcile"
 
 
-BY_DAY = "consolidation of a context"
+CATCH_UP_CONSOLIDATION = "catch-up consolidation"
 """Name of the consolidation runs that arrivals trigger, in the recorded job runs."""
 SETTING = {
     ScheduledJob.CONSOLIDATION: "VICW_CONSOLIDATE_SCHEDULE",

@@ -51,7 +51,7 @@ class ReconcileBookmark:
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciled:
+class ReconcileReport:
     """Result of a comparison: passages ``missing`` their point and ``stale`` points (both queued again), and
     ``orphaned`` points without a passage (removed).
 
@@ -81,7 +81,7 @@ async def reconcile(
     dry: bool = False,
     alone: bool = False,
     page_size: int = PAGE,
-) -> Reconciled:
+) -> ReconcileReport:
     """Queue passages whose point is missing or differs from the graph; remove points that have no passage.
 
     At most ``pages`` of ``page_size`` are compared. Idempotent and safe to run concurrently. ``dry``: only count.
@@ -104,7 +104,7 @@ async def reconcile(
         MISSING.inc(missing)
         STALE.inc(stale)
         ORPHANED.inc(orphaned)
-    return Reconciled(missing, stale, orphaned, bookmark, rebuilt if bookmark is None else None)
+    return ReconcileReport(missing, stale, orphaned, bookmark, rebuilt if bookmark is None else None)
 
 
 async def _requeue_differing(

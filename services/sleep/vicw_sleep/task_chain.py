@@ -16,7 +16,7 @@ SECONDS = 900
 _RESTING = b"resting"
 
 
-class TaskChain:
+class JobLock:
     """The lock of a ``task``, passed from task to task by the chain's name. Every method raises RedisError."""
 
     def __init__(self, client: redis.Redis, task: str) -> None:

@@ -12,9 +12,9 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.platform.wiring import PlatformWiring
 from vicw_shared.throttled_indexes import throttled_indexes
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
-from vicw_sleep.dream.service import Dream
+from vicw_sleep.dream.service import Dreamer
 from vicw_sleep.llm_requests import LlmRequester, llm_requester
-from vicw_sleep.resolve.service import Resolve
+from vicw_sleep.resolve.service import EntityResolver
 from vicw_sleep.settings import SleepServiceSettings
 
 
@@ -67,13 +67,13 @@ class SleepWiring(PlatformWiring):
         )
         return consolidation if on_batch is None else replace(consolidation, on_batch=on_batch)
 
-    def dream(self) -> Dream:
+    def dream(self) -> Dreamer:
         """Return the use case that adds auto-tags."""
-        return Dream(self.graph, self.indexes, self.registry, self._queue)
+        return Dreamer(self.graph, self.indexes, self.registry, self._queue)
 
-    def resolve(self) -> Resolve:
+    def resolve(self) -> EntityResolver:
         """Return the use case that merges duplicate entities."""
-        return Resolve(self.graph, self.registry)
+        return EntityResolver(self.graph, self.registry)
 
     async def wake(self) -> None:
         """Wake the workers that index passages."""

@@ -37,26 +37,26 @@ from vicw_shared.errors import RetryableError, UnavailableError
 from vicw_shared.job_runs import recorded_run
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as run_consolidation_slice
-from vicw_sleep.consolidation.service import Consolidated
+from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.dream.job import dream_slice as run_dream_slice
 from vicw_sleep.dream.service import DreamBookmark, DreamReport
 from vicw_sleep.jobs import ScheduledJob
 from vicw_sleep.mirror.job import sync_mirror
-from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, ReconcileSide, forget_receipts
+from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport, ReconcileSide, forget_receipts
 from vicw_sleep.reconcile import reconcile as reconcile_page
 from vicw_sleep.resolve.job import resolve_slice as run_resolve_slice
 from vicw_sleep.resolve.service import ResolveBookmark as Names
 from vicw_sleep.resolve.service import ResolveReport as Resolved
 from vicw_sleep.scheduler import Slice
 from vicw_sleep.settings import SleepServiceSettings
-from vicw_sleep.task_chain import SECONDS, TaskChain
+from vicw_sleep.task_chain import SECONDS, JobLock
 from vicw_sleep.wiring import SleepWiring
 
 _settings = SleepServiceSettings.read()
 app = make_celery("vicw_sleep", _settings.redis)
 _runtime = Runtime(lambda: SleepWiring(_settings, gives_way=True))
-_chain = TaskChain(connect(_settings.redis), RECONCILE)
+_chain = JobLock(connect(_settings.redis), RECONCILE)
 _FORGET_SECONDS = 10.0
 _REST_SECONDS = 300
 """Cool-down between two comparisons of the stores while passages wait and a lost index is being rebuilt."""
@@ -143,7 +143,7 @@ def mirror(self: Task[Any, Any]) -> None:
         _log.warning("the mirror could not be updated", error=error.detail)
 
 
-async def _consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> Consolidated | None:
+async def _consolidate(wiring: SleepWiring, start: FlowBookmark | None) -> ConsolidationReport | None:
     return await run_consolidation_slice(wiring.consolidation(), _settings.consolidation, start)
 
 
@@ -170,7 +170,7 @@ def _register_sliced_task[M: TaskProgress](
 
     The runs of a ``scheduled`` job are recorded.
     """
-    chain_lock = TaskChain(connect(_settings.redis), name)
+    chain_lock = JobLock(connect(_settings.redis), name)
 
     async def run_recorded(wiring: SleepWiring, start: M | None) -> Slice[M] | None:
         if scheduled is None:
@@ -193,7 +193,7 @@ def _register_sliced_task[M: TaskProgress](
             _run_slice(chain_lock, of, work, what)
 
 
-def _run_slice(chain_lock: TaskChain, of: str | None, work: Callable[[str], int | None], what: str) -> None:
+def _run_slice(chain_lock: JobLock, of: str | None, work: Callable[[str], int | None], what: str) -> None:
     """Run ``work(chain_id)`` if the chain ``of`` holds the lock.
 
     ``work`` returns the cool-down in seconds before another chain may start, or None if the chain continues.
@@ -225,7 +225,7 @@ async def _watch(wiring: SleepWiring) -> tuple[bool, bool]:
     return lacking, lacking and (await engines.graph.outbox.backlog()).waiting > 0
 
 
-async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool) -> tuple[Reconciled, bool]:
+async def _reconcile(wiring: SleepWiring, *, start: ReconcileBookmark, first: bool) -> tuple[ReconcileReport, bool]:
     """Return the result, and whether the index is still known to lack points."""
     graph, indexes = wiring.engines.graph, wiring.engines.indexes  # repairs are not throttled
     if first:

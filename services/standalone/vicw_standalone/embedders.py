@@ -24,7 +24,7 @@ _MODEL_METRIC = re.compile("(# (HELP|TYPE) )?vicw_embedding_")
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class RunningEmbedder:
     """A running embedder. ``source``: its value of VICW_EMBEDDING_MODEL; None for remote servers."""
 
     model: ModelIdentity
@@ -46,35 +46,35 @@ class Embedders:
         self._settings = settings
         self._given = given
         self._servers = EmbeddingServers(settings.embedding) if settings.embedding.urls and not given else None
-        self._started: dict[ModelIdentity, Started] = {}
+        self._started: dict[ModelIdentity, RunningEmbedder] = {}
 
-    async def first(self, used: ModelIdentity | None) -> Started:
+    async def first(self, used: ModelIdentity | None) -> RunningEmbedder:
         """Start the embedder of the settings; of several remote servers, the one with the model ``used``.
 
         Raises ModelMismatchError, SettingsError or UnavailableError.
         """
         if self._settings.storage.embedder == "none":
-            return self._add(Started(NO_MODEL, NullEmbedder()))
+            return self._add(RunningEmbedder(NO_MODEL, NullEmbedder()))
         if self._given:
-            return self._add(Started(await self._given[0].identity(), self._given[0]))
+            return self._add(RunningEmbedder(await self._given[0].identity(), self._given[0]))
         if self._servers is None:
             return await self._start(self._settings.embedding.model)
         if used is None:
             embedder, model = await self._servers.first()
-            return self._add(Started(model, embedder))
-        return self._add(Started(used, await self._servers.find(used)))
+            return self._add(RunningEmbedder(model, embedder))
+        return self._add(RunningEmbedder(used, await self._servers.find(used)))
 
-    async def another(self, name: str, used: ModelIdentity | None) -> Started:
+    async def another(self, name: str, used: ModelIdentity | None) -> RunningEmbedder:
         """Start the model ``name``, or the GGUF file at that path. Raises as ``first`` does."""
         for given in self._given:
             if (model := await given.identity()).name == name:
-                return self._add(Started(model, given))
+                return self._add(RunningEmbedder(model, given))
         if self._given:
             raise ModelMismatchError(f"there is no embedder named {name}")
         if self._servers is None:
             return await self._start(name)
         embedder, model = await self._servers.find_by_name(name, but=used)
-        return self._add(Started(model, embedder))
+        return self._add(RunningEmbedder(model, embedder))
 
     async def require(self, name: str) -> None:
         """Raise SettingsError, ModelMismatchError or UnavailableError if ``another`` cannot start this model."""
@@ -133,7 +133,7 @@ class Embedders:
         if self._servers is not None:
             await self._servers.close()
 
-    async def _start(self, source: str) -> Started:
+    async def _start(self, source: str) -> RunningEmbedder:
         settings = self._settings.embedding.model_copy(update={"model": source})
         async with contextlib.AsyncExitStack() as stack:
             process = EmbeddingProcess(settings, self._settings.models_dir, stop_seconds=_STOP_SECONDS)
@@ -146,10 +146,10 @@ class Embedders:
             model = await embedder.identity()
             stack.pop_all()
         if model in self._started:  # it is running already
-            await Started(model, embedder, source, process).close()
+            await RunningEmbedder(model, embedder, source, process).close()
             return self._started[model]
-        return self._add(Started(model, embedder, source, process))
+        return self._add(RunningEmbedder(model, embedder, source, process))
 
-    def _add(self, started: Started) -> Started:
+    def _add(self, started: RunningEmbedder) -> RunningEmbedder:
         self._started.setdefault(started.model, started)
         return self._started[started.model]

@@ -13,9 +13,9 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry
 from vicw_shared.throttled_indexes import throttled_indexes
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
-from vicw_sleep.dream.service import Dream
+from vicw_sleep.dream.service import Dreamer
 from vicw_sleep.llm_requests import LlmRequester
-from vicw_sleep.resolve.service import Resolve
+from vicw_sleep.resolve.service import EntityResolver
 from vicw_standalone.settings import StandaloneSettings
 
 
@@ -56,14 +56,14 @@ class Maintenance:
         )
         return made if on_batch is None else replace(made, on_batch=on_batch)
 
-    def dream(self) -> Dream:
+    def dream(self) -> Dreamer:
         """Return the dream job, which adds auto-tags."""
-        return Dream(self.graph, throttled_indexes(self.indexes, self._throttle), self._registry, self._indexer)
+        return Dreamer(self.graph, throttled_indexes(self.indexes, self._throttle), self._registry, self._indexer)
 
     def capacity(self) -> Eviction:
         """Return the eviction."""
         return Eviction(self.graph, Eraser(self.graph, self.indexes, self._registry), self._indexer)
 
-    def resolve(self) -> Resolve:
+    def resolve(self) -> EntityResolver:
         """Return the entity resolution."""
-        return Resolve(self.graph, self._registry)
+        return EntityResolver(self.graph, self._registry)

@@ -12,8 +12,8 @@ from vicw_shared.errors import MissingRecordError
 from vicw_shared.indexes import Indexes
 from vicw_shared.ports import Store
 from vicw_sleep.consolidation.service import Consolidation, OnBatch
-from vicw_sleep.dream.service import Dream
-from vicw_sleep.resolve.service import Resolve
+from vicw_sleep.dream.service import Dreamer
+from vicw_sleep.resolve.service import EntityResolver
 from vicw_standalone.counts import counted
 from vicw_standalone.settings import StandaloneSettings
 
@@ -35,11 +35,11 @@ class SleepCycle(Protocol):
         """Return the consolidation; it calls ``on_batch`` for each batch."""
         ...
 
-    def dream(self) -> Dream:
+    def dream(self) -> Dreamer:
         """Return the dream job."""
         ...
 
-    def resolve(self) -> Resolve:
+    def resolve(self) -> EntityResolver:
         """Return the entity resolution."""
         ...
 

@@ -43,7 +43,7 @@ from vicw_standalone.embedders import Embedders
 from vicw_standalone.maintenance import Maintenance
 from vicw_standalone.model_choice import REINDEX_ADVICE, remedy, vectors_of
 from vicw_standalone.reindex.change import mark_lost
-from vicw_standalone.reindex.online import Reindexing
+from vicw_standalone.reindex.online import OnlineReindex
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, folder_of
 
@@ -95,7 +95,7 @@ class Standalone:
         self.indexer: Indexer
         self.expiry: Expiry
         self.asleep: Maintenance
-        self.reindexing: Reindexing
+        self.reindexing: OnlineReindex
         self.extractor: Extractor | None
         self.schedules: Mapping[ScheduledJob, Schedule]
         self._reranker: HttpReranker | None = None
@@ -165,7 +165,7 @@ class Standalone:
             self.settings.ingest,
             model=ExtractionBackend(self.extractor, self.extractor) if self.extractor is not None else None,
         )
-        self.reindexing = Reindexing(
+        self.reindexing = OnlineReindex(
             self.settings, self.graph, self.embedders, self.folders, self.indexes, self.indexer
         )
         self._stack.push_async_callback(self.reindexing.close)

@@ -6,7 +6,7 @@ A port has operations only, never query text: no query language serves two engin
 from vicw_shared.ports.archive import GraphArchive, GraphSnapshot
 from vicw_shared.ports.audit import MAX_UNEXPECTED, ChainLink, GraphAudit
 from vicw_shared.ports.embedder import NO_MODEL, Embedder, Lane, ModelChange, ModelIdentity, Models
-from vicw_shared.ports.erasure import ErasureNote, Erasures
+from vicw_shared.ports.erasure import ErasurePart, Erasures
 from vicw_shared.ports.graph import (
     GraphStore,
     ItemRef,
@@ -20,7 +20,7 @@ from vicw_shared.ports.graph import (
 from vicw_shared.ports.items import ItemIndex, ItemView, PassageChange, Use, Uses
 from vicw_shared.ports.keys import KeyRing
 from vicw_shared.ports.language import Completion, Finish, LanguageModel, Prompt, Reranker, Role
-from vicw_shared.ports.names import By, NameIndex, NameQuery, look_up
+from vicw_shared.ports.names import NameIndex, NameMatch, NameQuery, look_up
 from vicw_shared.ports.outbox import (
     Backlog,
     IndexFailure,
@@ -36,6 +36,7 @@ from vicw_shared.ports.scan import (
     EdgeEnds,
     Edges,
     Flow,
+    FlowEvents,
     Flows,
     Items,
     NamedNodes,
@@ -44,7 +45,6 @@ from vicw_shared.ports.scan import (
     Scan,
     Scans,
     Steps,
-    Thread,
     scan_pages,
 )
 from vicw_shared.ports.scope import Audience, Scope
@@ -68,7 +68,6 @@ __all__ = [
     "ArrivalCount",
     "Audience",
     "Backlog",
-    "By",
     "ChainLink",
     "Changes",
     "Completion",
@@ -77,10 +76,11 @@ __all__ = [
     "EdgeEnds",
     "Edges",
     "Embedder",
-    "ErasureNote",
+    "ErasurePart",
     "Erasures",
     "Finish",
     "Flow",
+    "FlowEvents",
     "Flows",
     "Gap",
     "GraphArchive",
@@ -103,6 +103,7 @@ __all__ = [
     "ModelIdentity",
     "Models",
     "NameIndex",
+    "NameMatch",
     "NameQuery",
     "NamedNodes",
     "Neighbour",
@@ -134,7 +135,6 @@ __all__ = [
     "Store",
     "StoreRecord",
     "TextHit",
-    "Thread",
     "UnindexedCounts",
     "Use",
     "Uses",

@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class ErasureNote:
+class ErasurePart:
     """One part of the record of an ``erasure`` (a uid) of a tenant.
 
     The first part has ``number`` 0; the others have one number each, in no order. ``body`` is JSON.
@@ -27,7 +27,7 @@ class ErasureNote:
 class Erasures(Protocol):
     """Erasure records of all tenants."""
 
-    async def erasures(self) -> list[ErasureNote]:
+    async def erasures(self) -> list[ErasurePart]:
         """Return all records, ordered by erasure and number."""
         ...
 

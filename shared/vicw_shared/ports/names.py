@@ -11,7 +11,7 @@ from vicw_shared.model import Node
 from vicw_shared.model.names import MAX_NAMESAKES
 
 
-class By(StrEnum):
+class NameMatch(StrEnum):
     """Field and match mode of a name look-up."""
 
     NAME = "name"
@@ -24,7 +24,7 @@ class By(StrEnum):
 class NameQuery:
     """Case-folded ``texts`` to look up, with at most ``limit`` nodes for each."""
 
-    by: By
+    by: NameMatch
     texts: tuple[str, ...]
     limit: int = MAX_NAMESAKES
 
@@ -56,7 +56,7 @@ async def look_up(
     tenant: str,
     texts: Sequence[str],
     *,
-    by: By = By.NAME,
+    by: NameMatch = NameMatch.NAME,
     contexts: Sequence[str] | None = None,
     limit: int = MAX_NAMESAKES,
 ) -> dict[str, list[Node]]:

@@ -114,7 +114,7 @@ class Flows(Scan[Flow, Flow]):
 
 
 @dataclass(frozen=True, slots=True)
-class Thread(Scan[Node, ChainKey]):
+class FlowEvents(Scan[Node, ChainKey]):
     """Live items of a flow, in the order of its NEXT chain."""
 
     flow: Flow

@@ -11,7 +11,7 @@ from typing import Protocol
 from vicw_shared.model import Edge, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.names import MAX_NAMESAKES
-from vicw_shared.ports.erasure import ErasureNote
+from vicw_shared.ports.erasure import ErasurePart
 from vicw_shared.ports.items import Use
 from vicw_shared.ports.sleep import MaintenanceStep
 
@@ -174,7 +174,7 @@ class Puts(Protocol):
         """Raise the counters of the context and its flows to these numbers, where these are higher."""
         ...
 
-    async def record_erasure(self, note: ErasureNote) -> None:
+    async def record_erasure(self, note: ErasurePart) -> None:
         """Store a part of the record of an erasure, replacing one with the same number."""
         ...
 

@@ -12,7 +12,7 @@ from vicw_shared.wire.base import Message, Prose, StrictInt
 
 DEFAULT_BUDGET_CHARS = 8000
 _PLACEHOLDERS = frozenset(
-    {"rank", "head", "id", "speaker", "date", "context", "domain", "thread", "kind", "name", "text"}
+    {"rank", "head", "id", "speaker", "date", "context", "domain", "flow", "kind", "name", "text"}
 )
 PLACE = re.compile(r"\{(\w+)\}")
 """A placeholder in a template: a word in braces."""
@@ -42,7 +42,7 @@ class Template(Message):
     result: Prose | None = Field(
         None,
         description="One result; must have {text}, may have {rank}, {head} (its metadata in one line), {id}, "
-        "{speaker}, {date}, {context}, {domain}, {thread}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
+        "{speaker}, {date}, {context}, {domain}, {flow}, {kind}, {name}; null: [{rank}] {head}, then {text} below",
     )
 
     @field_validator("whole")

@@ -68,7 +68,7 @@ class ProfileWeights(Message):
     recency_days: float = Field(description="Days after which recency is half as much")
 
 
-class JudgedResult(Message):
+class RerankedResult(Message):
     """A result's reranking: the score, on the model's own scale, and the rank before, from 1."""
 
     score: float
@@ -105,7 +105,7 @@ class Explanation(Message):
     )
     graph: GraphChannel
     time: AskedTime | None = None
-    rerank: dict[str, JudgedResult] | None = Field(
+    rerank: dict[str, RerankedResult] | None = Field(
         None, description="What the re-ranker said of the results, by uid; null where none was asked, or none answered"
     )
     boosts: dict[str, dict[str, float]] = Field(

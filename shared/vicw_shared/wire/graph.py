@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 from vicw_shared.wire.base import Id, Message, Prose, StrictBool, StrictInt, Timestamp, Unit
 from vicw_shared.wire.retrieve import GraphEdge, GraphNode, Viewer
 
-LEFT_OUT = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
+DEFAULT_EXCLUDED = ("BELONGS_TO", "EVIDENCED_BY", "HAPPENED_AFTER", "SUPERSEDES")
 """Types that a walk follows only on request: they join almost all nodes, or lead to the past."""
 
 _START = "Where to begin: a uid, an id of yours, or a name; one that means several is refused with what it may mean"
@@ -50,7 +50,7 @@ class FindRequest(GraphQuestion):
     subtype: Id | None = Field(None, description='Only these: "person", "file", "tag", …')
 
 
-class ThreadRequest(GraphQuestion):
+class FlowRequest(GraphQuestion):
     """One flow, in the order of its NEXT chain."""
 
     flow: Id
@@ -59,9 +59,10 @@ class ThreadRequest(GraphQuestion):
 class Types(Message):
     """Edge types that a walk follows."""
 
-    only: tuple[Id, ...] | None = Field(None, description="These types alone; null: all but those left out")
-    left_out: tuple[Id, ...] | None = Field(
-        None, description=f"Not these types; null: {', '.join(LEFT_OUT)}, as far as `only` does not name them"
+    include: tuple[Id, ...] | None = Field(None, description="These types alone; null: all but those excluded")
+    exclude: tuple[Id, ...] | None = Field(
+        None,
+        description=f"Not these types; null: {', '.join(DEFAULT_EXCLUDED)}, as far as `include` does not name them",
     )
 
 
@@ -90,7 +91,7 @@ class WalkRequest(GraphQuestion):
     direction: Literal["out", "in", "both"] = Field("both", description="Which way edges are followed")
     types: Types = Types()
     min_weight: Unit = Field(0.0, description="Lighter edges are not followed")
-    sentences: StrictBool = Field(
+    statements: StrictBool = Field(
         False, description="Also the statements that do no more than mention something, as their item does"
     )
 

@@ -218,7 +218,9 @@ class IngestedItem(Message):
         "null if none is configured",
     )
     sources: tuple[RepeatedItem, ...] = Field((), description="Stored items that it repeats")
-    links: tuple[LinkProblem, ...] = Field((), description="Of a page: its broken links. Later pages may resolve them")
+    broken_links: tuple[LinkProblem, ...] = Field(
+        (), description="Of a page: its broken links. Later pages may resolve them"
+    )
 
 
 class IngestResponse(Message):

@@ -97,7 +97,7 @@ class Intent(Message):
 
     domain: str
     confidence: float = Field(description="Of the domain")
-    evidence: Literal["given", "query", "hits", "none"] = Field(description="What the domain rests on")
+    domain_source: Literal["given", "query", "hits", "none"] = Field(description="What the domain is inferred from")
     filtered: bool = Field(description="Whether the results were narrowed to the domain")
     task: Task | None = Field(None, description="What the question is for; null: nothing tells")
     task_confidence: float = 0.0

@@ -153,7 +153,7 @@ async def test_recently_used_events_are_not_consolidated_after_an_import(
         await imported(tmp_path / "one", side)
     now = datetime.now(UTC) + timedelta(hours=2)
     for since, macros in ((now - timedelta(days=1), 0), (now, 1)):
-        rules = ConsolidationRules(before=now, cohesion=0.0, used_since=since)
+        rules = ConsolidationRules(before=now, min_cohesion=0.0, used_since=since)
         work = Consolidation(
             side.graph, side.graph.pending_extractions, side.indexer.indexes, registries().edges, side.indexer
         )

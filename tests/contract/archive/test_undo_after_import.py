@@ -19,8 +19,8 @@ from support.stores.pairs import Side, asked_for, embedded
 from vicw_shared.edge_factory import DREAM, RESOLVE
 from vicw_shared.ports import MaintenanceStep, Outcome, Steps
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.dream.service import Dream
-from vicw_sleep.resolve.service import Resolve
+from vicw_sleep.dream.service import Dreamer
+from vicw_sleep.resolve.service import EntityResolver
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -36,7 +36,7 @@ async def lived(side: Side) -> None:
     await tell(side, [turn(40, "Kept for an hour.", flow_id="g", expires_at=soon), turn(41, "Of g.", flow_id="g")])
     assert (await consolidate(side)).macros == 3
     await sound(side)
-    assert (await consolidate(side, ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0))).macros == 1
+    assert (await consolidate(side, ConsolidationRules(before=LATER + timedelta(days=2), min_cohesion=0.0))).macros == 1
     await side.indexer.drain()
     await tell(side, [turn(50, "Ben has left."), turn(51, "It rains.")])
     await tell(side, [turn(50, "Ben has not left.")])
@@ -59,11 +59,11 @@ async def done(side: Side) -> list[MaintenanceStep]:
 
 async def take_back(side: Side, step: MaintenanceStep) -> Any:
     if step.task == DREAM:
-        return await Dream(side.graph, side.indexer.indexes, registries().edges, side.indexer).undo(
+        return await Dreamer(side.graph, side.indexer.indexes, registries().edges, side.indexer).undo(
             step.id, now=LATER, grace=GRACE
         )
     if step.task == RESOLVE:
-        return await Resolve(side.graph, registries().edges).undo(step.id, now=LATER, grace=GRACE)
+        return await EntityResolver(side.graph, registries().edges).undo(step.id, now=LATER, grace=GRACE)
     return [item.uid for item in (await consolidation(side).undo(step.id, now=LATER, grace=GRACE)).items]
 
 

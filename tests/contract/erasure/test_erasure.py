@@ -35,7 +35,7 @@ from vicw_shared.fingerprints import FingerprintFinder, Fingerprints, new_key
 from vicw_shared.model import Label
 from vicw_shared.ports import (
     Edges,
-    ErasureNote,
+    ErasurePart,
     GraphTransaction,
     Lane,
     MaintenanceStep,
@@ -140,9 +140,9 @@ async def test_sources_of_a_macro_event_come_back_except_erased_ones(side: Side,
     told[3]["text"] = "We talked about the vermilion lockbox of Halde in round 3."
     await tell(side, told)
     before = {node.source_id: node for node in await thread(side)}
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     if levels == 2:
-        await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(days=3), cohesion=0.0))
+        await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(days=3), min_cohesion=0.0))
     macros = await thread(side)
     assert [macro.is_macro for macro in macros] == [True] * (3 if levels == 1 else 1)
     await erase(side, await choose_items(side.graph, "t", ["3"], None))
@@ -154,7 +154,7 @@ async def test_sources_of_a_macro_event_come_back_except_erased_ones(side: Side,
     assert all(back[key].uid == before[key].uid for key in back)
     answer = await side.retrieve({"query": "the amulet of Porto in round 0", "limit": 20}, "t")
     assert "3" not in {result.id for result in answer.results}
-    again = await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    again = await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     assert again.macros >= 1, "the others may be consolidated anew"
     await sound(side)
 
@@ -175,7 +175,9 @@ async def test_the_log_forgets_what_was_refused_or_undone(side: Side) -> None:
     told = turns(5)
     told[0]["text"] = _SECRET
     await tell(side, told)
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0), dry=False)
+    await run(
+        side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0), dry=False
+    )
     assert "Quirin" in str(await side.graph.scan(Steps(), limit=9))
     done = await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert done.steps >= 1
@@ -267,7 +269,7 @@ async def test_a_person_goes_with_what_they_said_and_what_is_about_them(side: Si
 
 async def test_a_person_is_found_in_what_is_consolidated(side: Side) -> None:
     await tell(side, turns(5))
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     chosen = await choose_person(side.graph, "t", "Ben", "c")
     assert chosen.count == 2, "turns 1 and 3"
     await erase(side, chosen)
@@ -287,7 +289,7 @@ async def test_a_context_goes_and_the_others_stay(side: Side) -> None:
     await ingest(side, {"context": "d", "items": [turn(0, "Ben left.")]}, "t", None)
     await ingest(side, {"context": "c", "items": [turn(n, f"{_SECRET} Round {n}.") for n in range(8)]}, "t", "k")
     await ingest(side, {"context": "d", "items": [{"id": "copy", "text": f"{_SECRET} Round 2."}]}, "t", None)
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     await erase(side, await choose_context(side.graph, "t", "c"))
     assert [root.name for root in await side.graph.contexts("t")] == ["d"]
     assert {node.context for node in (await side.nodes()).values()} == {"d"}
@@ -457,12 +459,12 @@ async def test_an_item_stored_again_before_the_proof_is_no_residue(side: Side) -
     told = turns(10)
     told[3]["text"] = _SECRET
     await tell(side, told)
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     erasing = eraser(side)
     erasure = await erasing.begin(await choose_items(side.graph, "t", ["3", "8"], None))
     await erasing.run(erasure)
     await ingest(side, {"context": "c", "items": [told[8]], "flow_id": "f"}, "t", "again")
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     await side.indexer.drain()
     fingerprints = await fingerprints_of(side.graph.erasures, erasure)
     assert await left(side, fingerprints) == []
@@ -472,7 +474,7 @@ async def test_an_item_stored_again_before_the_proof_is_no_residue(side: Side) -
 async def test_a_noted_item_that_was_not_erased_is_found_as_residue(side: Side) -> None:
     await tell(side, [turn(0, "Ben left."), turn(1, _SECRET)])
     nodes = (await side.nodes()).values()
-    note = sealed_note(batch_record(ErasureNote("e", 0, "t", {}), list(nodes), new_key()))
+    note = sealed_note(batch_record(ErasurePart("e", 0, "t", {}), list(nodes), new_key()))
     assert isinstance(marks := note.body["marks"], dict)
     assert {*await left(side, Fingerprints.load(marks))} >= {f"{node.label} {node.uid}" for node in nodes}
 

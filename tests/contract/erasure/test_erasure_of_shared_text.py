@@ -43,7 +43,7 @@ async def test_what_is_consolidated_forgets_that_it_supported_what_was_erased(si
         (event,) = (node for node in await thread(side, flow) if node.source_id == number)
         await add_claim(side.graph, "t", "c", event.uid, Claim(told, "12 euros", "price", owner="Ferry ticket"))
     assert "SUPPORTS" in [edge.type for edge in (await side.edges()).values()]
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     await erase(side, await choose_items(side.graph, "t", ["0"], None))
     assert (await thread(side))[0].is_macro, "it stays folded"
 

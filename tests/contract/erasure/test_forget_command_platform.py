@@ -100,7 +100,7 @@ async def _folded(side: Side) -> None:
     told = turns(5)
     told[3]["text"] = _SECRET
     await tell(side, told)
-    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), cohesion=0.0))
+    await run(side, ConsolidationRules(before=START.now(START.tzinfo) + timedelta(hours=2), min_cohesion=0.0))
     (macro,) = await thread(side)
     assert macro.is_macro
     await sound(side)

@@ -12,7 +12,7 @@ from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.model import Label, Node
 from vicw_shared.model.chain import next_key
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.ports import Edges, Flow, Flows, GraphTransaction, MaintenanceStep, Outcome, Steps, Thread, look_up
+from vicw_shared.ports import Edges, Flow, FlowEvents, Flows, GraphTransaction, MaintenanceStep, Outcome, Steps, look_up
 from vicw_shared.uids import make_uid
 
 
@@ -194,8 +194,8 @@ async def test_flows_are_listed_once_each_and_paged(graph: Graph) -> None:
 async def test_a_thread_goes_on_behind_an_item_that_is_gone(graph: Graph) -> None:
     events = [event("f", step, own_step=step if step > 3 else None) for step in range(1, 7)]
     await put(graph, events)
-    order = await graph.scan(Thread(Flow("t", "c", "f")), limit=9)
+    order = await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=9)
     assert [one.flow_step for one in order] == [4, 5, 6, 1, 2, 3], "the caller's own steps come first"
     await drop(graph, order[2].name)
-    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=2, after=next_key(order[2])) == order[3:5]
-    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=9, after=next_key(order[5])) == []
+    assert await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=2, after=next_key(order[2])) == order[3:5]
+    assert await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=9, after=next_key(order[5])) == []

@@ -8,7 +8,7 @@ from typing import Any, cast
 from support.stores.graph_records import Graph, edge, node, put
 from vicw_retrieval.request.graph_cache import cached_graph
 from vicw_shared.model import Label
-from vicw_shared.ports import By, Direction, GraphStore, NameQuery, Spread, look_up
+from vicw_shared.ports import Direction, GraphStore, NameMatch, NameQuery, Spread, look_up
 from vicw_shared.uids import make_uid
 
 NODES = 12
@@ -86,8 +86,8 @@ async def test_names_are_looked_up_once(graph: Graph) -> None:
     await put(graph, [node("Ana")])
     counted = Counted(graph)
     memory = cached_graph(cast("GraphStore", counted))
-    asked = [NameQuery(By.NAME, ("ana",)), NameQuery(By.TITLE, ("ana",), 3)]
+    asked = [NameQuery(NameMatch.NAME, ("ana",)), NameQuery(NameMatch.TITLE, ("ana",), 3)]
     assert await memory.find_names("t", asked) == await graph.find_names("t", asked)
-    assert await look_up(memory, "t", ["ana"], by=By.TITLE, limit=3) == {}
+    assert await look_up(memory, "t", ["ana"], by=NameMatch.TITLE, limit=3) == {}
     assert counted.asked == ["find_names"]
     assert await memory.find_names("t", asked, contexts=["elsewhere"]) == [{}, {}]

@@ -8,7 +8,7 @@ import pytest
 
 from support.stores.graph_records import AT, Graph, node, put
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import By, NamedNodes, look_up
+from vicw_shared.ports import NamedNodes, NameMatch, look_up
 
 
 def page(name: str, title: str | None, **fields: object) -> Node:
@@ -18,7 +18,7 @@ def page(name: str, title: str | None, **fields: object) -> Node:
 async def titled(
     graph: Graph, *phrases: str, tenant: str = "t", limit: int = 9, **only: list[str]
 ) -> dict[str, set[str]]:
-    found = await look_up(graph, tenant, phrases, limit=limit, **only, by=By.TITLE)
+    found = await look_up(graph, tenant, phrases, limit=limit, **only, by=NameMatch.TITLE)
     return {phrase: {item.name for item in items} for phrase, items in found.items()}
 
 
@@ -30,8 +30,8 @@ async def test_pages_are_found_by_their_titles_with_and_without_what_stands_in_b
         "mercury planet": {"planet"},
         "arthur s magazine": {"rag"},
     }
-    assert len((await look_up(graph, "t", ["mercury"], limit=1, by=By.TITLE))["mercury"]) == 1
-    (found,) = (await look_up(graph, "t", ["mercury planet"], limit=9, by=By.TITLE))["mercury planet"]
+    assert len((await look_up(graph, "t", ["mercury"], limit=1, by=NameMatch.TITLE))["mercury"]) == 1
+    (found,) = (await look_up(graph, "t", ["mercury planet"], limit=9, by=NameMatch.TITLE))["mercury planet"]
     assert found == planet
 
 
@@ -69,7 +69,7 @@ async def test_a_new_title_replaces_the_old_one_and_a_new_name_leaves_it(graph: 
 async def test_a_title_is_no_name_of_a_thing_nor_a_trigger(graph: Graph) -> None:
     await put(graph, [page("page", "Ana Souza"), node("Ana Souza")])
     assert [found.title for found in (await look_up(graph, "t", ["ana souza"]))["ana souza"]] == [None]
-    assert [found.title for found in (await look_up(graph, "t", ["ana"], by=By.WORD))["ana"]] == [None]
+    assert [found.title for found in (await look_up(graph, "t", ["ana"], by=NameMatch.WORD))["ana"]] == [None]
     assert await graph.triggered("t", ["ana souza"], limit=9) == []
     assert [found.title for found in await graph.scan(NamedNodes(tenant="t", context="c"), limit=9)] == [None]
 

@@ -68,11 +68,11 @@ async def test_types_and_weights_bound_what_is_followed(graph: Graph) -> None:
     asker = Asker(graph)
     assert await asker.names("walk", start=["a"]) == ["a", "b", "c"]
     assert await asker.names("walk", start=["a"], min_weight=0.3) == ["a", "b"]
-    assert await asker.names("walk", start=["a"], types={"only": ["HAPPENED_AFTER"]}) == ["a", "d"]
-    assert await asker.names("walk", start=["a"], types={"left_out": ["CAUSED"]}) == ["a", "d"]
-    assert await asker.names("walk", start=["a"], types={"only": ["CAUSED"], "left_out": ["CAUSED"]}) == ["a"]
+    assert await asker.names("walk", start=["a"], types={"include": ["HAPPENED_AFTER"]}) == ["a", "d"]
+    assert await asker.names("walk", start=["a"], types={"exclude": ["CAUSED"]}) == ["a", "d"]
+    assert await asker.names("walk", start=["a"], types={"include": ["CAUSED"], "exclude": ["CAUSED"]}) == ["a"]
     with pytest.raises(UnknownTypeError):
-        await asker.names("walk", start=["a"], types={"only": ["CAUSED", "EATS"]})
+        await asker.names("walk", start=["a"], types={"include": ["CAUSED", "EATS"]})
 
 
 async def test_a_hub_is_read_as_far_as_the_fan_out_and_the_answer_says_that_there_is_more(graph: Graph) -> None:
@@ -128,7 +128,7 @@ async def test_a_walk_from_an_item_starts_at_its_statements_with_further_edges(g
     )
     assert [n.name for n in walk.nodes] == ["a", "cause", "effect", "Ana"]
     assert {n.name: len(n.path) for n in walk.nodes} == {"a": 0, "cause": 0, "effect": 0, "Ana": 1}
-    back = await asker.names("walk", start=["a"], types={"only": ["CAUSED"]}, direction="in")
+    back = await asker.names("walk", start=["a"], types={"include": ["CAUSED"]}, direction="in")
     assert back == ["a", "effect", "cause"]
     assert await asker.names("walk", start=["ana"], hops=1) == ["Ana", "a"], "its sentence says no more"
     assert "Ana slept" in await asker.names("walk", start=["ana"], hops=1, sentences=True)
@@ -138,7 +138,7 @@ async def test_a_whole_context_is_walked_from_what_leads_anywhere(graph: Graph) 
     names = ["Mara", "Edran", "alone"]
     homes = [replace(edge("BELONGS_TO", name, "c"), target=ROOT.uid) for name in names]
     await fill(graph, [*map(node, names)], [*homes, edge("HAS_RELATIONSHIP", "Mara", "Edran")])
-    walk = await Asker(graph).ask("walk", context="c", types={"only": ["HAS_RELATIONSHIP"]})
+    walk = await Asker(graph).ask("walk", context="c", types={"include": ["HAS_RELATIONSHIP"]})
     assert (joined(walk), walk.start) == (["Mara HAS_RELATIONSHIP Edran"], ())
     assert len(walk.nodes) == 2
     assert (await Asker(graph).ask("walk", context="none")).nodes == ()
@@ -146,7 +146,7 @@ async def test_a_whole_context_is_walked_from_what_leads_anywhere(graph: Graph) 
         await Asker(graph).ask("walk")
 
 
-@pytest.mark.parametrize("said", [{}, {"sentences": True}])
+@pytest.mark.parametrize("said", [{}, {"statements": True}])
 async def test_a_whole_context_is_walked_from_its_mentions_if_these_are_asked_for(
     graph: Graph, said: dict[str, bool]
 ) -> None:
@@ -154,7 +154,7 @@ async def test_a_whole_context_is_walked_from_its_mentions_if_these_are_asked_fo
     edges = [told("MENTIONS", "s", "mara", "x"), edge("MENTIONS", "x", "mara")]
     inside = [edge("BELONGS_TO", each.name, "c") for each in nodes]
     await fill(graph, nodes, [*edges, *(replace(e, target=ROOT.uid) for e in inside)])
-    walk = await Asker(graph).ask("walk", context="c", types={"only": ["MENTIONS"]}, **said)
+    walk = await Asker(graph).ask("walk", context="c", types={"include": ["MENTIONS"]}, **said)
     assert joined(walk) == (["s MENTIONS mara"] if said else []) + ["x MENTIONS mara"]
     assert await Asker(graph).names("walk", context="c", **said) == []
 
@@ -214,25 +214,25 @@ async def test_history_is_what_replaced_what_whatever_is_believed_now(graph: Gra
     of_ana = await asker.ask("history", node="ana")
     assert [n.name for n in of_ana.nodes] == ["Ana", "v3", "v2", "v1"]
     assert "v1 MENTIONS Ana" in joined(of_ana)
-    assert await asker.names("walk", start=["v"], types={"only": ["SUPERSEDES"]}) == ["v3"], "only what is true now"
+    assert await asker.names("walk", start=["v"], types={"include": ["SUPERSEDES"]}) == ["v3"], "only what is true now"
     assert await asker.names("walk", start=["v"], hops=0, known_at=(AT + timedelta(hours=1)).isoformat()) == ["v1"]
 
 
 async def test_a_thread_is_given_in_its_order_and_belongs_to_one_context(graph: Graph) -> None:
     turns = [replace(item(f"t{n}", flow_id="f", flow_step=n, arrival=n)) for n in (1, 2, 3)]
     await fill(graph, [*turns], [edge("NEXT", "t1", "t2"), edge("NEXT", "t2", "t3")])
-    answer = await Asker(graph).ask("thread", flow="f")
+    answer = await Asker(graph).ask("flow", flow="f")
     assert ([n.name for n in answer.nodes], joined(answer)) == (["t1", "t2", "t3"], ["t1 NEXT t2", "t2 NEXT t3"])
-    short = await Asker(graph).ask("thread", flow="f", limit=2, context="c")
+    short = await Asker(graph).ask("flow", flow="f", limit=2, context="c")
     assert ([n.name for n in short.nodes], short.complete) == (["t1", "t2"], False)
     with pytest.raises(InvalidInputError, match="flow: is not known"):
-        await Asker(graph).ask("thread", flow="g")
+        await Asker(graph).ask("flow", flow="g")
     root = replace(ROOT, uid=context_uid("t", "d"), name="d", context="d")
     await fill(graph, [root, replace(turns[0], uid=make_uid("other"), context="d")])
     with pytest.raises(
         InvalidInputError, match=r"context: is missing, and several have this flow\. Name one: 'c', 'd'"
     ):
-        await Asker(graph).ask("thread", flow="f")
+        await Asker(graph).ask("flow", flow="f")
 
 
 async def test_a_walk_over_a_limit_is_refused_by_field(graph: Graph) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from support.stores.graph_records import AT, Graph, node, put
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import Flow, Thread
+from vicw_shared.ports import Flow, FlowEvents
 
 
 def item(name: str, **fields: object) -> Node:
@@ -37,9 +37,9 @@ async def test_a_thread_is_its_live_items_in_the_order_of_their_chain(graph: Gra
     others = [item("retired", flow_id="f", flow_step=4, retired_at=AT), item("g", flow_id="g", flow_step=1)]
     await put(graph, [*reversed(thread), *others, item("elsewhere", context="d", flow_id="f", flow_step=1)])
     await put(graph, [item("theirs", tenant="u", flow_id="f", flow_step=1)], tenant="u")
-    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=10) == thread
-    assert await graph.scan(Thread(Flow("t", "c", "f")), limit=2) == thread[:2]
-    assert await graph.scan(Thread(Flow("t", "c", "none")), limit=2) == []
+    assert await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=10) == thread
+    assert await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=2) == thread[:2]
+    assert await graph.scan(FlowEvents(Flow("t", "c", "none")), limit=2) == []
 
 
 async def test_the_items_of_a_span_of_time_are_found_latest_first(graph: Graph) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from support.stores.graph_records import AT, Graph, edge, node, put
 from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.names import ATTRIBUTE
-from vicw_shared.ports import By, Direction, GraphTransaction, NamedNodes, NameQuery, look_up
+from vicw_shared.ports import Direction, GraphTransaction, NamedNodes, NameMatch, NameQuery, look_up
 from vicw_shared.text import fold_case
 from vicw_shared.uids import make_uid
 
@@ -65,7 +65,7 @@ async def test_a_thing_is_found_by_the_names_that_it_had_before(graph: Graph) ->
     assert (await graph.nodes("t", [ana.uid]))[ana.uid].aliases == ("Ana", "A. Souza")
     await put(graph, [replace(ana, name="Anna")])
     assert await named(graph, ["ana", "a. souza", "ana souza", "anna"]) == {"anna": ["Anna"]}
-    assert await look_up(graph, "t", ["souza"], by=By.WORD) == {}
+    assert await look_up(graph, "t", ["souza"], by=NameMatch.WORD) == {}
 
 
 async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
@@ -73,7 +73,7 @@ async def test_a_person_is_found_by_one_word_of_the_name(graph: Graph) -> None:
     others = [node("deep learning", Label.CONCEPT), node("v 2 beta"), node("one two three four five"), node("Souza")]
     await put(graph, [*people, *others])
     words = ["ana", "souza", "van", "j", "smith", "jean-luc", "o'neil", "deep", "beta", "three"]
-    assert names(await look_up(graph, "t", words, by=By.WORD)) == {
+    assert names(await look_up(graph, "t", words, by=NameMatch.WORD)) == {
         "ana": ["Ana Souza", "Ana van Dijk"],
         "souza": ["Ana Souza"],
         "smith": ["J. Smith"],
@@ -89,7 +89,7 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     await put(graph, [inn, *others, away, node("Quibbles", content_hash="h"), person(LONG), person("Zoé")])
 
     async def begun(*beginnings: str, **where: Any) -> dict[str, list[str]]:
-        return names(await look_up(graph, "t", beginnings, limit=9, **where, by=By.BEGINNING))
+        return names(await look_up(graph, "t", beginnings, limit=9, **where, by=NameMatch.BEGINNING))
 
     within = {"contexts": ["c"]}
     assert await begun("quibble", "qu", **within) == {
@@ -103,8 +103,8 @@ async def test_a_thing_is_found_by_the_beginning_of_its_name_and_of_a_word_of_it
     }, "whatever signs it has; a whole word goes on to nothing"
     assert await begun("quibble", contexts=[]) == {}
     assert await begun() == {}
-    assert await look_up(graph, "u", ["quibble"], limit=9, by=By.BEGINNING) == {}
-    assert len((await look_up(graph, "t", ["qu"], limit=2, by=By.BEGINNING))["qu"]) == 2
+    assert await look_up(graph, "u", ["quibble"], limit=9, by=NameMatch.BEGINNING) == {}
+    assert len((await look_up(graph, "t", ["qu"], limit=2, by=NameMatch.BEGINNING))["qu"]) == 2
     await put(graph, [replace(inn, name="The Mill", aliases=())])
     assert await begun("quibble", **within) == {}
 
@@ -117,17 +117,17 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
     for where in places:
         alone = [
             await look_up(graph, "t", ["ana", "nana"], **where),
-            await look_up(graph, "t", ["ana", "souza", "nobody"], by=By.WORD, limit=1, **where),
-            await look_up(graph, "t", ["ana", "sou"], limit=9, **where, by=By.BEGINNING),
-            await look_up(graph, "t", ["ana"], limit=9, **where, by=By.TITLE),
+            await look_up(graph, "t", ["ana", "souza", "nobody"], by=NameMatch.WORD, limit=1, **where),
+            await look_up(graph, "t", ["ana", "sou"], limit=9, **where, by=NameMatch.BEGINNING),
+            await look_up(graph, "t", ["ana"], limit=9, **where, by=NameMatch.TITLE),
             {},
         ]
         queries = [
-            NameQuery(By.NAME, ("ana", "nana")),
-            NameQuery(By.WORD, ("ana", "souza", "nobody"), 1),
-            NameQuery(By.BEGINNING, ("ana", "sou"), 9),
-            NameQuery(By.TITLE, ("ana",), 9),
-            NameQuery(By.NAME, ()),
+            NameQuery(NameMatch.NAME, ("ana", "nana")),
+            NameQuery(NameMatch.WORD, ("ana", "souza", "nobody"), 1),
+            NameQuery(NameMatch.BEGINNING, ("ana", "sou"), 9),
+            NameQuery(NameMatch.TITLE, ("ana",), 9),
+            NameQuery(NameMatch.NAME, ()),
         ]
         at_once = await graph.find_names("t", queries, **where)
         assert [names(found) for found in at_once] == [names(found) for found in alone]
@@ -140,9 +140,9 @@ async def test_several_look_ups_at_once_find_what_each_finds_by_itself(graph: Gr
 
 async def test_no_more_things_are_found_than_are_asked_for(graph: Graph) -> None:
     await put(graph, [person(f"Ana {last * 3}") for last in "abcdefgh"])
-    found = await look_up(graph, "t", ["ana", "aaa"], by=By.WORD, limit=3)
+    found = await look_up(graph, "t", ["ana", "aaa"], by=NameMatch.WORD, limit=3)
     assert {word: len(things) for word, things in found.items()} == {"ana": 3, "aaa": 1}
-    assert len((await look_up(graph, "t", ["ana"], by=By.WORD, limit=5))["ana"]) == 5
+    assert len((await look_up(graph, "t", ["ana"], by=NameMatch.WORD, limit=5))["ana"]) == 5
 
 
 async def test_things_are_found_in_some_contexts_or_all_of_the_tenant(graph: Graph) -> None:

@@ -60,7 +60,7 @@ async def seen(side: Side, user: str, **viewer: Any) -> set[str | None]:
     asker = Asker(side.graph)
     walked: set[str | None] = set()
     for context in ("chat", "other"):
-        walk = await asker.ask("walk", context=context, viewer=viewer, hops=1, types={"left_out": []}, limit=500)
+        walk = await asker.ask("walk", context=context, viewer=viewer, hops=1, types={"exclude": []}, limit=500)
         walked |= {node.id for node in walk.nodes if "secret" in (node.text or "")}
     assert walked == found
     for uid in {node.uid for node in (await side.nodes()).values() if node.content_hash and not node.speaker}:

@@ -26,7 +26,7 @@ async def side(request: pytest.FixtureRequest, store: Path) -> AsyncIterator[Sid
 
 
 def rules(now: datetime) -> ConsolidationRules:
-    return ConsolidationRules(before=now - timedelta(hours=1), cohesion=0.0)
+    return ConsolidationRules(before=now - timedelta(hours=1), min_cohesion=0.0)
 
 
 @pytest.mark.parametrize("leap", [_YEARS, -_YEARS])

@@ -22,7 +22,7 @@ from vicw_shared.consolidation.restore import RestoredItems, Restorer
 from vicw_shared.errors import FixableError
 from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.core5 import LEDGER
-from vicw_shared.ports import Direction, Flow, GraphTransaction, Thread
+from vicw_shared.ports import Direction, Flow, FlowEvents, GraphTransaction
 
 REGISTRY = EdgeRegistry.with_core_types()
 _TEXTS = (
@@ -51,7 +51,7 @@ async def tell(side: Side, turns: Sequence[dict[str, Any]], **fields: Any) -> No
 
 
 async def thread(side: Side, flow: str = "f") -> list[Node]:
-    return await side.graph.scan(Thread(Flow("t", "c", flow)), limit=1000)
+    return await side.graph.scan(FlowEvents(Flow("t", "c", flow)), limit=1000)
 
 
 async def draft(

@@ -19,19 +19,19 @@ from support.stores.pairs import START, Side, asked_for
 from vicw_shared.adapters.openai_language import OpenAILanguageModel
 from vicw_shared.errors import MissingRecordError, UnavailableError
 from vicw_shared.model import Label, Node
-from vicw_shared.ports import ArrivalCount, Flow, GraphTransaction, Outcome, Point, Steps, Thread
+from vicw_shared.ports import ArrivalCount, Flow, FlowEvents, GraphTransaction, Outcome, Point, Steps
 from vicw_shared.settings import ConsolidationSettings
 from vicw_shared.uids import chunk_uid
 from vicw_sleep.consolidation.batches import ConsolidationRules
 from vicw_sleep.consolidation.job import CatchUpResult, ContextRun, catch_up
 from vicw_sleep.consolidation.job import consolidate_slice as take_turn
-from vicw_sleep.consolidation.service import Consolidated, Consolidation
+from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
 from vicw_sleep.llm_requests import LlmRequester
 from vicw_sleep.reconcile import reconcile
 
 LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
-RULES = ConsolidationRules(before=LATER, cohesion=0.0)
+RULES = ConsolidationRules(before=LATER, min_cohesion=0.0)
 GRACE = timedelta(days=7)
 _TOPICS = ("the amulet of Porto", "a broken build", "Ben and 3 tests", "no ship on Friday", "my sister Mara")
 
@@ -52,7 +52,7 @@ def consolidation(side: Side, **fields: Any) -> Consolidation:
     )
 
 
-async def run(side: Side, rules: ConsolidationRules = RULES, **how: Any) -> Consolidated:
+async def run(side: Side, rules: ConsolidationRules = RULES, **how: Any) -> ConsolidationReport:
     return await consolidation(side).run(rules, now=LATER, **how)
 
 
@@ -80,7 +80,7 @@ async def test_a_flow_becomes_macro_events_once(side: Side) -> None:
     assert (await run(side)).macros == 0, "nothing is done twice"
     steps = await side.graph.scan(Steps(tenant="t"), limit=9)
     assert {(step.outcome, step.subject) for step in steps} == {(Outcome.DONE, event.uid) for event in events}
-    again = ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0)
+    again = ConsolidationRules(before=LATER + timedelta(days=2), min_cohesion=0.0)
     summaries = [await summary(side, event) for event in events]
     assert (await run(side, again)).macros == 1, "after a rest, they are consolidated again"
     (macro,) = await thread(side)
@@ -189,7 +189,7 @@ async def test_a_consolidation_that_cannot_be_undone_says_why(side: Side) -> Non
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     with pytest.raises(MissingRecordError, match=r"its Events were restored when one of them was changed or erased"):
         await consolidation(side).undo(steps[first.uid], now=LATER, grace=GRACE)
-    rules = ConsolidationRules(before=LATER + timedelta(days=2), least=2, cohesion=0.0)
+    rules = ConsolidationRules(before=LATER + timedelta(days=2), min_size=2, min_cohesion=0.0)
     await run(side, rules)
     assert not {second.uid, third.uid} & (await side.nodes()).keys(), "consolidated again"
     levels = {node.uid: node.metadata.get("level") for node in await thread(side)}
@@ -249,7 +249,7 @@ async def test_an_event_with_more_passages_than_the_limit_is_not_consolidated(si
     *macros, long = await thread(side)
     assert (len(macros), long.source_id) == (3, "12"), "not all of its passages would be read"
     await sound(side)
-    again = ConsolidationRules(before=LATER + timedelta(days=2), cohesion=0.0)
+    again = ConsolidationRules(before=LATER + timedelta(days=2), min_cohesion=0.0)
     done = await four.run(again, now=LATER, dry=True)
     assert (done.macros, done.refused) == (0, 0), "each stands on four, and its summary"
     done = await five.run(again, now=LATER, dry=True)
@@ -297,7 +297,7 @@ async def test_a_context_that_many_items_arrived_in_is_consolidated_alone(side: 
     left = ContextRun.read(json.loads(json.dumps(left.written)))
     assert await catch_up(consolidation(side), after, left) == CatchUpResult(None)
     assert len(await thread(side)) == 3
-    assert len(await side.graph.scan(Thread(Flow("t", "d", "f")), limit=9)) == 5, (
+    assert len(await side.graph.scan(FlowEvents(Flow("t", "d", "f")), limit=9)) == 5, (
         "the other context has not grown enough"
     )
     await tell(side, [turn(n, f"We spoke of Porto in round {n}.") for n in range(20, 25)])
@@ -435,7 +435,7 @@ async def left_by_a_dry_run(side: Side) -> str:
     reasons: list[str] = []
     dry = consolidation(side, on_batch=lambda flow, consolidate, reason: reasons.append(reason))
     done = await dry.run(RULES, now=LATER, dry=True)
-    assert (done.macros, done.refused, done.left) == (0, 0, 1), "as a run leaves it"
+    assert (done.macros, done.refused, done.skipped) == (0, 0, 1), "as a run leaves it"
     (reason,) = reasons
     return reason
 
@@ -445,9 +445,9 @@ async def test_a_refused_or_undone_batch_is_left_until_it_changes(side: Side) ->
     strict = consolidation(side, chunk_chars=40, share=0.01)
     assert (await strict.run(RULES, now=LATER)).refused == 1
     done = await strict.run(RULES, now=LATER)
-    assert (done.refused, done.left, done.macros) == (0, 1, 0)
+    assert (done.refused, done.skipped, done.macros) == (0, 1, 0)
     done = await strict.run(RULES, now=LATER, again=True)
-    assert (done.refused, done.left) == (1, 0)
+    assert (done.refused, done.skipped) == (1, 0)
     assert "refused before: the summary represents only 0" in await left_by_a_dry_run(side)
     await tell(side, [turn(0, "We talked about something else entirely in round 0.")])
     assert (await run(side)).macros == 1, "it is not what was refused"
@@ -456,7 +456,7 @@ async def test_a_refused_or_undone_batch_is_left_until_it_changes(side: Side) ->
     await sound(side)
     assert await left_by_a_dry_run(side) == "undone before"
     done = await run(side)
-    assert (done.macros, done.left) == (0, 1), "whoever has brought it back wants it as it is"
+    assert (done.macros, done.skipped) == (0, 1), "whoever has brought it back wants it as it is"
     assert (await run(side, again=True)).macros == 1
     await sound(side)
 

@@ -29,7 +29,7 @@ from vicw_shared.settings import DreamSettings
 from vicw_sleep.dream.auto_tags import Tag
 from vicw_sleep.dream.commit import AddedTags, DreamCommit, DreamResult
 from vicw_sleep.dream.job import dream_slice as take_turn
-from vicw_sleep.dream.service import Dream, DreamReport, DreamRules
+from vicw_sleep.dream.service import Dreamer, DreamReport, DreamRules
 from vicw_sleep.dream.wipe import wipe
 from vicw_sleep.mirror.atoms import atom_of
 from vicw_sleep.mirror.service import Mirror
@@ -66,8 +66,8 @@ async def tell(side: Side, *told: dict[str, Any], tenant: str = "t", **fields: A
     await side.indexer.drain()
 
 
-def dream(side: Side, **fields: Any) -> Dream:
-    return Dream(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
+def dream(side: Side, **fields: Any) -> Dreamer:
+    return Dreamer(side.graph, side.indexer.indexes, REGISTRY, side.indexer, **fields)
 
 
 async def run(side: Side, rules: DreamRules = _RULES, **how: Any) -> DreamReport:

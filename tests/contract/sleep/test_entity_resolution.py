@@ -33,7 +33,7 @@ from vicw_shared.settings import ResolveSettings
 from vicw_shared.uids import named_uid
 from vicw_sleep.resolve.job import resolve_slice as take_turn
 from vicw_sleep.resolve.merge_decision import DecidedPair, MergeOutcome
-from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
+from vicw_sleep.resolve.service import EntityResolver, ResolveBookmark, ResolveReport, ResolveRules
 
 _LATER = datetime.now(START.tzinfo) + timedelta(hours=2)
 _GRACE = timedelta(days=7)
@@ -74,11 +74,11 @@ async def run(
     side: Side, rules: ResolveRules = RULES, told: list[DecidedPair] | None = None, **how: Any
 ) -> ResolveReport:
     heard: list[DecidedPair] = told if told is not None else []
-    return await Resolve(side.graph, REGISTRY, on_pair=heard.append).run(rules, now=_LATER, **how)
+    return await EntityResolver(side.graph, REGISTRY, on_pair=heard.append).run(rules, now=_LATER, **how)
 
 
 async def undo(side: Side, step: str, now: datetime = _LATER) -> bool:
-    return await Resolve(side.graph, REGISTRY).undo(step, now=now, grace=_GRACE)
+    return await EntityResolver(side.graph, REGISTRY).undo(step, now=now, grace=_GRACE)
 
 
 async def merges(side: Side) -> list[Edge]:
@@ -332,7 +332,7 @@ async def test_a_run_is_bounded_and_the_next_continues_behind_it(
 async def test_a_slice_ends_at_its_deadline(side: Side) -> None:
     people = [f"Jos{letter} Lima{chr(97 + n)}" for n in range(3) for letter in "eé"]
     await tell(side, *(item(str(n), name) for n, name in enumerate(people)))
-    done = await take_turn(Resolve(side.graph, REGISTRY), ResolveSettings(), None, seconds=0.0)
+    done = await take_turn(EntityResolver(side.graph, REGISTRY), ResolveSettings(), None, seconds=0.0)
     assert done is not None and (done.merged, done.next is None) == (1, False)
 
 

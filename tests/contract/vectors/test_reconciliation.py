@@ -16,9 +16,9 @@ from support.stores.pairs import Side, asked_for
 from vicw_shared.clock import now
 from vicw_shared.model import Label
 from vicw_shared.ports import Lane, Point
-from vicw_sleep.reconcile import ReconcileBookmark, Reconciled, reconcile
+from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport, reconcile
 
-NOTHING = Reconciled(missing=0, stale=0, orphaned=0, next=None)
+NOTHING = ReconcileReport(missing=0, stale=0, orphaned=0, next=None)
 
 
 @pytest.fixture(params=["embedded", pytest.param("platform", marks=pytest.mark.servers)])
@@ -58,7 +58,7 @@ async def test_a_payload_that_is_not_the_graphs_is_told_and_rewritten(side: Side
     before, counted = await side.payloads(), stale_so_far()
     (point,) = await spoil(side, sensitivity="public", about=None)
     assert (await side.check()).violations == [f"Point {point} differs from the graph: about, sensitivity"]
-    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 1, 0, None)
     assert stale_so_far() == counted + 1
     report = await side.check()
     assert (report.violations, report.waiting) == ([], 0), "it waits in the outbox, and the passage stays indexed"
@@ -72,7 +72,7 @@ async def test_a_point_of_another_text_is_made_anew(side: Side) -> None:
     before = await side.payloads()
     (point,) = await spoil(side, text="another text", tags=None)
     assert (await side.check()).violations == [f"Point {point} differs from the graph: tags, text"]
-    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 1, 0, None)
     await side.indexer.drain()
     assert (await side.payloads(), len(side.embedder.seen)) == (before, 1)
     assert (await side.check()).violations == []
@@ -85,7 +85,7 @@ async def test_a_point_of_a_passage_that_proves_nothing_is_removed(side: Side) -
     (dense,) = await side.embedder.embed(["of nothing"], Lane.BULK)
     await side.vectors.upsert([Point(lone.uid, dense, None, {"tenant": "t", "label": "Chunk"})])
     assert f"Point {lone.uid} belongs to a Chunk without an item" in (await side.check()).violations
-    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == Reconciled(0, 1, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == ReconcileReport(0, 1, 0, None)
     await side.indexer.drain()
     assert await side.vectors.present([lone.uid]) == set()
     assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors) == NOTHING
@@ -147,7 +147,9 @@ async def test_a_lost_index_is_whole_when_all_from_before_have_their_points(side
     passages = sorted(await side.payloads())
     await side.vectors.delete(passages)
     lost = ReconcileBookmark(lost_at=now())
-    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == Reconciled(5, 0, 0, None)
+    assert await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost) == ReconcileReport(
+        5, 0, 0, None
+    )
     again = await reconcile(side.graph.outbox, side.graph.audit, side.vectors, start=lost)
     assert again == NOTHING, "they are queued, and lack their points still"
     await side.indexer.drain()

@@ -12,7 +12,7 @@ from support.stores.graph_records import AT, edge, node, put
 from vicw_shared.adapters.neo4j import Neo4jGraphStore
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase
 from vicw_shared.model import EdgeRegistry, Label
-from vicw_shared.ports import By, Direction, Flow, NamedNodes, Nodes, Passages, Thread, look_up
+from vicw_shared.ports import Direction, Flow, FlowEvents, NamedNodes, NameMatch, Nodes, Passages, look_up
 from vicw_shared.uids import make_uid
 
 A, C = make_uid("a"), make_uid("c")
@@ -51,12 +51,12 @@ READS: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
     "owners": lambda graph: graph.owners("t", [make_uid("proof of a"), make_uid("proof of c")]),
     "leads": lambda graph: graph.weighted_neighbours("t", [A, C], ("EVIDENCED_BY", Direction.OUT), 9),
     "whole": lambda graph: graph.item_views("t", [A, C]),
-    "find_names": lambda graph: look_up(graph, "t", ["a", "c"], limit=9, by=By.TITLE),
+    "find_names": lambda graph: look_up(graph, "t", ["a", "c"], limit=9, by=NameMatch.TITLE),
     "page": lambda graph: graph.scan(Nodes(Label.ENTITY), limit=9),
     "passages": lambda graph: graph.scan(Passages(), limit=9),
 }
 PLACED: dict[str, Callable[[Neo4jGraphStore], Awaitable[Sized]]] = {
-    "thread": lambda graph: graph.scan(Thread(Flow("t", "c", "flow")), limit=9),
+    "flow": lambda graph: graph.scan(FlowEvents(Flow("t", "c", "flow")), limit=9),
     "between": lambda graph: graph.between("t", AT - HOUR, AT + HOUR, contexts=["c"], limit=9),
     "expired": lambda graph: graph.expired(AT + HOUR, limit=9),
     "triggered": lambda graph: graph.triggered("t", ["phrase"], limit=9),

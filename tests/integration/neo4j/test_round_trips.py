@@ -12,7 +12,7 @@ from support.servers.neo4j.server import Neo4jServer
 from support.stores.graph_records import edge, node, put
 from support.stores.neo4j import empty_neo4j, open_neo4j
 from vicw_shared.errors import UnavailableError
-from vicw_shared.ports import By, Direction, NameQuery
+from vicw_shared.ports import Direction, NameMatch, NameQuery
 from vicw_shared.uids import make_uid
 
 A, B = make_uid("a"), make_uid("b")
@@ -31,7 +31,7 @@ async def test_each_read_is_one_round_trip(neo4j_server: Neo4jServer, monkeypatc
     monkeypatch.setattr(AsyncSession, "run", count)
     async with open_neo4j(neo4j_server) as graph:
         await put(graph, [node("a"), node("b")], [edge("NEXT", "a", "b")])
-        queries = [NameQuery(By.NAME, ("a",)), NameQuery(By.BEGINNING, ("a",)), NameQuery(By.TITLE, ("a",))]
+        queries = [NameQuery(by, ("a",)) for by in (NameMatch.NAME, NameMatch.BEGINNING, NameMatch.TITLE)]
         asked.clear()
         reads = (
             graph.nodes("t", [A, B]),

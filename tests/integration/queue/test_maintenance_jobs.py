@@ -12,10 +12,10 @@ from support.servers.redis import RedisServer
 from vicw_ingest.pipeline import ingest
 from vicw_ingest.wiring import IngestWiring
 from vicw_shared.adapters.celery_queue import CATCH_UP, CONSOLIDATE, EVICT, make_celery
-from vicw_shared.ports import Flow, Steps, Thread
+from vicw_shared.ports import Flow, FlowEvents, Steps
 from vicw_shared.settings import RedisSettings
 from vicw_shared.wire.ingest import IngestRequest
-from vicw_sleep.jobs import BY_DAY
+from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION
 
 pytestmark = pytest.mark.process
 THINGS = "amulet lighthouse violin bakery orchard telescope ferry castle notebook glacier parrot harbour".split()
@@ -57,7 +57,7 @@ async def test_the_worker_consolidates_what_has_grown_and_at_night_everything(
 
     async def over() -> bool:
         through = {one.task: one.slices > 1 for one in await graph.log.job_runs() if one.over}
-        return through == {"consolidation": True, BY_DAY: True}
+        return through == {"consolidation": True, CATCH_UP_CONSOLIDATION: True}
 
     await until(over, 20)
 
@@ -75,7 +75,7 @@ async def test_the_worker_forgets_what_there_is_no_room_for(
         return (await graph.outbox.backlog()).waiting == 0
 
     async def left(count: int) -> bool:
-        return len(await graph.scan(Thread(Flow("t", "c", "f")), limit=99)) == count
+        return len(await graph.scan(FlowEvents(Flow("t", "c", "f")), limit=99)) == count
 
     little = {"VICW_EVICTION_ITEMS": "5", "VICW_EVICTION_DAYS": "0", "VICW_EVICTION_BATCH": "4"}
     start("worker", *WORKER, **little)

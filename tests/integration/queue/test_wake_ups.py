@@ -30,7 +30,7 @@ from vicw_shared.adapters.celery_queue import (
 )
 from vicw_shared.settings import RedisSettings
 from vicw_sleep.beat import Tick, send_due
-from vicw_sleep.task_chain import TaskChain, key_of
+from vicw_sleep.task_chain import JobLock, key_of
 
 DATABASE = 3
 
@@ -153,7 +153,7 @@ async def test_a_redis_without_room_is_no_error_of_whoever_wakes(start_redis: Ca
 
 
 def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
-    chain = TaskChain(client, "task")
+    chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
     assert (chain.hold(None), chain.hold(first), chain.hold("another")) == (None, first, None)
@@ -166,7 +166,7 @@ def test_one_chain_of_tasks_goes_on_at_a_time(client: redis.Redis) -> None:
 
 
 def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client: redis.Redis) -> None:
-    chain = TaskChain(client, "task")
+    chain = JobLock(client, "task")
     first = chain.hold(None)
     assert first is not None
     assert (chain.may_begin(rested=False), chain.may_begin(rested=True)) == (False, False), "it goes on"
@@ -178,7 +178,7 @@ def test_a_chain_may_rest_before_another_begins_unless_that_is_cut_short(client:
 
 
 def test_a_chain_whose_worker_died_is_given_up(client: redis.Redis) -> None:
-    chain = TaskChain(client, "task")
+    chain = JobLock(client, "task")
     first = chain.hold(None)
     client.delete(key_of("task"))  # its time has run out
     second = chain.hold(None)

@@ -25,9 +25,9 @@ MERGE, SPLIT, RENAME = "POST /entities/merge", "POST /entities/split", "POST /en
 IDENTIFY = "POST /entities/identify"
 OF_ONE_THING = {THING, RENAME}
 IDENTITY = {THINGS, CANDIDATES, MERGE, SPLIT, IDENTIFY, *OF_ONE_THING}
-FIND, WALK, THREAD = "POST /graph/find", "POST /graph/walk", "POST /graph/thread"
+FIND, WALK, FLOW = "POST /graph/find", "POST /graph/walk", "POST /graph/flow"
 OF_A_NODE = {f"POST /graph/{question}" for question in ("about", "person", "users", "merges", "history")}
-GRAPH = {FIND, WALK, THREAD, *OF_A_NODE}
+GRAPH = {FIND, WALK, FLOW, *OF_A_NODE}
 READY, METRICS = "GET /readyz", "GET /metrics"
 PROBES = ("GET /healthz", READY, METRICS)
 _REINDEX = {"GET /admin/reindex", "POST /admin/reindex", "DELETE /admin/reindex/old"}
@@ -331,7 +331,7 @@ def _questions(neighbour: Neighbour) -> Iterator[st.SearchStrategy[dict[str, Any
     find = st.fixed_dictionaries({"name": st.none() | node, "context": context})
     yield st.fixed_dictionaries({"endpoint": st.just(FIND), "body": find})
     thread = st.fixed_dictionaries({"flow": st.sampled_from(["f", "g"]) | uids, "context": context})
-    yield st.fixed_dictionaries({"endpoint": st.just(THREAD), "body": thread})
+    yield st.fixed_dictionaries({"endpoint": st.just(FLOW), "body": thread})
     asked = st.fixed_dictionaries({"node": node, "context": context})
     yield st.fixed_dictionaries({"endpoint": st.sampled_from(sorted(OF_A_NODE)), "body": asked})
 

@@ -78,7 +78,7 @@ def result_of(rank: int, text: str, **item: Any) -> dict[str, Any]:
 
 def answer_of(results: list[dict[str, Any]], **graph: Any) -> dict[str, Any]:
     """Return an answer of /retrieve."""
-    intent = {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False}
+    intent = {"domain": "general", "confidence": 0.0, "domain_source": "none", "filtered": False}
     return {"intent": intent, "results": results, "graph": graph, "text": "", "took_ms": {"total": 1.0}}
 
 

@@ -11,11 +11,11 @@ from vicw_shared.ports import GraphStore
 from vicw_shared.settings import LimitSettings, RetrievalSettings
 from vicw_shared.wire.graph import (
     FindRequest,
+    FlowRequest,
     GraphAnswer,
     GraphQuestion,
     HistoryRequest,
     NodeQuestion,
-    ThreadRequest,
     WalkRequest,
 )
 
@@ -27,7 +27,7 @@ _ASKED: dict[str, tuple[Any, type[GraphQuestion]]] = {
     "users": (questions.users, NodeQuestion),
     "merges": (questions.merges, NodeQuestion),
     "history": (questions.history, HistoryRequest),
-    "thread": (questions.thread, ThreadRequest),
+    "flow": (questions.flow_in_order, FlowRequest),
 }
 
 

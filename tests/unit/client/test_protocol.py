@@ -51,7 +51,7 @@ STORED: dict[str, Any] = {
     ],
 }
 FOUND = {
-    "intent": {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False},
+    "intent": {"domain": "general", "confidence": 0.0, "domain_source": "none", "filtered": False},
     "results": [],
     "graph": {},
     "text": "",
@@ -252,9 +252,9 @@ GRAPH_ANSWER = {"start": ["1"], "nodes": [], "edges": [], "complete": False, "to
     ("question", "fields"),
     [
         ("find", {"name": "ana"}),
-        ("walk", {"start": ("ana",), "types": {"only": ("CAUSED",)}, "viewer": {"user": "ben"}}),
+        ("walk", {"start": ("ana",), "types": {"include": ("CAUSED",)}, "viewer": {"user": "ben"}}),
         *((question, {"node": "ana"}) for question in ("about", "person", "users", "history", "merges")),
-        ("thread", {"flow": "f"}),
+        ("flow", {"flow": "f"}),
     ],
 )
 def test_each_question_to_the_graph_has_a_path_of_its_own(call: Call, question: str, fields: dict[str, Any]) -> None:

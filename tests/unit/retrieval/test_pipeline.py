@@ -81,7 +81,7 @@ async def test_a_domain_that_the_caller_gives_is_strict(memory: Memory) -> None:
     await memory.ingest({"id": "chat", "text": "we talked about the wizard spell"}, context="g", domain="general")
     answer = await memory.retrieve("wizard spell", domain="Fiction")
     assert [r.id for r in answer.results] == ["story"]
-    assert (answer.intent.domain, answer.intent.evidence, answer.intent.filtered) == ("creative", "given", True)
+    assert (answer.intent.domain, answer.intent.domain_source, answer.intent.filtered) == ("creative", "given", True)
     assert await memory.found("wizard spell", domain="code") == ["code"]
 
 

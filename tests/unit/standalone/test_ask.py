@@ -14,7 +14,7 @@ from vicw_client import VicwClient
 from vicw_standalone.cli import app, retrieve
 
 NOTHING = {
-    "intent": {"domain": "general", "confidence": 0.0, "evidence": "none", "filtered": False},
+    "intent": {"domain": "general", "confidence": 0.0, "domain_source": "none", "filtered": False},
     "results": [],
     "graph": {},
     "text": "",

@@ -68,7 +68,7 @@ async def test_the_causes_of_what_words_tell_of(vicw: Vicw) -> None:
 async def test_two_threads_are_kept_apart(vicw: Vicw) -> None:
     for flow, turns in (("build", ("t1", "t3")), ("trip", ("t2", "t4"))):
         texts = [text for turn, _, _, text in CHAT if turn in turns]
-        assert plain((await run(vicw, "show", "--thread", flow)).stdout) == [(texts[0], "-->", "NEXT", texts[1])]
+        assert plain((await run(vicw, "show", "--flow", flow)).stdout) == [(texts[0], "-->", "NEXT", texts[1])]
 
 
 async def test_kinship_edges_are_drawn(vicw: Vicw, memory: Memory) -> None:
@@ -133,7 +133,7 @@ async def test_a_name_of_several_is_told_with_the_uids_of_all(vicw: Vicw, memory
         (["show", "t1", "--types", "EATS"], "edge type 'EATS' is not registered. Use one of CAUSED"),
         (["show", "nobody"], "start[0]: 'nobody' is no uid, id or name of anything here"),
         (["show", "hotel"], "Items with these words: "),
-        (["show", "--thread", "none"], "flow: is not known. Name the `flow_id` that its items have"),
+        (["show", "--flow", "none"], "flow: is not known. Name the `flow_id` that its items have"),
         (["find"], "give a name, or --context CONTEXT"),
     ],
 )

@@ -14,7 +14,7 @@ from vicw_shared.fingerprints import Fingerprints, creation_uid, new_key
 from vicw_shared.model import Label, Node
 from vicw_shared.model.core5 import LEDGER, SYSTEM_VERSION
 from vicw_shared.model.erased_steps import flow_key
-from vicw_shared.ports import ErasureNote, Erasures, MaintenanceStep, Store
+from vicw_shared.ports import ErasurePart, Erasures, MaintenanceStep, Store
 from vicw_shared.uids import context_uid, is_uid, named_uid
 
 ITEMS, ROOTS, PEOPLE, ALL, PARTIAL, KEY = "items", "roots", "people", "everything", "scattered", "key"
@@ -60,7 +60,7 @@ async def copies_of(graph: Erasures, erasures: Collection[str]) -> list[str]:
     return sorted(merged_list([note for note in await graph.erasures() if note.erasure in erasures], COPIES))
 
 
-def batch_record(first: ErasureNote, erased: Sequence[Node], key: int) -> ErasureNote:
+def batch_record(first: ErasurePart, erased: Sequence[Node], key: int) -> ErasurePart:
     """Return the note of a batch: uids of the erased nodes, hashes of their flows and texts.
 
     Its number is random, so that two processes that erase the same never write the same note.
@@ -103,7 +103,7 @@ def _values(value: object) -> Iterable[str]:
                 yield from _values(part)
 
 
-def sealed_note(note: ErasureNote) -> ErasureNote:
+def sealed_note(note: ErasurePart) -> ErasurePart:
     """Return the note with hashes in place of uids."""
     dumped = note.body[FINGERPRINTS]
     assert isinstance(dumped, Mapping)
@@ -134,7 +134,7 @@ def redacted_step(step: MaintenanceStep, erased: set[str]) -> MaintenanceStep:
     )
 
 
-def merged_list(notes: Sequence[ErasureNote], name: str) -> set[str]:
+def merged_list(notes: Sequence[ErasurePart], name: str) -> set[str]:
     """Return the union of the lists that notes have under ``name``."""
     return {str(one) for note in notes for one in recorded_uids(note.body.get(name))}
 

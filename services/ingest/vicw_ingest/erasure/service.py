@@ -41,7 +41,7 @@ from vicw_shared.indexes import Indexes
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.ports import (
     Direction,
-    ErasureNote,
+    ErasurePart,
     GraphTransaction,
     MaintenanceStep,
     Outcome,
@@ -96,7 +96,7 @@ class Eraser:
             PEOPLE: [person.uid for person in chosen.people],
             KEY: f"{new_key():x}",
         }
-        note = ErasureNote(erasure, 0, chosen.tenant, body)
+        note = ErasurePart(erasure, 0, chosen.tenant, body)
         await self._write(chosen.tenant, methodcaller("record_erasure", note))
         return erasure
 
@@ -143,7 +143,7 @@ class Eraser:
         await self._drop_steps(tenant, erased, set(), done)
         await self.graph.erasures.count_erasure()
 
-    async def _empty(self, first: ErasureNote, done: ErasureReport) -> None:
+    async def _empty(self, first: ErasurePart, done: ErasureReport) -> None:
         """Remove the noted selection from the graph in batches, each with a note of its own."""
         key = int(str(first.body[KEY]), 16)
         roots = {root.uid: root for root in await self.graph.contexts(first.tenant)}
@@ -183,7 +183,7 @@ class Eraser:
         return remaining
 
     async def _erase(
-        self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasureNote, key: int
+        self, root: Node, uids: Sequence[str], people: Sequence[str], first: ErasurePart, key: int
     ) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erasing = ErasureTransaction(transaction, self.registry, now(), root.tenant, root.context)
@@ -194,7 +194,7 @@ class Eraser:
 
         return await self.graph.write(root.tenant, root.context, work)
 
-    async def _erase_context(self, root: Node, first: ErasureNote, key: int) -> AsyncIterator[Sequence[Node]]:
+    async def _erase_context(self, root: Node, first: ErasurePart, key: int) -> AsyncIterator[Sequence[Node]]:
         """Remove a whole context. Duplicates in other contexts take over the texts that they repeat."""
         while await self._is_pending(first.erasure) and (members := await self._members(root)):
             for batch in batched(members, self.node_batch):
@@ -211,7 +211,7 @@ class Eraser:
         await self.graph.write(root.tenant, root.context, last)
         yield [root]
 
-    async def _drop_members(self, context: str, uids: Sequence[str], first: ErasureNote, key: int) -> list[Node]:
+    async def _drop_members(self, context: str, uids: Sequence[str], first: ErasurePart, key: int) -> list[Node]:
         async def work(transaction: GraphTransaction) -> list[Node]:
             erased = list((await transaction.nodes(uids)).values())
             await self._hand_over_texts(transaction, context, erased)
@@ -291,7 +291,7 @@ class Eraser:
 
         return await self.graph.write(step.tenant, step.context, work)
 
-    async def _seal(self, notes: Sequence[ErasureNote]) -> None:
+    async def _seal(self, notes: Sequence[ErasurePart]) -> None:
         for note in notes:
             if ERASED_UIDS not in note.body:
                 continue

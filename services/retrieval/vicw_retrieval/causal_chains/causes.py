@@ -63,7 +63,7 @@ class CausalGraph:
             hops=0,
             limit=settings.context_nodes,
             fanout=settings.fanout,
-            sentences=True,
+            statements=True,
         )
         self._walk = Walk(graph, scope, self.visibility, plan)
         self._neighbours: dict[str, list[Neighbour]] = {}

@@ -82,13 +82,13 @@ def given(request: RetrieveRequest) -> DomainDecision:
     """Return the decision of a caller who names the domain: a strict filter."""
     assert request.domain is not None
     name = canonical(request.domain)
-    return DomainDecision(Intent(domain=name, confidence=1.0, evidence="given", filtered=True), (name,))
+    return DomainDecision(Intent(domain=name, confidence=1.0, domain_source="given", filtered=True), (name,))
 
 
 def by_words(words: WordEvidence) -> DomainDecision:
     """Return the decision if no hit points to a domain: by the question's own words, without a filter."""
     return DomainDecision(
-        Intent(domain=words.domain, confidence=words.confidence, evidence="query", filtered=False), None
+        Intent(domain=words.domain, confidence=words.confidence, domain_source="query", filtered=False), None
     )
 
 
@@ -108,11 +108,11 @@ def infer(
         return by_words(words)
     best = max(shares, key=lambda name: (shares[name], name))
     kept = {name for name, share in shares.items() if share >= _KEEP} | {best}
-    evidence = "hits"
+    source = "hits"
     if len(kept) > 1 and words.domain in kept and words.confidence >= _SURE_WORDS:
-        kept, best, evidence = {words.domain}, words.domain, "query"
+        kept, best, source = {words.domain}, words.domain, "query"
     filtered = settings.infer_domain and len(kept) < len(sizes.keys() | shares.keys())
-    intent = Intent(domain=best, confidence=round(shares[best], 4), evidence=evidence, filtered=filtered)
+    intent = Intent(domain=best, confidence=round(shares[best], 4), domain_source=source, filtered=filtered)
     return DomainDecision(intent, tuple(sorted(kept)) if filtered else None)
 
 

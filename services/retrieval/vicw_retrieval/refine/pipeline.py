@@ -28,7 +28,7 @@ from vicw_retrieval.temporal.time_ranker import ResolvedTime, rank_by_time
 from vicw_shared.text import fold_case
 from vicw_shared.wire.retrieve import RetrieveRequest
 
-MERGE = "merge"
+NEAR_DUPLICATES = "near_duplicates"
 _READ_FACTOR = 2
 
 
@@ -134,7 +134,7 @@ class RefinePipeline:
         least, share = settings.duplicate_share, settings.coverage * prose if self.request.channels is None else 0.0
         if not candidates or not (least or share):
             return candidates
-        with self._isolate(MERGE):
+        with self._isolate(NEAR_DUPLICATES):
             async with self._within(_READ_FACTOR * settings.graph_ms):
                 texts = await read_texts(self.ports.graph, self.search.scope, candidates, limit)
                 candidates = await cover(question.similarity, texts, candidates, limit, share) if share else candidates

@@ -23,8 +23,8 @@ from vicw_shared.wire.explanation import (
     AskedTime,
     Explanation,
     GraphChannel,
-    JudgedResult,
     ProfileWeights,
+    RerankedResult,
 )
 from vicw_shared.wire.retrieve import ChannelHit, Passage, Result, Via
 
@@ -193,13 +193,13 @@ def _filters(scope: Scope, decision: DomainDecision) -> AppliedFilters:
     )
 
 
-def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, JudgedResult] | None:
+def _rerank(refinement: RefinePipeline, top: Sequence[Candidate]) -> dict[str, RerankedResult] | None:
     """Return the re-ranker's scores of the results; None: it was not asked, or did not answer."""
     reranked = refinement.reranked
     if reranked is None or not reranked.in_time:
         return None
     uids = [candidate.key for candidate in top if candidate.key in reranked.scores]
-    return {uid: JudgedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
+    return {uid: RerankedResult(score=reranked.scores[uid], rank_before=reranked.before[uid]) for uid in uids}
 
 
 def _time(resolved: ResolvedTime | None) -> AskedTime | None:

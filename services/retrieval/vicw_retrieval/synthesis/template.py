@@ -45,7 +45,7 @@ def write_result(template: str, result: Result) -> str:
         "date": format_minute(result.timestamp),
         "context": result.context,
         "domain": result.domain,
-        "thread": result.flow_id or "",
+        "flow": result.flow_id or "",
         "kind": result.subtype,
         "name": result.name,
         "text": result.text.strip(),

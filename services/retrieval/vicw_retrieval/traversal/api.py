@@ -13,11 +13,11 @@ from vicw_shared.http import Gate, bearer_scheme, refusals, tenant_of
 from vicw_shared.model.keys import Right
 from vicw_shared.wire.graph import (
     FindRequest,
+    FlowRequest,
     GraphAnswer,
     GraphQuestion,
     HistoryRequest,
     NodeQuestion,
-    ThreadRequest,
     WalkRequest,
 )
 
@@ -66,8 +66,8 @@ def create_graph_router(ports: Callable[[], RetrievalPorts], gate: Gate) -> APIR
     async def post_history(request: HistoryRequest, http: Request) -> Response:
         return await put(questions.history, request, http, ever=True)
 
-    @router.post("/thread", response_model=GraphAnswer, summary="One flow in its order")
-    async def post_thread(request: ThreadRequest, http: Request) -> Response:
-        return await put(questions.thread, request, http)
+    @router.post("/flow", response_model=GraphAnswer, summary="One flow in its order")
+    async def post_flow(request: FlowRequest, http: Request) -> Response:
+        return await put(questions.flow_in_order, request, http)
 
     return router

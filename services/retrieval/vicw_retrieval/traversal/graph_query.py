@@ -103,7 +103,7 @@ class GraphQuery:
         limit: int,
         fanout: int | None = None,
         min_weight: float = 0.0,
-        sentences: bool = False,
+        statements: bool = False,
     ) -> Walk:
         """Return a new walk."""
         plan = WalkPlan(
@@ -113,7 +113,7 @@ class GraphQuery:
             limit=limit,
             fanout=fanout or self.settings.fanout,
             min_weight=min_weight,
-            sentences=sentences,
+            statements=statements,
         )
         return Walk(self.graph, self.scope, self.visibility, plan)
 

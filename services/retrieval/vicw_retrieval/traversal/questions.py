@@ -12,15 +12,15 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Label, Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE, PAGE, page_uid
-from vicw_shared.ports import Direction, Flow, Thread
+from vicw_shared.ports import Direction, Flow, FlowEvents
 from vicw_shared.uids import context_uid
 from vicw_shared.wire.graph import (
-    LEFT_OUT,
+    DEFAULT_EXCLUDED,
     FindRequest,
+    FlowRequest,
     GraphAnswer,
     HistoryRequest,
     NodeQuestion,
-    ThreadRequest,
     WalkRequest,
 )
 
@@ -56,12 +56,12 @@ async def find(request: FindRequest, inquiry: GraphQuery) -> GraphAnswer:
 
 async def walk_from(request: WalkRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return everything within the hops asked for. Raises UnknownTypeError, or what ``StartFinder.one`` does."""
-    inquiry.registry.require([*(request.types.only or ()), *(request.types.left_out or ())])
-    only = request.types.only or tuple(edge_type.name for edge_type in inquiry.registry)
-    left_out = request.types.left_out
-    if left_out is None:
-        left_out = tuple(set(LEFT_OUT) - set(request.types.only or ()))
-    spreads = [(name, direction) for name in only if name not in left_out for direction in _WAYS[request.direction]]
+    inquiry.registry.require([*(request.types.include or ()), *(request.types.exclude or ())])
+    included = request.types.include or tuple(edge_type.name for edge_type in inquiry.registry)
+    excluded = request.types.exclude
+    if excluded is None:
+        excluded = tuple(set(DEFAULT_EXCLUDED) - set(request.types.include or ()))
+    spreads = [(name, direction) for name in included if name not in excluded for direction in _WAYS[request.direction]]
     if not request.start and request.query is None and request.context is None:
         raise InvalidInputError(
             FieldProblem("start", "is empty, and no `context` is given", "Name where to begin, or a context")
@@ -76,9 +76,9 @@ async def walk_from(request: WalkRequest, inquiry: GraphQuery) -> GraphAnswer:
         hops=request.hops,
         limit=request.limit,
         min_weight=request.min_weight,
-        sentences=request.sentences,
+        statements=request.statements,
     )
-    begins = starts if starts or request.query is not None else await _all_of(inquiry, walk, request.types.only or ())
+    begins = starts if starts or request.query is not None else await _all_of(inquiry, walk, request.types.include)
     await walk.run(begins)
     return await inquiry.answer(walk, starts)
 
@@ -96,13 +96,13 @@ async def _pages_of(inquiry: GraphQuery, starts: Sequence[Node]) -> list[Node]:
     )
 
 
-async def _all_of(inquiry: GraphQuery, walk: Walk, counted_types: Sequence[str] = ()) -> list[Node]:
+async def _all_of(inquiry: GraphQuery, walk: Walk, counted_types: Sequence[str] | None = None) -> list[Node]:
     """Return the context's nodes that lead anywhere, newest first; ``counted_types``: see ``Walk.leading_nodes``."""
     (context,) = await inquiry.contexts()
     root, limit = context_uid(inquiry.scope.tenant, context), inquiry.settings.context_nodes
     inside = await inquiry.graph.expand(inquiry.scope.tenant, [root], [("BELONGS_TO", Direction.IN)], limit)
     seen = [n.node for n in await inquiry.visibility.visible(inside) if n.node.label is not Label.CHUNK]
-    leading = await walk.leading_nodes(seen, counted_types)
+    leading = await walk.leading_nodes(seen, counted_types or ())
     allowed = await inquiry.finder.allowed(leading)
     return sorted(allowed, key=lambda node: (-when(node).timestamp(), node.uid))
 
@@ -146,30 +146,30 @@ async def history(request: HistoryRequest, inquiry: GraphQuery) -> GraphAnswer:
                     "node", "is missing, and so is `context`", "Name a node, or the context whose history to see"
                 )
             )
-        walk = inquiry.walk(_REPLACED, hops=0, limit=request.limit, sentences=True)
+        walk = inquiry.walk(_REPLACED, hops=0, limit=request.limit, statements=True)
         await walk.run(await _all_of(inquiry, walk))
         return await inquiry.answer(walk, [], order=_newest_first)
     start = await inquiry.finder.one(request.node, "node")
     starts, around = [start], None
     if is_named(start):
-        around = inquiry.walk(_MEMORIES, hops=1, limit=inquiry.limits.graph_nodes, fanout=MAX_READ, sentences=True)
+        around = inquiry.walk(_MEMORIES, hops=1, limit=inquiry.limits.graph_nodes, fanout=MAX_READ, statements=True)
         await around.run([start])
-        bearing = inquiry.walk(_REPLACED, hops=0, limit=len(around.nodes) or 1, sentences=True)
+        bearing = inquiry.walk(_REPLACED, hops=0, limit=len(around.nodes) or 1, statements=True)
         starts += await bearing.leading_nodes([node for uid, node in around.nodes.items() if uid != start.uid])
-    walk = inquiry.walk(_REPLACED, hops=request.limit, limit=request.limit, fanout=MAX_READ, sentences=True)
+    walk = inquiry.walk(_REPLACED, hops=request.limit, limit=request.limit, fanout=MAX_READ, statements=True)
     if around is not None:
         walk.adopt(around)
     await walk.run(starts)
     return await inquiry.answer(walk, [start], order=_newest_first)
 
 
-async def thread(request: ThreadRequest, inquiry: GraphQuery) -> GraphAnswer:
+async def flow_in_order(request: FlowRequest, inquiry: GraphQuery) -> GraphAnswer:
     """Return one flow in the order of its NEXT chain.
 
     Raises InvalidInputError for an unknown flow, or if several contexts have it.
     """
     by_context = {
-        context: items for context in await inquiry.contexts() if (items := await _thread(request, inquiry, context))
+        context: items for context in await inquiry.contexts() if (items := await _items(request, inquiry, context))
     }
     if not by_context:
         raise InvalidInputError(FieldProblem("flow", "is not known", "Name the `flow_id` that its items have"))
@@ -182,11 +182,11 @@ async def thread(request: ThreadRequest, inquiry: GraphQuery) -> GraphAnswer:
     return await inquiry.answer(walk, [])
 
 
-async def _thread(request: ThreadRequest, inquiry: GraphQuery, context: str) -> list[Node]:
+async def _items(request: FlowRequest, inquiry: GraphQuery, context: str) -> list[Node]:
     """Return the first visible items of a flow, one more than asked for if there are more."""
     flow, looked_at = Flow(inquiry.scope.tenant, context, request.flow), request.limit + 1
     while True:
-        items = await inquiry.graph.scan(Thread(flow), limit=looked_at)
+        items = await inquiry.graph.scan(FlowEvents(flow), limit=looked_at)
         seen = await inquiry.visibility.nodes(items)
         max_read = max(MAX_READ, request.limit + 1)
         if len(seen) > request.limit or len(items) < looked_at or looked_at >= max_read:

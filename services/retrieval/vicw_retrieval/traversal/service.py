@@ -43,6 +43,6 @@ def _sizes(request: GraphQuestion, limits: LimitSettings) -> list[Size]:
         if request.query is not None:
             sizes.append(("query", len(request.query), limits.query_chars, "VICW_MAX_QUERY_CHARS", "characters"))
         sizes.append(("hops", request.hops, limits.hops, "VICW_MAX_HOPS", "hops"))
-        lists = {"start": request.start, "types.only": request.types.only or ()}
-        lists["types.left_out"] = request.types.left_out or ()
+        lists = {"start": request.start, "types.include": request.types.include or ()}
+        lists["types.exclude"] = request.types.exclude or ()
     return [*sizes, *name_sizes(names, lists, request.viewer, limits)]

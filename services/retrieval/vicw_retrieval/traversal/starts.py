@@ -14,7 +14,7 @@ from vicw_shared.errors import FieldProblem, InvalidInputError
 from vicw_shared.model import Node
 from vicw_shared.model.edges import IS_PERSON
 from vicw_shared.model.knowledge import FILE
-from vicw_shared.ports import By, Direction, GraphStore, NamedNodes, Scope, Spread, look_up
+from vicw_shared.ports import Direction, GraphStore, NamedNodes, NameMatch, Scope, Spread, look_up
 from vicw_shared.settings import RetrievalSettings
 from vicw_shared.text import fold_case
 from vicw_shared.uids import named_uid
@@ -129,7 +129,7 @@ class StartFinder:
     async def _by_name(self, name: str) -> list[Node]:
         """Return the nodes with this name, or with this word in a name; merged ones as their canonical nodes."""
         scope, texts = self.scope, [fold_case(name)]
-        for by in (By.NAME, By.WORD):
+        for by in (NameMatch.NAME, NameMatch.WORD):
             named = await look_up(self.graph, scope.tenant, texts, by=by, contexts=scope.contexts, limit=MAX_READ)
             entities = await self.allowed(node for nodes in named.values() for node in nodes)
             if entities:

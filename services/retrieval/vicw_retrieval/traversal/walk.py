@@ -40,7 +40,7 @@ class WalkPlan:
     limit: int
     fanout: int
     min_weight: float = 0.0
-    sentences: bool = False
+    statements: bool = False
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Walk:
         """
         self._named |= {node.uid for node in nodes if is_named(node)}
         neighbours = await self._around([node.uid for node in nodes])
-        mere = {node.uid for node in nodes if node.is_statement and not self.plan.sentences}
+        mere = {node.uid for node in nodes if node.is_statement and not self.plan.statements}
         leading = {
             neighbour.origin
             for neighbour in neighbours
@@ -149,7 +149,7 @@ class Walk:
     async def _followed(self, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
         """Keep the neighbours that are visible and to be followed."""
         seen = [n for n in await self.visibility.visible(neighbours) if n.edge.weight >= self.plan.min_weight]
-        if not self.plan.sentences:
+        if not self.plan.statements:
             seen = [n for n in seen if n.edge.type != "MENTIONS" or not n.node.is_statement or n.node.uid in self.nodes]
         # Between named things, an edge without a source item reveals nothing: its end must be known otherwise.
         doubtful = {

@@ -23,22 +23,22 @@ _MIN_STEMS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRules:
-    """Conditions of consolidation: Events learnt before ``before``, ``size`` at a time and at least ``least``.
+    """Conditions of consolidation: Events learnt before ``before``, ``size`` at a time and at least ``min_size``.
 
-    The last ``open`` Events of a flow with Events younger than that are left alone: the flow continues. A pause longer
-    than ``pause``, or a share of common stems below ``cohesion`` (in [0, 1]), is a change of topic. Events of weight
-    ``weight`` and more are protected like marked ones, as are those that an answer has shown since ``used_since``.
-    Macro-Events are consolidated again up to ``levels``, each level after a further ``rest``. The weight of an Event
-    halves in each ``half_life`` of disuse; None: it does not.
+    The last ``keep_latest`` Events of a flow with Events younger than that are left alone: the flow continues. A pause
+    longer than ``max_pause``, or a share of common stems below ``min_cohesion`` (in [0, 1]), is a change of topic.
+    Events of weight ``protected_weight`` and more are protected like marked ones, as are those that an answer has
+    shown since ``used_since``. Macro-Events are consolidated again up to ``levels``, each level after a further
+    ``rest``. The weight of an Event halves in each ``half_life`` of disuse; None: it does not.
     """
 
     before: datetime
     size: int = 5
-    least: int = 3
-    open: int = 5
-    pause: timedelta = timedelta(minutes=30)
-    cohesion: float = 0.02
-    weight: float = 0.7
+    min_size: int = 3
+    keep_latest: int = 5
+    max_pause: timedelta = timedelta(minutes=30)
+    min_cohesion: float = 0.02
+    protected_weight: float = 0.7
     levels: int = 2
     rest: timedelta = timedelta(days=1)
     used_since: datetime | None = None
@@ -53,7 +53,7 @@ def batches(
     Runs are as long as possible without mixing Events that have to stay apart. A run is split evenly, so that no batch
     of one remains.
     """
-    free = list(flow if ended else flow[: max(0, len(flow) - rules.open)])
+    free = list(flow if ended else flow[: max(0, len(flow) - rules.keep_latest)])
     for run in _runs(free, rules):
         yield from _split_evenly(run, rules)
 
@@ -63,7 +63,7 @@ def may_consolidate(events: Sequence[Node], rules: ConsolidationRules) -> bool:
     ripe = 0
     for event in events:
         ripe = ripe + 1 if is_ripe(event, rules) else 0
-        if ripe >= rules.least:
+        if ripe >= rules.min_size:
             return True
     return False
 
@@ -85,9 +85,9 @@ def may_be_consolidated(source: SourceEvent, rules: ConsolidationRules) -> bool:
 
 def is_weighty(event: Node, use: Use | None, rules: ConsolidationRules) -> bool:
     """Return whether an Event is too important to be consolidated: more than half of its importance is left."""
-    if event.importance is None or event.importance < rules.weight:
+    if event.importance is None or event.importance < rules.protected_weight:
         return False
-    return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.weight / 2
+    return rules.half_life is None or weight(event, use, rules.before, rules.half_life) > rules.protected_weight / 2
 
 
 def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -> bool:
@@ -105,7 +105,7 @@ def may_join(left: SourceEvent, right: SourceEvent, rules: ConsolidationRules) -
         lambda one: one.event.bucket,
         lambda one: level(one.event),
     )
-    return all(key(left) == key(right) for key in alike) and right.at - left.at <= rules.pause
+    return all(key(left) == key(right) for key in alike) and right.at - left.at <= rules.max_pause
 
 
 def _runs(flow: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[list[SourceEvent]]:
@@ -132,7 +132,7 @@ def _is_topic_change(stems: Sequence[set[str]], position: int, rules: Consolidat
     right: set[str] = set().union(*stems[position : position + _WINDOW])
     if min(len(left), len(right)) < _MIN_STEMS:
         return False
-    return len(left & right) / min(len(left), len(right)) < rules.cohesion
+    return len(left & right) / min(len(left), len(right)) < rules.min_cohesion
 
 
 def _stems(event: SourceEvent) -> set[str]:
@@ -140,13 +140,13 @@ def _stems(event: SourceEvent) -> set[str]:
 
 
 def _split_evenly(run: Sequence[SourceEvent], rules: ConsolidationRules) -> Iterator[list[SourceEvent]]:
-    if len(run) < rules.least:
+    if len(run) < rules.min_size:
         return
     parts = -(-len(run) // rules.size)
     small, longer = divmod(len(run), parts)
     start = 0
     for part in range(parts):
         end = start + small + (part < longer)
-        if end - start >= rules.least:
+        if end - start >= rules.min_size:
             yield list(run[start:end])
         start = end

@@ -15,9 +15,9 @@ from vicw_shared.job_runs import recorded_run
 from vicw_shared.ports import ArrivalCount, SleepLog
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.batches import ConsolidationRules
-from vicw_sleep.consolidation.service import Consolidated, Consolidation
+from vicw_sleep.consolidation.service import Consolidation, ConsolidationReport
 from vicw_sleep.consolidation.source_reader import ContextRef, FlowBookmark
-from vicw_sleep.jobs import BY_DAY
+from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
@@ -66,7 +66,7 @@ async def consolidate_slice(
     start: FlowBookmark | None = None,
     within: ContextRef | None = None,
     seconds: float = SLICE_SECONDS,
-) -> Consolidated | None:
+) -> ConsolidationReport | None:
     """Consolidate at most ``settings.batches`` batches, for ``seconds``; return the result.
 
     A failure is logged, and the result is None.
@@ -97,7 +97,7 @@ async def catch_up(
     if run is None:
         return CatchUpResult(None)
     grown = run.grown
-    async with recorded_run(consolidation.graph.log, BY_DAY, first=start is None) as record:
+    async with recorded_run(consolidation.graph.log, CATCH_UP_CONSOLIDATION, first=start is None) as record:
         done = await consolidate_slice(consolidation, settings, run.mark, (grown.tenant, grown.context))
         result = await _caught_up(consolidation, settings, grown, done)
         record.failed, record.more = done is None, result.next is not None
@@ -105,7 +105,7 @@ async def catch_up(
 
 
 async def _caught_up(
-    consolidation: Consolidation, settings: ConsolidationSettings, grown: ArrivalCount, done: Consolidated | None
+    consolidation: Consolidation, settings: ConsolidationSettings, grown: ArrivalCount, done: ConsolidationReport | None
 ) -> CatchUpResult:
     if done is not None and done.next is not None:
         return CatchUpResult(ContextRun(grown, done.next))

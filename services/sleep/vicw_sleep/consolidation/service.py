@@ -55,10 +55,10 @@ type OnBatch = Callable[[Flow, ConsolidatedBatch | None, str], None]
 
 
 @dataclass(slots=True)
-class Consolidated:
+class ConsolidationReport:
     """Result of a run: ``flows`` visited, ``events`` consolidated into ``macros``, batches ``refused`` or ``changed``
-    meanwhile, and batches ``left`` because they were refused or undone before. ``next`` is where to continue; None: the
-    run is complete.
+    meanwhile, and batches ``skipped`` because they were refused or undone before. ``next`` is where to continue; None:
+    the run is complete.
     """
 
     flows: int = 0
@@ -66,7 +66,7 @@ class Consolidated:
     macros: int = 0
     refused: int = 0
     changed: int = 0
-    left: int = 0
+    skipped: int = 0
     next: FlowBookmark | None = None
 
 
@@ -80,7 +80,7 @@ class _Run:
     again: bool
     drafter: SummaryDrafter
     pace: BatchSize
-    done: Consolidated = field(default_factory=Consolidated)
+    done: ConsolidationReport = field(default_factory=ConsolidationReport)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Consolidation:
         again: bool = False,
         start: FlowBookmark | None = None,
         within: ContextRef | None = None,
-    ) -> Consolidated:
+    ) -> ConsolidationReport:
         """Consolidate all eligible Events; ``dry``: only report them. Raises what the engines raise.
 
         The run ends after ``most`` batches, or after the first batch completed once ``seconds`` have passed.
@@ -171,7 +171,7 @@ class Consolidation:
         step = await self.graph.log.step(_step_id(macro_uid([one.event for one in batch])))
         if step is None or step.outcome is Outcome.DONE:
             return False
-        run.done.left += 1
+        run.done.skipped += 1
         if run.dry:
             flow = Flow(step.tenant, step.context, batch[0].event.flow_id or "")
             self.on_batch(flow, None, f"{step.outcome.value} before{f': {step.reason}' if step.reason else ''}")

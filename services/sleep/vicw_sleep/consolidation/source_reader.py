@@ -13,13 +13,13 @@ from vicw_shared.model.chain import ChainKey, next_key
 from vicw_shared.ports import (
     Direction,
     Flow,
+    FlowEvents,
     Flows,
     GraphStore,
     Neighbour,
     PendingExtractions,
     Scans,
     Store,
-    Thread,
     Use,
     scan_pages,
 )
@@ -148,6 +148,6 @@ async def pages(
 
 
 async def _of_flow(index: Scans, mark: FlowBookmark, size: int) -> AsyncIterator[tuple[FlowBookmark, list[Node]]]:
-    async for page in scan_pages(index, Thread(mark.flow), after=mark.after, limit=size):
+    async for page in scan_pages(index, FlowEvents(mark.flow), after=mark.after, limit=size):
         yield mark, page
         mark = FlowBookmark(mark.flow, next_key(page[-1]))

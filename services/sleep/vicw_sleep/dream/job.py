@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import DreamSettings
-from vicw_sleep.dream.service import Dream, DreamBookmark, DreamReport, DreamRules
+from vicw_sleep.dream.service import DreamBookmark, Dreamer, DreamReport, DreamRules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
@@ -24,7 +24,7 @@ def rules_of(settings: DreamSettings) -> DreamRules:
 
 
 async def dream_slice(
-    dream: Dream, settings: DreamSettings, start: DreamBookmark | None, seconds: float = SLICE_SECONDS
+    dream: Dreamer, settings: DreamSettings, start: DreamBookmark | None, seconds: float = SLICE_SECONDS
 ) -> DreamReport | None:
     """Process at most ``settings.items`` items for ``seconds``; return the result. A failure is logged: None."""
     try:
@@ -38,7 +38,7 @@ async def dream_slice(
 
 
 async def keep_dreaming(
-    make_dream: Callable[[], Dream], settings: DreamSettings, schedule: Schedule, log: SleepLog
+    make_dream: Callable[[], Dreamer], settings: DreamSettings, schedule: Schedule, log: SleepLog
 ) -> NoReturn:
     """Run slices when they are due, for ever."""
     await run_on_schedule(schedule, run_slices(lambda mark: dream_slice(make_dream(), settings, mark)), "dream", log)

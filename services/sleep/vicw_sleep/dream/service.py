@@ -92,7 +92,7 @@ class DreamReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Dream:
+class Dreamer:
     """Adds auto-tags, and undoes that."""
 
     graph: Store

@@ -11,7 +11,7 @@ from vicw_shared.clock import now
 from vicw_shared.errors import VicwError
 from vicw_shared.ports import SleepLog
 from vicw_shared.settings import ResolveSettings
-from vicw_sleep.resolve.service import Resolve, ResolveBookmark, ResolveReport, ResolveRules
+from vicw_sleep.resolve.service import EntityResolver, ResolveBookmark, ResolveReport, ResolveRules
 from vicw_sleep.schedule import Schedule
 from vicw_sleep.scheduler import SLICE_SECONDS, run_on_schedule, run_slices
 
@@ -24,7 +24,7 @@ def rules_of(settings: ResolveSettings) -> ResolveRules:
 
 
 async def resolve_slice(
-    resolve: Resolve, settings: ResolveSettings, start: ResolveBookmark | None, seconds: float = SLICE_SECONDS
+    resolve: EntityResolver, settings: ResolveSettings, start: ResolveBookmark | None, seconds: float = SLICE_SECONDS
 ) -> ResolveReport | None:
     """Judge at most ``settings.pairs`` pairs for ``seconds``; return the result. A failure is logged: None."""
     try:
@@ -45,7 +45,7 @@ async def resolve_slice(
 
 
 async def keep_resolving(
-    make_resolve: Callable[[], Resolve], settings: ResolveSettings, schedule: Schedule, log: SleepLog
+    make_resolve: Callable[[], EntityResolver], settings: ResolveSettings, schedule: Schedule, log: SleepLog
 ) -> NoReturn:
     """Run slices when they are due, for ever."""
     await run_on_schedule(

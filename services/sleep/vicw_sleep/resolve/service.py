@@ -99,7 +99,7 @@ class ResolveReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolve:
+class EntityResolver:
     """Merges duplicate entities, and undoes a merge."""
 
     graph: Store

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 
 from vicw_shared.model.triggers import phrases_in
-from vicw_shared.ports import By, Direction, GraphStore, look_up
+from vicw_shared.ports import Direction, GraphStore, NameMatch, look_up
 from vicw_shared.progress import Progress
 from vicw_standalone.bench.metrics import Answered
 from vicw_standalone.bench.sets import FidelitySet, Question
@@ -37,7 +37,9 @@ async def _mentioning(graph: GraphStore, tenant: str, question: Question) -> lis
     phrases = phrases_in(question.query)
     things: set[str] = set()
     for word in (False, True):
-        named = await look_up(graph, tenant, phrases, contexts=[question.context], by=By.WORD if word else By.NAME)
+        named = await look_up(
+            graph, tenant, phrases, contexts=[question.context], by=NameMatch.WORD if word else NameMatch.NAME
+        )
         things |= {node.uid for nodes in named.values() for node in nodes}
     if not things:
         return []

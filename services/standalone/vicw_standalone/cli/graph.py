@@ -49,7 +49,7 @@ def show(
     limit: LimitOption = 50,
     viewer: ViewerOption = None,
     causes: Annotated[bool, typer.Option("--causes", help="Preset: causes of NODE, back to the root cause.")] = False,
-    thread: Annotated[str | None, typer.Option(help="Preset: this flow, in order.", metavar="FLOW")] = None,
+    flow: Annotated[str | None, typer.Option(help="Preset: this flow, in order.", metavar="FLOW")] = None,
     people: Annotated[bool, typer.Option("--people", help="Preset: relationships of people.")] = False,
     history: Annotated[
         bool,
@@ -70,17 +70,17 @@ def show(
     are not a name start at the items that contain them. Exit code 2 if a name is ambiguous: the nodes are listed with
     their uids.
     """
-    chosen = {"causes": causes, "thread": thread is not None, "people": people, "history": history}
+    chosen = {"causes": causes, "flow": flow is not None, "people": people, "history": history}
     named = [name for name, is_chosen in {**chosen, "knowledge": knowledge}.items() if is_chosen]
     if len(named) > 1:
         fail(f"--{named[0]} and --{named[1]} exclude each other", code=2)
     preset = PRESETS[named[0] if named else "around"]
-    if thread is None and node is None and context is None:
+    if flow is None and node is None and context is None:
         fail("name a node, or --context CONTEXT", code=2)
     fields = _fields(context=context, as_of=_instant(as_of), limit=limit, viewer={"user": viewer} if viewer else None)
     with server(url) as client:
         try:
-            answer = preset.ask(client, node, thread, hops, _names(types), _names(without), fields)
+            answer = preset.ask(client, node, flow, hops, _names(types), _names(without), fields)
         except BadRequestError as error:
             _list_candidates(client, node, fields)
             if node is None or len(node.split()) == 1 or preset.question != "walk":

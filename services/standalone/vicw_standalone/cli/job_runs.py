@@ -19,7 +19,7 @@ _NEEDS_VECTORS = frozenset({"consolidation", "dream", "reconcile"})
 
 def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datetime) -> Iterator[str]:
     """Yield a line for each job with a schedule, then for each other recorded job."""
-    from vicw_sleep.jobs import BY_DAY, SETTING, ScheduledJob, schedules
+    from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION, SETTING, ScheduledJob, schedules
 
     recorded = {run.task: run for run in runs}
     for job, schedule in schedules(settings, at).items():
@@ -37,7 +37,7 @@ def status_lines(settings: StandaloneSettings, runs: Sequence[JobRun], at: datet
         yield f"{job}: {when}{_last_run(recorded.pop(job, None), at)}"
     if (items := settings.consolidation.interactions) and not settings.sleep.paused:
         when = f"runs as soon as {counted(items, 'item')}, and at least 5% of its items, are new"
-        yield f"{BY_DAY}: {when}{_last_run(recorded.pop(BY_DAY, None), at)}"
+        yield f"{CATCH_UP_CONSOLIDATION}: {when}{_last_run(recorded.pop(CATCH_UP_CONSOLIDATION, None), at)}"
     for task, run in recorded.items():
         yield f"{task}: {_progress(run, at)}"
 

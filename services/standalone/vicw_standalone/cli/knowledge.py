@@ -26,7 +26,7 @@ from vicw_standalone.cli.console import (
 )
 from vicw_standalone.cli.retrieve import hint
 from vicw_standalone.file_import import ImportStoppedError, default_state_path, store_behind
-from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, Synced, sync, watch
+from vicw_standalone.knowledge.folder_sync import EmptiedError, FolderTarget, SyncReport, sync, watch
 from vicw_standalone.sources.records import Refused
 from vicw_standalone.sources.roots import FolderTakenError, claim_folder
 
@@ -123,7 +123,9 @@ def _watch(client: VicwClient, path: Path, target: FolderTarget, options: SyncOp
     err.print("stopped watching")
 
 
-def _sync(client: VicwClient, path: Path, target: FolderTarget, options: SyncOptions, stop: threading.Event) -> Synced:
+def _sync(
+    client: VicwClient, path: Path, target: FolderTarget, options: SyncOptions, stop: threading.Event
+) -> SyncReport:
     with progress_bar("pages") as report:
         return sync(
             client,
@@ -137,7 +139,7 @@ def _sync(client: VicwClient, path: Path, target: FolderTarget, options: SyncOpt
         )
 
 
-def _print(synced: Synced, target: FolderTarget) -> None:
+def _print(synced: SyncReport, target: FolderTarget) -> None:
     sent = synced.sent
     table = Table(show_header=False, box=None)
     for name, count in (
@@ -148,7 +150,7 @@ def _print(synced: Synced, target: FolderTarget) -> None:
         ("retracted", synced.retracted),
         ("files skipped", len(sent.passed_over)),
         ("refused", len(sent.refused)),
-        ("broken links", len(synced.links)),
+        ("broken links", len(synced.broken_links)),
     ):
         table.add_row(name, str(count))
     out.print(table)
@@ -157,7 +159,7 @@ def _print(synced: Synced, target: FolderTarget) -> None:
         out.print(f"  secrets masked in {count} {'page' if count == 1 else 'pages'}: {kind}")
     print_refused([Refused(skipped.path, None, skipped.reason) for skipped in sent.passed_over], "skipped")
     print_refused(sent.refused)
-    _print_links(synced.links)
+    _print_links(synced.broken_links)
 
 
 def _print_links(links: Sequence[tuple[str, LinkProblem]]) -> None:

@@ -20,7 +20,7 @@ from vicw_standalone.cli.retrieve import UrlOption
 from vicw_standalone.counts import counted
 
 if TYPE_CHECKING:
-    from vicw_standalone.reindex.change import Reindexed
+    from vicw_standalone.reindex.change import ReindexReport
     from vicw_standalone.reindex.platform import Platform
     from vicw_standalone.settings import StandaloneSettings
 
@@ -136,7 +136,7 @@ def _run[T](work: Callable[[], Awaitable[T]]) -> T:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _print_done(done: Reindexed, option: str = "") -> None:
+def _print_done(done: ReindexReport, option: str = "") -> None:
     out.print(f"{counted(done.embedded, 'passage')} embedded with {done.model.name}", markup=False)
     kept = done.before is not None and done.before.has_vectors
     _print_kept(str(done.before) if kept else None, done.passages, option)

@@ -110,7 +110,7 @@ def _print_answer(answer: RetrieveResponse) -> None:
     count = "1 result" if len(answer.results) == 1 else f"{len(answer.results)} results"
     err.print(
         f"[dim]{count} in {answer.took_ms['total']:.0f} ms; domain {escape(intent.domain)} "
-        f"({intent.confidence:.0%} sure by {intent.evidence}{narrowed})[/]"
+        f"({intent.confidence:.0%} sure by {intent.domain_source}{narrowed})[/]"
     )
     if answer.degraded:
         err.print(f"[yellow]left out: {escape(', '.join(answer.degraded))}[/]")

@@ -104,10 +104,10 @@ def consolidate(
         result = await consolidation.run(rules_of(chosen), now=now(), dry=dry_run, most=most, again=again)
         verb = "would become" if dry_run else "became"
         refused = f", {counted(result.refused, 'batch', 'batches')} refused" if result.refused else ""
-        skipped = f", {result.left} refused or undone before (--again tries them again)" if result.left else ""
+        skipped = f", {result.skipped} refused or undone before (--again tries them again)" if result.skipped else ""
         changed = f", {result.changed} changed meanwhile" if result.changed else ""
         consolidated = f"{counted(result.events, 'Event')} of {counted(result.flows, 'flow')} {verb}"
-        nothing = not (result.macros or result.refused or result.left or result.changed)
+        nothing = not (result.macros or result.refused or result.skipped or result.changed)
         young = f"; only Events stored more than {chosen.hours:g} h ago are consolidated (--hours)" if nothing else ""
         out.print(f"{consolidated} {counted(result.macros, 'Macro-Event')}{refused}{skipped}{changed}{young}")
 

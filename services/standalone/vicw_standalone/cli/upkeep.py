@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vicw_shared.ports import MaintenanceStep
     from vicw_shared.progress import Progress
     from vicw_shared.settings import EvictionSettings
-    from vicw_sleep.reconcile import Reconciled
+    from vicw_sleep.reconcile import ReconcileReport
     from vicw_standalone.cli.maintenance import ItemRemoval
     from vicw_standalone.undo import SleepCycle
 
@@ -65,20 +65,20 @@ def reconcile(
     run_maintenance(read_settings(data_dir=data_dir), platform, work, schedule="VICW_SLEEP_RECONCILE_SCHEDULE")
 
 
-async def _compare(sleep_cycle: SleepCycle, progress: Progress, *, dry: bool, alone: bool) -> Reconciled:
+async def _compare(sleep_cycle: SleepCycle, progress: Progress, *, dry: bool, alone: bool) -> ReconcileReport:
     from vicw_sleep.discrepancies import PAGE
-    from vicw_sleep.reconcile import ReconcileBookmark, Reconciled
+    from vicw_sleep.reconcile import ReconcileBookmark, ReconcileReport
     from vicw_sleep.reconcile import reconcile as compare
 
     graph, vectors = sleep_cycle.graph, sleep_cycle.indexes.read_index.vectors
     total = await graph.audit.count(Label.CHUNK)
-    result, bookmark, side, pages = Reconciled(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
+    result, bookmark, side, pages = ReconcileReport(0, 0, 0, ReconcileBookmark()), ReconcileBookmark(), "", 0
     while result.next is not None:
         bookmark = result.next
         pages = pages + 1 if bookmark.side == side else 1
         side = bookmark.side
         page = await compare(graph.outbox, graph.audit, vectors, start=bookmark, pages=1, dry=dry, alone=alone)
-        result = Reconciled(
+        result = ReconcileReport(
             result.missing + page.missing, result.stale + page.stale, result.orphaned + page.orphaned, page.next
         )
         progress(side, min(pages * PAGE, total), total)

@@ -17,7 +17,7 @@ type Names = tuple[str, ...] | None
 class Preset:
     """A preset; ``question`` is the endpoint. ``types`` None: all but those that a walk omits by default."""
 
-    question: Literal["walk", "history", "thread"] = "walk"
+    question: Literal["walk", "history", "flow"] = "walk"
     types: Names = None
     direction: Literal["in", "out", "both"] = "both"
     hops: int = 1
@@ -27,24 +27,24 @@ class Preset:
         self,
         client: VicwClient,
         node: str | None,
-        thread: str | None,
+        flow: str | None,
         hops: int | None,
         types: Names,
-        left_out: Names,
+        exclude: Names,
         fields: Mapping[str, Any],
     ) -> GraphAnswer:
         """Query the server; given arguments override the preset. Raises VicwClientError."""
-        if self.question == "thread":
-            return client.graph.thread(flow=thread, **fields)
+        if self.question == "flow":
+            return client.graph.flow(flow=flow, **fields)
         if self.question == "history":
             return client.graph.history(**({"node": node} if node is not None else {}), **fields)
-        return self.walk(client, hops, types, left_out, {"start": (node,) if node is not None else (), **fields})
+        return self.walk(client, hops, types, exclude, {"start": (node,) if node is not None else (), **fields})
 
     def walk(
-        self, client: VicwClient, hops: int | None, types: Names, left_out: Names, fields: Mapping[str, Any]
+        self, client: VicwClient, hops: int | None, types: Names, exclude: Names, fields: Mapping[str, Any]
     ) -> GraphAnswer:
         """Query a walk; ``fields`` have its start. Raises VicwClientError."""
-        followed: dict[str, Names] = {"only": types or self.types, "left_out": left_out}
+        followed: dict[str, Names] = {"include": types or self.types, "exclude": exclude}
         return client.graph.walk(
             hops=self.hops if hops is None else hops,
             direction=self.direction,
@@ -67,7 +67,7 @@ _KNOWLEDGE = (
 PRESETS: Mapping[str, Preset] = {
     "around": Preset(),
     "causes": Preset(types=("CAUSED", "ENABLED"), direction="in", hops=6, style=Style(lonely=False)),
-    "thread": Preset("thread"),
+    "flow": Preset("flow"),
     "people": Preset(types=("HAS_RELATIONSHIP", "IS_PERSON"), hops=2, style=Style(lonely=False)),
     "history": Preset("history", style=Style(lonely=False)),
     "knowledge": Preset(types=_KNOWLEDGE, hops=2, style=Style(lonely=False)),

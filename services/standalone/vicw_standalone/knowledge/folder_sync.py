@@ -40,14 +40,14 @@ class FolderTarget:
 
 
 @dataclass(slots=True)
-class Synced:
-    """Result of a sync. ``same``: pages that were not sent. ``links``: broken links with the paths of their pages."""
+class SyncReport:
+    """Result of a sync. ``same``: pages that were not sent. ``broken_links``: with their pages' paths."""
 
     sent: Summary
     same: int = 0
     moved: int = 0
     retracted: int = 0
-    links: list[tuple[str, LinkProblem]] = field(default_factory=list)
+    broken_links: list[tuple[str, LinkProblem]] = field(default_factory=list)
 
     @property
     def changed(self) -> bool:
@@ -77,7 +77,7 @@ def sync(
     may_be_empty: bool = False,
     batch_items: int = 50,
     batch_chars: int = 200_000,
-) -> Synced:
+) -> SyncReport:
     """Send new and changed pages, retract deleted ones; ``again`` sends all.
 
     Unreadable files are refused in the result, and their pages on the server are not changed. Raises
@@ -96,11 +96,11 @@ def sync(
                 f"{root} has no pages, but {counted(len(plan.retract), 'page')} of {target.folder!r} stored. "
                 "To retract them all, add --allow-empty"
             )
-        synced = Synced(run.summary, plan.same, plan.moved)
+        synced = SyncReport(run.summary, plan.same, plan.moved)
         synced.retracted = _retract(client, target, plan.retract)
         batches = in_requests(_records(plan, target, root), run.report, max_items=batch_items, max_chars=batch_chars)
         run.carry_out(batches, in_flight=1)  # in order: the first pages decide the domain of a new context
-        synced.links = list(_broken(_stored_pages(client, target), snapshot))
+        synced.broken_links = list(_broken(_stored_pages(client, target), snapshot))
     except VicwClientError as error:
         raise ImportStoppedError(str(error), run.summary) from error
     if not run.complete:
@@ -185,7 +185,7 @@ def _broken(known: Sequence[KnownPage], snapshot: Snapshot) -> Iterator[tuple[st
     """Yield broken links, except those to existing files that are not pages: pictures, archives."""
     by_page: dict[str, list[LinkProblem]] = defaultdict(list)
     for page in known:
-        by_page[page.path] += page.links
+        by_page[page.path] += page.broken_links
     for path, problems in sorted(by_page.items()):
         for problem in problems:
             name = PurePosixPath(problem.target.strip("[]").split("#")[0].split("?")[0]).name

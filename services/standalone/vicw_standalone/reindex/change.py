@@ -61,7 +61,7 @@ async def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Reindexed:
+class ReindexReport:
     """Result of a run: ``embedded`` passages of all ``passages`` in the store.
 
     ``before`` is the model that was in use; None if it still is.
@@ -74,7 +74,7 @@ class Reindexed:
 
 
 @dataclass(slots=True)
-class Reindex:
+class Reindexer:
     """Brings ``target`` to agreement with the graph, and into use. ``indexer`` writes to the index in use.
 
     ``known`` returns when all readers and writers of vectors act on the record as of its call. ``swap`` switches those
@@ -100,7 +100,7 @@ class Reindex:
         self._lock = ChangeLock(self.graph.record, self.lock_seconds)
         self._maker = PassagePointBuilder(self.target.embedder)
 
-    async def run(self) -> Reindexed:
+    async def run(self) -> ReindexReport:
         """Run the change, or resume it.
 
         Raises StateConflictError while another run holds the lock, FatalError for faults that need a person,
@@ -130,7 +130,7 @@ class Reindex:
 
             await self._retrying(lambda: bring_to_agreement(self.graph, self.target, settle))
             passages = await self.graph.audit.count(Label.CHUNK)
-        return Reindexed(self.target.model, before, self._embedded, passages)
+        return ReindexReport(self.target.model, before, self._embedded, passages)
 
     async def _retrying[T](self, work: Callable[[], Awaitable[T]]) -> T:
         """Return the result of ``work``, which must be repeatable: retryable errors are retried."""

@@ -16,10 +16,10 @@ from vicw_shared.extensions import load_registries
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Embedder, ModelIdentity
 from vicw_shared.progress import Progress
-from vicw_standalone.embedders import Embedders, Started
+from vicw_standalone.embedders import Embedders, RunningEmbedder
 from vicw_standalone.model_choice import choose
 from vicw_standalone.offline import require_store
-from vicw_standalone.reindex.change import Reindex, Reindexed, mark_lost
+from vicw_standalone.reindex.change import Reindexer, ReindexReport, mark_lost
 from vicw_standalone.reindex.online import NAME_A_MODEL
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
@@ -38,7 +38,9 @@ async def _opened(settings: StandaloneSettings) -> AsyncIterator[tuple[DataDir, 
             await graph.close()
 
 
-async def reindex(settings: StandaloneSettings, model: str | None, progress: Progress, *given: Embedder) -> Reindexed:
+async def reindex(
+    settings: StandaloneSettings, model: str | None, progress: Progress, *given: Embedder
+) -> ReindexReport:
     """Change to ``model``; without one, resume the change in progress, else change to the model of the settings.
 
     Raises DataDirError, SettingsError and the errors of ``Reindex.run``.
@@ -65,7 +67,7 @@ async def reindex(settings: StandaloneSettings, model: str | None, progress: Pro
         indexer = Indexer(
             graph.outbox, indexes, ingest.batch, ingest.max_tries, require_room=data_dir.require_room_to_index
         )
-        done = await Reindex(graph, target, indexer, progress, indexes.refresh, swap, source=started.source).run()
+        done = await Reindexer(graph, target, indexer, progress, indexes.refresh, swap, source=started.source).run()
         store.mark_compared()
         return done
 
@@ -96,7 +98,7 @@ async def _open(
     return await asyncio.to_thread(open_folder, folder, model, anew=True)
 
 
-async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | None) -> Started:
+async def _start(embedders: Embedders, model: str | None, used: ModelIdentity | None) -> RunningEmbedder:
     if model is not None:
         return await embedders.another(model, used)
     try:

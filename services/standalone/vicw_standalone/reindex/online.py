@@ -15,7 +15,7 @@ from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import ModelIdentity
 from vicw_standalone.embedders import Embedders
 from vicw_standalone.model_choice import choose
-from vicw_standalone.reindex.change import Reindex, Reindexed, bring_to_agreement
+from vicw_standalone.reindex.change import Reindexer, ReindexReport, bring_to_agreement
 from vicw_standalone.reindex.status import IndexStatus
 from vicw_standalone.settings import StandaloneSettings
 from vicw_standalone.vector_folders import IndexFolders, drop_others, status_of
@@ -30,18 +30,18 @@ _REST_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ReindexProgress:
     """State of the last run: ``done`` of ``total`` passages in ``phase``."""
 
     running: bool = False
     phase: str = ""
     done: int = 0
     total: int = 0
-    result: Reindexed | None = None
+    result: ReindexReport | None = None
     error: str | None = None
 
 
-class Reindexing:
+class OnlineReindex:
     """Runs one change at a time, in the background."""
 
     grace_seconds = _GRACE_SECONDS
@@ -55,7 +55,7 @@ class Reindexing:
         indexes: Indexes,
         indexer: Indexer,
     ) -> None:
-        self.work = Work()
+        self.work = ReindexProgress()
         self._settings = settings
         self._graph = graph
         self._embedders = embedders
@@ -81,7 +81,7 @@ class Reindexing:
                 FieldProblem("model", "there are no vectors to compute (VICW_EMBEDDER=none)", NAME_A_MODEL)
             )
         self._require_idle()
-        self.work = Work(running=True, phase="starting the model")
+        self.work = ReindexProgress(running=True, phase="starting the model")
         self._task = asyncio.create_task(self._run(name), name="reindexing")
 
     async def status(self) -> IndexStatus:
@@ -152,13 +152,13 @@ class Reindexing:
         started = await self._embedders.another(name, models.used)
         return await self._folders.open(started.model)
 
-    async def _reindex(self, target: Index) -> Reindexed:
+    async def _reindex(self, target: Index) -> ReindexReport:
         source = self._embedders.source(target.model)
 
         async def swap() -> None:
             await asyncio.to_thread(choose, self._settings.storage.data_dir, source)
 
-        done = await Reindex(
+        done = await Reindexer(
             self._graph,
             target,
             self._indexer,

@@ -17,7 +17,7 @@ from vicw_shared.progress import Progress
 from vicw_shared.settings import IngestSettings
 from vicw_shared.settings.variables import named_by_variable
 from vicw_standalone.platform_stores import named_engines, read_platform
-from vicw_standalone.reindex.change import Reindex, Reindexed
+from vicw_standalone.reindex.change import Reindexer, ReindexReport
 from vicw_standalone.reindex.status import IndexStatus
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def reindex(
     model: str | None,
     progress: Progress,
     wait: Callable[[], Awaitable[None]] = wait_for_followers,
-) -> Reindexed:
+) -> ReindexReport:
     """Change to ``model``; without one, resume the change in progress, or repair the index in use.
 
     Raises ModelMismatchError that lists the model of each embedding server, if none has this model. ``wait`` returns
@@ -78,7 +78,7 @@ async def reindex(
         await collections.swap(collections.name_of(target.model))
 
     try:
-        return await Reindex(
+        return await Reindexer(
             graph,
             target,
             Indexer(graph.outbox, indexes, ingest.batch, ingest.max_tries),

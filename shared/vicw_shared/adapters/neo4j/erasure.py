@@ -7,7 +7,7 @@ import json
 from vicw_shared.adapters.neo4j.cypher import records
 from vicw_shared.adapters.neo4j.database import Neo4jDatabase, RunStatement
 from vicw_shared.adapters.neo4j.keys import erasure_record
-from vicw_shared.ports import ErasureNote
+from vicw_shared.ports import ErasurePart
 
 _ALL = "erasure:"
 
@@ -18,9 +18,9 @@ class Neo4jErasures:
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
-    async def erasures(self) -> list[ErasureNote]:
+    async def erasures(self) -> list[ErasurePart]:
         notes = [row["note"] for row in await self._database.read(records.ERASURES, prefix=_ALL)]
-        return [ErasureNote(n["erasure"], n["number"], n["erasure_of"], json.loads(n["body"])) for n in notes]
+        return [ErasurePart(n["erasure"], n["number"], n["erasure_of"], json.loads(n["body"])) for n in notes]
 
     async def erased(self) -> int:
         (row,) = await self._database.read(records.ERASED)
@@ -34,7 +34,7 @@ class Neo4jErasures:
         await self._database.write(lambda run: run(records.END_ERASURE, prefix=prefix))
 
 
-async def put_erasure_record(run: RunStatement, note: ErasureNote) -> None:
+async def put_erasure_record(run: RunStatement, note: ErasurePart) -> None:
     """Store a part of an erasure's record, replacing one with the same number."""
     await run(
         records.RECORD_ERASURE,

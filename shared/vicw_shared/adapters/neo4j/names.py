@@ -19,10 +19,10 @@ from vicw_shared.adapters.neo4j.rows import gathered, node_of, nodes_in
 from vicw_shared.model import Node
 from vicw_shared.model.names import TermKind
 from vicw_shared.model.triggers import sort_by_precedence
-from vicw_shared.ports import By, NameQuery
+from vicw_shared.ports import NameMatch, NameQuery
 
 _BATCH = 2000
-_KINDS = {By.NAME: TermKind.NAME, By.WORD: TermKind.WORD, By.TITLE: TermKind.TITLE}
+_KINDS = {NameMatch.NAME: TermKind.NAME, NameMatch.WORD: TermKind.WORD, NameMatch.TITLE: TermKind.TITLE}
 _LAST = "\U0010ffff"
 
 
@@ -40,12 +40,14 @@ async def find_names(
     """Return the results of each query, in order, from one statement."""
     results: list[dict[str, list[Node]]] = [{} for _ in queries]
     lookups = [
-        _beginnings(tenant, query.texts) if query.by is By.BEGINNING else _terms(tenant, query.texts, _KINDS[query.by])
+        _beginnings(tenant, query.texts)
+        if query.by is NameMatch.BEGINNING
+        else _terms(tenant, query.texts, _KINDS[query.by])
         for query in queries
     ]
     if not any(lookups):
         return results
-    statement = names.find(tuple(query.by is By.BEGINNING for query in queries), contexts is not None)
+    statement = names.find(tuple(query.by is NameMatch.BEGINNING for query in queries), contexts is not None)
     limits = {f"limit_{number}": query.limit for number, query in enumerate(queries)}
     for row in gathered(await run(statement, names=lookups, homes=_homes(tenant, contexts), **limits)):
         results[row["number"]].setdefault(row["text"], []).append(node_of(row["node"]))

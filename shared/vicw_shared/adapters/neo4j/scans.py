@@ -22,6 +22,7 @@ from vicw_shared.ports import (
     EdgeEnds,
     Edges,
     Flow,
+    FlowEvents,
     Flows,
     Items,
     ItemView,
@@ -33,7 +34,6 @@ from vicw_shared.ports import (
     PendingPoint,
     Scan,
     Steps,
-    Thread,
 )
 from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
@@ -113,7 +113,7 @@ async def _flows(database: Neo4jDatabase, _types: EdgeTypes, what: Flows, after:
 
 
 async def _thread(
-    database: Neo4jDatabase, _types: EdgeTypes, what: Thread, after: ChainKey | None, limit: int
+    database: Neo4jDatabase, _types: EdgeTypes, what: FlowEvents, after: ChainKey | None, limit: int
 ) -> list[Node]:
     prefix = chain_prefix(what.flow.tenant, what.flow.context, what.flow.flow_id)
     start = place(prefix, after) if after is not None else prefix
@@ -151,7 +151,7 @@ _READERS: dict[type[Scan[Any, Any]], Callable[[Neo4jDatabase, EdgeTypes, Any, An
     Items: _items,
     Changes: _changes,
     Flows: _flows,
-    Thread: _thread,
+    FlowEvents: _thread,
     NamedNodes: _named,
     Steps: _steps,
 }

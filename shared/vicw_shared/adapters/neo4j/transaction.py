@@ -41,7 +41,7 @@ from vicw_shared.model import Edge, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.edges import IN_PAYLOAD, WEAK_TYPES
 from vicw_shared.model.names import MAX_NAMESAKES, UNCOUNTED
-from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
+from vicw_shared.ports import Counters, Direction, ErasurePart, Gap, MaintenanceStep, NameMatch, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 2000
@@ -101,7 +101,7 @@ class Neo4jTransaction:
     async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
         matches: dict[str, list[Node]] = {}
         for batch in batched(dict.fromkeys(names), _BATCH):
-            query = NameQuery(By.NAME, batch, limit)
+            query = NameQuery(NameMatch.NAME, batch, limit)
             matches |= (await find_names(self._run, self._tenant, [query], [self._context]))[0]
         return matches
 
@@ -227,7 +227,7 @@ class Neo4jTransaction:
         rows = [{"record": record, "value": value} for record, value in sorted(numbers.items())]
         await self._run(records.RAISE_COUNTERS, counts=rows)
 
-    async def record_erasure(self, note: ErasureNote) -> None:
+    async def record_erasure(self, note: ErasurePart) -> None:
         await put_erasure_record(self._run, note)
 
     async def drop_receipts(self, keys: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ from vicw_shared.ports import Point, ScoreQuery, SparseVector, VectorHit, Vector
 from vicw_shared.telemetry.engines import measured
 
 
-class Recent[K, V]:
+class TtlCache[K, V]:
     """Cache of at most ``size`` values, each for ``seconds``."""
 
     def __init__(self, seconds: float, size: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -82,8 +82,8 @@ class QdrantVectorStore:
         self._client = client
         self._collection = collection
         self._timeout = timeout_seconds
-        self._idf: Recent[int, float] = Recent(recent_seconds, _CACHED_TERMS)
-        self._domains: Recent[tuple[str, bool], dict[str, int]] = Recent(recent_seconds, _CACHED_TENANTS)
+        self._idf: TtlCache[int, float] = TtlCache(recent_seconds, _CACHED_TERMS)
+        self._domains: TtlCache[tuple[str, bool], dict[str, int]] = TtlCache(recent_seconds, _CACHED_TENANTS)
         self._closed = False
 
     async def upsert(self, points: Sequence[Point]) -> None:

@@ -10,7 +10,7 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.database import SqliteDatabase
 from vicw_shared.adapters.sqlite.outbox_rows import put_entries
 from vicw_shared.adapters.sqlite.rows import marks, pack
-from vicw_shared.ports import ErasureNote
+from vicw_shared.ports import ErasurePart
 
 _COUNT = "INSERT INTO meta VALUES ('erased', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
 
@@ -21,10 +21,10 @@ class SqliteErasures:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def erasures(self) -> list[ErasureNote]:
+    async def erasures(self) -> list[ErasurePart]:
         sql = "SELECT id, number, tenant, body FROM erasure ORDER BY id, number"
         rows = await self._database.read(lambda c: c.execute(sql).fetchall())
-        return [ErasureNote(erasure, number, tenant, json.loads(body)) for erasure, number, tenant, body in rows]
+        return [ErasurePart(erasure, number, tenant, json.loads(body)) for erasure, number, tenant, body in rows]
 
     async def erased(self) -> int:
         row = await self._database.read(lambda c: c.execute("SELECT value FROM meta WHERE key = 'erased'").fetchone())
@@ -44,7 +44,7 @@ class SqliteErasures:
         await self._database.write(_scrub)
 
 
-def put_erasure_record(connection: sqlite3.Connection, note: ErasureNote) -> None:
+def put_erasure_record(connection: sqlite3.Connection, note: ErasurePart) -> None:
     """Store a part of an erasure's record, replacing one with the same number."""
     body = json.dumps(note.body, ensure_ascii=False)
     row = (note.erasure, note.number, note.tenant, body)

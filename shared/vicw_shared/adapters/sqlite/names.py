@@ -10,18 +10,18 @@ from itertools import batched
 from vicw_shared.adapters.sqlite.rows import columns_of, marks, node_of, pack, unpack
 from vicw_shared.model import Label, Node
 from vicw_shared.model.names import TermKind, terms_of, title_terms
-from vicw_shared.ports import By, NameQuery
+from vicw_shared.ports import NameMatch, NameQuery
 
 _BATCH = 500
 _LAST = "\U0010ffff"
 KINDS = {
-    By.NAME: (TermKind.NAME, TermKind.ALIAS),
-    By.WORD: (TermKind.WORD,),
-    By.TITLE: (TermKind.TITLE,),
-    By.BEGINNING: (TermKind.NAME, TermKind.ALIAS, TermKind.WORD),
+    NameMatch.NAME: (TermKind.NAME, TermKind.ALIAS),
+    NameMatch.WORD: (TermKind.WORD,),
+    NameMatch.TITLE: (TermKind.TITLE,),
+    NameMatch.BEGINNING: (TermKind.NAME, TermKind.ALIAS, TermKind.WORD),
 }
 _EQUAL = ("node", "text = w.text")
-_MATCHES = {By.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
+_MATCHES = {NameMatch.BEGINNING: ("DISTINCT node", f"text > w.text AND text < w.text || '{_LAST}'")}
 """Several words of one name may share a beginning."""
 
 

@@ -20,6 +20,7 @@ from vicw_shared.ports import (
     EdgeEnds,
     Edges,
     Flow,
+    FlowEvents,
     Flows,
     Items,
     ItemView,
@@ -30,7 +31,6 @@ from vicw_shared.ports import (
     PendingPoint,
     Scan,
     Steps,
-    Thread,
 )
 from vicw_shared.ports.scan import PAGE
 from vicw_shared.telemetry.engines import measured
@@ -109,7 +109,7 @@ def _flows(connection: sqlite3.Connection, what: Flows, after: Flow | None, limi
     return flows
 
 
-def _thread(connection: sqlite3.Connection, what: Thread, after: ChainKey | None, limit: int) -> list[Node]:
+def _thread(connection: sqlite3.Connection, what: FlowEvents, after: ChainKey | None, limit: int) -> list[Node]:
     """Return a flow's items in the order of its chain's index."""
     behind = "AND (unstepped, step, timestamp, flow_step) > (?, ?, ?, ?) " if after is not None else ""
     rows = connection.execute(
@@ -142,7 +142,7 @@ _READERS: dict[type[Scan[Any, Any]], Callable[[sqlite3.Connection, Any, Any, int
     Items: _items,
     Changes: _changes,
     Flows: _flows,
-    Thread: _thread,
+    FlowEvents: _thread,
     NamedNodes: _named,
     Steps: read_steps,
 }

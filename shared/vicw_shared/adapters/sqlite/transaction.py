@@ -34,7 +34,7 @@ from vicw_shared.model import Edge, EdgeRegistry, Label, Node
 from vicw_shared.model.chain import ChainKey
 from vicw_shared.model.core5 import LEDGER
 from vicw_shared.model.names import MAX_NAMESAKES, UNCOUNTED
-from vicw_shared.ports import By, Counters, Direction, ErasureNote, Gap, MaintenanceStep, NameQuery, Receipt, Use
+from vicw_shared.ports import Counters, Direction, ErasurePart, Gap, MaintenanceStep, NameMatch, NameQuery, Receipt, Use
 from vicw_shared.telemetry.engines import measured
 
 _BATCH = 500
@@ -152,7 +152,7 @@ class SqliteTransaction:
         return await self._do(work)
 
     async def named(self, names: Sequence[str], *, limit: int = MAX_NAMESAKES) -> dict[str, list[Node]]:
-        query = NameQuery(By.NAME, tuple(names), limit)
+        query = NameQuery(NameMatch.NAME, tuple(names), limit)
         return await self._do(lambda c: find_names(c, self._tenant, [query], [self._context])[0])
 
     async def degrees(self, uids: Sequence[str]) -> dict[str, int]:
@@ -234,7 +234,7 @@ class SqliteTransaction:
         rows = [(self._tenant, self._context, flow, value) for flow, value in numbers]
         await self._do(lambda c: c.executemany(_COUNT, rows))
 
-    async def record_erasure(self, note: ErasureNote) -> None:
+    async def record_erasure(self, note: ErasurePart) -> None:
         await self._do(lambda c: put_erasure_record(c, note))
 
     async def drop_receipts(self, keys: Sequence[str]) -> None:

@@ -81,12 +81,12 @@ async def test_a_page_keeps_its_node_through_versions_and_moves(memory: Memory) 
 
 async def test_links_are_mended_and_broken_by_the_pages_they_lead_to(memory: Memory) -> None:
     answer = await put(memory, a_md="# A\n\n[[B]] and [b](sub/b.md)")
-    assert [link.target for link in answer.items[0].links] == ["[[B]]", "sub/b.md"]
+    assert [link.target for link in answer.items[0].broken_links] == ["[[B]]", "sub/b.md"]
     await put(memory, sub__b_md="# B")
     assert await links(memory) == {("A", "B")}
-    assert [page.links for page in await known(memory)] == [(), ()]
+    assert [page.broken_links for page in await known(memory)] == [(), ()]
     await memory.ingest({"id": "sub__b_md", "text": "# B", "page": {"folder": "f", "path": "c.md"}})
-    (problem,) = next(page.links for page in await known(memory) if page.path == "a.md")
+    (problem,) = next(page.broken_links for page in await known(memory) if page.path == "a.md")
     assert problem.target == "sub/b.md", "by its title it is still found"
     await memory.retract("sub__b_md")
     assert await links(memory) == set()
@@ -130,7 +130,7 @@ async def test_titles_aliases_ids_paths_and_files_name_a_page(memory: Memory) ->
     )
     page = "---\ntitle: Deep page\naliases: [Other name]\nid: K-7\ntags: [t]\n---\nText."
     answer = await put(memory, sub__deep_md=page, a_md=f"# A\n\n{said}")
-    assert answer.items[1].links == ()
+    assert answer.items[1].broken_links == ()
     assert await links(memory) == {("A", "Deep page")}
     assert (await known(memory))[1].key == "K-7"
     (result,) = (await memory.retrieve("text", tags={"all": ["t"]})).results
@@ -140,7 +140,7 @@ async def test_titles_aliases_ids_paths_and_files_name_a_page(memory: Memory) ->
 async def test_of_pages_of_one_name_the_nearest_is_meant_or_none(memory: Memory) -> None:
     answer = await put(memory, a__x_md="# X1", b__x_md="# X2", a__near_md="# N\n\n[[x]]", c__far_md="# F\n\n[[x]]")
     assert await links(memory) == {("N", "X1")}
-    (problem,) = answer.items[3].links
+    (problem,) = answer.items[3].broken_links
     assert (problem.fault, problem.candidates) == ("ambiguous", ("a/x.md", "b/x.md"))
 
 
@@ -253,7 +253,7 @@ async def test_a_viewer_sees_no_bridge_to_what_he_may_not_see(memory: Memory) ->
     await put(memory, policy_md=POLICY)
     await memory.ingest({**DEPLOYED, "sensitivity": "personal", "about": ["Ines"]}, context="chat", extract="rules")
     asker = Asker(memory.standalone.graph, "default")
-    walk: dict[str, Any] = {"start": ["Deployment policy"], "types": {"only": ["GOVERNS"]}}
+    walk: dict[str, Any] = {"start": ["Deployment policy"], "types": {"include": ["GOVERNS"]}}
     assert len((await asker.ask("walk", **walk)).edges) == 1
     assert (await asker.ask("walk", **walk, viewer={"user": "Ben"})).edges == ()
 

@@ -95,7 +95,8 @@ async def test_it_is_right_to_a_readers_eye(memory: Memory) -> None:
         ("Deployment policy", "CONTAINS", "Deployment policy > Rollback"),
         ("src/harbour/retry.py", "CONTAINS", "with_backoff"),
     }
-    broken = {(item.id, link.fault.value, link.target, link.line) for item in answer.items for link in item.links}
+    links = [(item.id, link) for item in answer.items for link in item.broken_links]
+    broken = {(page, link.fault.value, link.target, link.line) for page, link in links}
     assert broken == {
         ("harbour/docs/guides/getting-started.md", "missing", "../images/berths.svg", 9),
         ("harbour/docs/guides/getting-started.md", "missing", "manual.md", 9),
@@ -128,7 +129,7 @@ async def test_the_picture_says_it(memory: Memory) -> None:
     await memory.ingest(*pages(), context="repo", extract="rules")
     await memory.ingest(*turns(), context="chat", extract="rules")
     asker = Asker(memory.standalone.graph, "default")
-    answer = await asker.ask("walk", start=["Deployment policy"], types={"only": ["GOVERNS"]})
+    answer = await asker.ask("walk", start=["Deployment policy"], types={"include": ["GOVERNS"]})
     (edge,) = answer.edges
     assert edge.confidence is not None
     assert 0.6 <= edge.confidence <= 1
@@ -136,5 +137,5 @@ async def test_the_picture_says_it(memory: Memory) -> None:
     by_path = await asker.ask("walk", start=["docs/policies/deployment.md"], hops=0)
     assert by_path.start == answer.start, "a page is called by its path, too"
     policy = "harbour/docs/policies/deployment.md"
-    by_id = await asker.ask("walk", start=[policy], types={"only": ["GOVERNS"]})
+    by_id = await asker.ask("walk", start=[policy], types={"include": ["GOVERNS"]})
     assert [edge.id for edge in by_id.edges] == [edge.id], "its item leads to where it leads"

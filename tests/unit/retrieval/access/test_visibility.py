@@ -200,14 +200,14 @@ async def _answers(world: World, questions: Sequence[tuple[str, dict[str, Any]]]
 
 
 def _questions(viewer: dict[str, str], start: str) -> list[tuple[str, dict[str, Any]]]:
-    every: dict[str, Any] = {"left_out": []}
+    every: dict[str, Any] = {"exclude": []}
     asked: list[tuple[str, dict[str, Any]]] = [
         ("walk", {"start": [start], "hops": 3, "types": every}),
         ("walk", {"start": [start], "hops": 2, "limit": 4}),
-        ("walk", {"context": "c", "hops": 1, "types": every, "sentences": True}),
+        ("walk", {"context": "c", "hops": 1, "types": every, "statements": True}),
         ("find", {"name": start}),
         ("find", {"context": "c", "limit": 2}),
-        ("thread", {"flow": "f"}),
+        ("flow", {"flow": "f"}),
         *((name, {"node": start}) for name in ("about", "person", "users", "merges", "history")),
     ]
     return [(name, {**fields, "viewer": viewer}) for name, fields in asked]

@@ -145,7 +145,7 @@ async def test_a_walk_begins_at_what_a_question_brings_up_then_at_what_its_words
         {"id": "other", "text": "Ana slept.", "timestamp": "2026-01-03T00:00:00Z"},
     )
     asker = Asker(memory.standalone.graph, tenant="default")
-    walk = await asker.ask("walk", query=QUESTION, direction="in", types={"only": ["CAUSED"]})
+    walk = await asker.ask("walk", query=QUESTION, direction="in", types={"include": ["CAUSED"]})
     assert joined(walk) == ["The disk was full. CAUSED Call Mara first."]
     assert [node.id for node in walk.nodes if node.uid in walk.start] == ["rule"]
     by_words = await asker.ask("walk", query="Who slept?", hops=0)

@@ -40,7 +40,7 @@ def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
     sizes = {"coding": 500, "creative": 500}
     settings = RetrievalSettings()
     sure = infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, settings)
-    assert (sure.domains, sure.intent.domain, sure.intent.evidence) == (("coding",), "coding", "hits")
+    assert (sure.domains, sure.intent.domain, sure.intent.domain_source) == (("coding",), "coding", "hits")
     assert sure.intent.confidence > 0.99
     open_vote = infer(candidates("coding", "creative"), strengths(3.0, 2.95), sizes, SILENT, settings)
     assert open_vote.domains is None
@@ -48,7 +48,7 @@ def test_sure_votes_narrow_and_unsure_ones_widen() -> None:
     settled = infer(
         candidates("coding", "creative"), strengths(3.0, 2.95), sizes, domain_cues("a castle story"), settings
     )
-    assert (settled.domains, settled.intent.evidence) == (("creative",), "query")
+    assert (settled.domains, settled.intent.domain_source) == (("creative",), "query")
     off = settings.model_copy(update={"infer_domain": False})
     assert infer(candidates("coding", "creative"), strengths(3.0, 0.0), sizes, SILENT, off).domains is None
 

@@ -138,7 +138,7 @@ _AT_ONCE = {"merge_duplicates", "prefer_recent", "infer", "analyse_time"}
         ("channels.graph.channel", "reach_named_pages", "graph"),
         ("channels.graph.channel", "reach_memories", "graph"),
         ("refine.pipeline", "rank_by_time", "time"),
-        ("refine.pipeline", "merge_duplicates", "merge"),
+        ("refine.pipeline", "merge_duplicates", "near_duplicates"),
         ("refine.pipeline", "prefer_current", "current"),
         ("channels.tags", "walk_tags", "tags"),
         ("search.first_wave", "seeds_of", "graph"),

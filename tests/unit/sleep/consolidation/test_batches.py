@@ -83,7 +83,7 @@ def test_nothing_is_mixed_that_others_may_see_or_that_ends_otherwise(other: dict
 def test_a_pause_parts_what_was_said() -> None:
     turns = [said(n, f"Turn number {n}.", minute=n if n < 3 else n + 31) for n in range(8)]
     assert steps(turns) == [[0, 1, 2], [3, 4, 5, 6, 7]]
-    assert steps(turns, replace(RULES, pause=timedelta(hours=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert steps(turns, replace(RULES, max_pause=timedelta(hours=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 def test_a_batch_never_crosses_a_change_of_topic() -> None:
@@ -91,8 +91,8 @@ def test_a_batch_never_crosses_a_change_of_topic() -> None:
     server = "Redis timeouts broke checkout; raise the pool size in production config."
     turns = [said(n, garden if n < 4 else server) for n in range(8)]
     assert steps(turns) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert steps(turns, replace(RULES, cohesion=0.0)) == [[0, 1, 2, 3], [4, 5, 6, 7]], "eight are four and four"
-    assert steps(turns[1:6], replace(RULES, cohesion=0.0)) == [[1, 2, 3, 4, 5]]
+    assert steps(turns, replace(RULES, min_cohesion=0.0)) == [[0, 1, 2, 3], [4, 5, 6, 7]], "eight are four and four"
+    assert steps(turns[1:6], replace(RULES, min_cohesion=0.0)) == [[1, 2, 3, 4, 5]]
     assert steps(turns[1:6]) == [[1, 2, 3]]
 
 
@@ -142,7 +142,7 @@ def test_importance_keeps_an_event_until_half_of_it_has_worn_off() -> None:
 )
 def test_only_what_may_be_consolidated_by_itself_is_read(kept: dict[str, Any], least: int, worth: bool) -> None:
     events = [one.event for one in flow(5, **kept)]
-    assert may_consolidate(events, replace(RULES, least=least)) == worth
+    assert may_consolidate(events, replace(RULES, min_size=least)) == worth
 
 
 @pytest.mark.parametrize(("days", "half_life"), [(0, None), (1e-12, None), (2, timedelta(days=2))])

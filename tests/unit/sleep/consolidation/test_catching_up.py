@@ -9,9 +9,9 @@ import pytest
 from vicw_shared.ports import ArrivalCount, Flow, JobRun
 from vicw_shared.settings import ConsolidationSettings
 from vicw_sleep.consolidation.job import CatchUpResult, catch_up
-from vicw_sleep.consolidation.service import Consolidated
+from vicw_sleep.consolidation.service import ConsolidationReport
 from vicw_sleep.consolidation.source_reader import FlowBookmark
-from vicw_sleep.jobs import BY_DAY
+from vicw_sleep.jobs import CATCH_UP_CONSOLIDATION
 
 GROWN = ArrivalCount("t", "c", 12)
 
@@ -19,13 +19,13 @@ GROWN = ArrivalCount("t", "c", 12)
 class Consolidation:
     """Has done so much, and keeps what is noted."""
 
-    def __init__(self, done: Consolidated) -> None:
+    def __init__(self, done: ConsolidationReport) -> None:
         self.graph = self.log = self
         self.noted: list[ArrivalCount] = []
         self.rounds_noted: list[JobRun] = []
         self._done = done
 
-    async def run(self, *_: object, **__: object) -> Consolidated:
+    async def run(self, *_: object, **__: object) -> ConsolidationReport:
         return self._done
 
     async def job_runs(self) -> list[JobRun]:
@@ -45,17 +45,17 @@ class Consolidation:
 async def test_what_changed_meanwhile_is_looked_at_again_while_anything_is_consolidated(
     macros: int, changed: int, again: bool
 ) -> None:
-    consolidation: Any = Consolidation(Consolidated(macros=macros, changed=changed))
+    consolidation: Any = Consolidation(ConsolidationReport(macros=macros, changed=changed))
     assert await catch_up(consolidation, ConsolidationSettings(interactions=6)) == CatchUpResult(None)
     assert consolidation.noted == ([] if again else [GROWN])
 
 
 async def test_how_far_it_is_is_noted_where_something_has_grown() -> None:
-    consolidation: Any = Consolidation(Consolidated(macros=1, next=FlowBookmark(Flow("t", "c", "f"))))
+    consolidation: Any = Consolidation(ConsolidationReport(macros=1, next=FlowBookmark(Flow("t", "c", "f"))))
     caught = await catch_up(consolidation, ConsolidationSettings(interactions=6))
     (begun, first) = consolidation.rounds_noted
-    assert (begun.task, begun.slices, first.slices, first.over) == (BY_DAY, 0, 1, False)
-    consolidation._done = Consolidated(macros=1)
+    assert (begun.task, begun.slices, first.slices, first.over) == (CATCH_UP_CONSOLIDATION, 0, 1, False)
+    consolidation._done = ConsolidationReport(macros=1)
     await catch_up(consolidation, ConsolidationSettings(interactions=6), caught.next)
     assert (consolidation.rounds_noted[-1].slices, consolidation.rounds_noted[-1].over) == (2, True)
     await catch_up(consolidation, ConsolidationSettings(interactions=6))

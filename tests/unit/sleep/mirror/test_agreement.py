@@ -15,7 +15,7 @@ from support.stores.memory import RAM, Memory, open_memory
 from vicw_shared.clock import now
 from vicw_shared.consolidation.consolidate import ConsolidatedBatch, Consolidator
 from vicw_shared.model import Node
-from vicw_shared.ports import Flow, Thread
+from vicw_shared.ports import Flow, FlowEvents
 
 AT = datetime(2025, 1, 1, tzinfo=UTC)
 NAMES = ("../..", "CON", "two words", "Two Words", "a/b", "[[x]]", "#", "\u202egpj.exe", "x|y", "é", "e\u0301")
@@ -68,7 +68,7 @@ async def test_a_mirror_that_followed_is_one_that_is_built_anew(tmp_path: Path, 
 async def folded(memory: Memory) -> Node:
     """Fold the first three items of the flow ``f``."""
     graph = memory.standalone.graph
-    events = await graph.scan(Thread(Flow(memory.tenant, "ctx", "f")), limit=3)
+    events = await graph.scan(FlowEvents(Flow(memory.tenant, "ctx", "f")), limit=3)
     whole = await graph.item_views(memory.tenant, [event.uid for event in events])
     passages = tuple(passage for one in whole for passage in one.passages)
     fold = ConsolidatedBatch(tuple(events), passages, ("Ana asks,", "Bob answers"), "what was said")

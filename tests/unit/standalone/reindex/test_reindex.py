@@ -17,7 +17,7 @@ from vicw_shared.errors import InvalidInputError, ModelMismatchError, StateConfl
 from vicw_shared.indexes import Index, Indexes
 from vicw_shared.ports import Lane, ModelChange, ModelIdentity, Models, Point
 from vicw_standalone.reindex import local
-from vicw_standalone.reindex.change import Reindex
+from vicw_standalone.reindex.change import Reindexer
 from vicw_standalone.reindex.lock import ChangeLock
 from vicw_standalone.vector_folders import folder_of, others
 from vicw_standalone.wiring import Standalone
@@ -248,7 +248,7 @@ async def test_a_claim_from_before_all_knew_settles_nothing_that_the_other_index
 
         target = await standalone.folders.open(await _started(memory, "new"))
         both = Indexer(standalone.graph.outbox, standalone.indexes, 16, 30)
-        await Reindex(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
+        await Reindexer(standalone.graph, target, both, lambda *_: None, everybody_knows).run()
         await late[0]
         assert await memory.found("unique77", limit=1) == ["i77"]
         report = await memory.check()
@@ -313,7 +313,7 @@ async def test_a_run_that_lost_the_lock_of_the_model_change_puts_no_index_into_u
         indexer = Indexer(graph.outbox, memory.standalone.indexes, 16, 30)
         look = memory.standalone.indexes.refresh
         with pytest.raises(StateConflictError, match="has expired"):
-            await Reindex(graph, target, indexer, lambda *_: None, look, swap=swap, lock_seconds=0.5).run()
+            await Reindexer(graph, target, indexer, lambda *_: None, look, swap=swap, lock_seconds=0.5).run()
         state = await models(memory)
         assert (swaps, state.used and state.used.name) == (1, "old")
         assert state.change is not None

@@ -20,7 +20,7 @@ from vicw_shared.edge_factory import DREAM
 from vicw_shared.model import EdgeRegistry, Node
 from vicw_shared.model.edges import Category
 from vicw_shared.model.names import ATTRIBUTE, MAX_NAMESAKES
-from vicw_shared.ports import By, Direction, NameQuery, Neighbour, Spread
+from vicw_shared.ports import Direction, NameMatch, NameQuery, Neighbour, Spread
 
 HOPS = 2
 BOOST = 1.5
@@ -157,9 +157,9 @@ def name_queries(question: SpreadContext) -> list[NameQuery]:
     # Entities unknown to a viewer do not make a name ambiguous, so more must be read.
     limit = _UNAMBIGUOUS + 1 if question.scope.audience is None else MAX_NAMESAKES
     return [
-        NameQuery(By.NAME, tuple(sorted(question.phrases))),
-        NameQuery(By.WORD, tuple(question.words), limit),
-        NameQuery(By.BEGINNING, tuple(question.beginnings)),
+        NameQuery(NameMatch.NAME, tuple(sorted(question.phrases))),
+        NameQuery(NameMatch.WORD, tuple(question.words), limit),
+        NameQuery(NameMatch.BEGINNING, tuple(question.beginnings)),
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from vicw_shared.adapters.qdrant import QdrantCollections, QdrantVectorStore, connect
-from vicw_shared.adapters.qdrant.store import Recent
+from vicw_shared.adapters.qdrant.store import TtlCache
 from vicw_shared.errors import SettingsError, UnavailableError
 from vicw_shared.ports import ModelIdentity, Point, ScoreQuery
 from vicw_shared.settings import QdrantSettings
@@ -71,7 +71,7 @@ async def test_an_address_where_nobody_answers_is_known_soon() -> None:
 
 def test_recent_values_are_forgotten_when_they_are_old_or_too_many() -> None:
     now = 0.0
-    recent: Recent[str, int] = Recent(10, 2, clock=lambda: now)
+    recent: TtlCache[str, int] = TtlCache(10, 2, clock=lambda: now)
     recent.put("a", 0)
     now = 9.9
     assert recent.get("a") == 0
